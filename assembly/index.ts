@@ -1,0 +1,5 @@
+// Everything kernels.wasm exports. Rules for every file here: plain functions over pointers and counts, no managed
+// objects, no string or array literals (a data segment would be written again by every instance that joins the memory).
+export * from "./dense";
+export * from "./sparse";
+export * from "./touched";

@@ -1,0 +1,71 @@
+/**
+ * @file The one error class of the product and the table of its codes.
+ *
+ * A code is what programs test, the fields are what they read, the sentence is for people. A test raises every code
+ * and docs/errors.md is made from this table.
+ */
+
+/** Code → sentence. `{name}` is replaced by the field of that name. Grouped by area, each group sorted. */
+export const ERROR_MESSAGES = {
+  // checkpoint
+  ML_CKPT_CORRUPT: 'checkpoint file {file} is damaged: {reason}',
+  ML_CKPT_MODEL: 'model directory {dir} holds a checkpoint of another model: {reason}',
+  ML_CKPT_WRITE: 'checkpoint could not be written to {file}: {reason}',
+  // command line and files the user names
+  ML_DIR: 'model directory {dir} cannot be used: {reason}',
+  ML_FLAG: '{flag}: {reason}',
+  ML_TRACE_READ: 'trace file {file} cannot be read: {reason}',
+  ML_TRACE_WRITE: 'trace file {file} cannot be written: {reason}',
+  // graph and session
+  ML_GRAPH: 'graph is invalid at {op}: {reason}',
+  ML_FEED: 'feed {name} does not fit: {reason}',
+  ML_NAN_LOSS: 'NaN loss during training at step {step}',
+  ML_OUT_OF_RANGE: 'end of input: {source}',
+  // memory and threads
+  ML_BOUNDS: 'view {name} of {bytes} bytes at {offset} does not fit: {reason}',
+  ML_CLOSED: '{what} is closed',
+  ML_CANCELLED: '{what} was cancelled: {reason}',
+  ML_MEMORY: 'out of shared memory: {name} needs {bytes} bytes, {free} are free',
+  ML_TIMEOUT: '{what} did not answer within {timeoutMs} ms',
+  ML_WASM: 'WebAssembly kernels cannot run here: {reason}',
+  ML_WORKER: 'worker thread {thread} failed: {reason}',
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_MESSAGES;
+export type ErrorFields = Readonly<Record<string, unknown>>;
+
+export interface ErrorOptions {
+  /** What the reader can do about it. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/**
+ * An error with a code.
+ *
+ * ```ts
+ * throw new MonolithError('ML_FLAG', { flag: '--steps', reason: 'must be at least 1' }, { hint: 'try --steps 100' });
+ * ```
+ */
+export class MonolithError extends Error {
+  readonly code: ErrorCode;
+  readonly fields: ErrorFields;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, fields: ErrorFields = {}, options: ErrorOptions = {}) {
+    super(render(ERROR_MESSAGES[code], fields), options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'MonolithError';
+    this.code = code;
+    this.fields = fields;
+    this.hint = options.hint;
+  }
+}
+
+function render(pattern: string, fields: ErrorFields): string {
+  return pattern.replace(/\{(\w+)\}/g, (_, name: string) => (name in fields ? String(fields[name]) : `{${name}}`));
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

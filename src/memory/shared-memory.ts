@@ -1,0 +1,23 @@
+/** @file Makes the shared WebAssembly memory of a session at its full size: growing later would leave stale views behind. */
+import { MonolithError, messageOf } from '../base/errors.js';
+
+export const PAGE_BYTES = 65536;
+/** One WebAssembly memory ends at 4 GiB. */
+export const MEMORY_BYTES_MAX = 65536 * PAGE_BYTES;
+
+/** A shared memory of `bytes`, rounded up to pages. Pages cost nothing until they are written. */
+export function createSharedMemory(bytes: number): WebAssembly.Memory {
+  const pages = Math.ceil(bytes / PAGE_BYTES);
+  if (!(pages >= 1 && pages <= 65536)) {
+    throw new MonolithError('ML_MEMORY', { name: 'shared memory', bytes, free: MEMORY_BYTES_MAX });
+  }
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  } catch (cause) {
+    throw new MonolithError(
+      'ML_WASM',
+      { reason: `a shared memory of ${bytes} bytes was refused (${messageOf(cause)})` },
+      { hint: 'lift the limit on address space (ulimit -v) or ask for less memory', cause },
+    );
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * @file The functions kernels.wasm exports, by family. Pointers and counts are plain numbers (pointers above 2 GiB are
+ * passed as they are; results that are pointers need `>>> 0`).
+ */
+import type { DenseKernels } from './wasm/dense.js';
+import type { SparseKernels } from './wasm/sparse.js';
+import type { TouchedKernels } from './wasm/touched.js';
+
+export type WasmKernels = DenseKernels & SparseKernels & TouchedKernels;

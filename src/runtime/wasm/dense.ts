@@ -1,0 +1,2 @@
+/** @file Exports of assembly/dense: dense kernels. */
+export type DenseKernels = Record<never, never>;

@@ -1,0 +1,2 @@
+/** @file Exports of assembly/sparse: sparse kernels. */
+export type SparseKernels = Record<never, never>;

@@ -1,0 +1,2 @@
+/** @file Exports of assembly/touched: touched kernels. */
+export type TouchedKernels = Record<never, never>;
