@@ -3,3 +3,4 @@
 export * from "./dense";
 export * from "./sparse";
 export * from "./touched";
+export * from "./trace";

@@ -5,5 +5,6 @@
 import type { DenseKernels } from './wasm/dense.js';
 import type { SparseKernels } from './wasm/sparse.js';
 import type { TouchedKernels } from './wasm/touched.js';
+import type { TraceKernels } from './wasm/trace.js';
 
-export type WasmKernels = DenseKernels & SparseKernels & TouchedKernels;
+export type WasmKernels = DenseKernels & SparseKernels & TouchedKernels & TraceKernels;
