@@ -14,6 +14,7 @@ export const ERROR_MESSAGES = {
   // command line and files the user names
   ML_DIR: 'model directory {dir} cannot be used: {reason}',
   ML_FLAG: '{flag}: {reason}',
+  ML_TRACE_NAME: 'trace name {name} cannot be used: {reason}',
   ML_TRACE_READ: 'trace file {file} cannot be read: {reason}',
   ML_TRACE_WRITE: 'trace file {file} cannot be written: {reason}',
   // graph and session
