@@ -17,16 +17,19 @@ import {
 } from './trace-layout.js';
 import { TraceRing } from './trace-ring.js';
 
-/** An event of a ring. `timeMs` is on the clock all threads share. */
+interface Stamp {
+  readonly nameId: number;
+  /** On the clock all threads share. */
+  readonly timeMs: number;
+}
+
+/** An event of a ring. */
 export type TraceEvent =
-  | { readonly kind: 'span'; readonly nameId: number; readonly timeMs: number; readonly durationUs: number }
-  | { readonly kind: 'counter'; readonly nameId: number; readonly timeMs: number; readonly value: number }
-  | {
-      readonly kind: 'instant' | 'begin' | 'end';
-      readonly nameId: number;
-      readonly timeMs: number;
-      readonly argument: number;
-    };
+  | (Stamp & { readonly kind: 'span'; readonly durationUs: number })
+  | (Stamp & { readonly kind: 'counter'; readonly value: number })
+  | (Stamp & { readonly kind: 'instant'; readonly argument: number })
+  | (Stamp & { readonly kind: 'begin'; readonly argument: number })
+  | (Stamp & { readonly kind: 'end'; readonly argument: number });
 
 /** The records of a ring at one moment, oldest first. */
 export interface RingSnapshot {

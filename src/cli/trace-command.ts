@@ -1,0 +1,47 @@
+/** @file `monolith trace <file>`: prints what a trace says. */
+import { MonolithError } from '../base/errors.js';
+import { formatTraceSummary } from '../trace/format-trace-summary.js';
+import { summarizeTrace } from '../trace/trace-summary.js';
+
+export interface TraceCommandOptions {
+  /** One line of JSON, with all rows unless `top` is given. */
+  readonly json?: boolean;
+  /** Rows of each long table. */
+  readonly top?: number;
+  /** Colour; follows the terminal and NO_COLOR unless given. */
+  readonly color?: boolean;
+}
+
+/** Prints the summary of `file` through `out`, line by line. */
+export async function runTraceCommand(
+  file: string,
+  options: TraceCommandOptions,
+  out: (line: string) => void,
+): Promise<void> {
+  const { top } = options;
+  if (top !== undefined && !(Number.isInteger(top) && top >= 1)) {
+    throw new MonolithError('ML_FLAG', { flag: '--top', reason: `must be a whole number from 1, not ${top}` });
+  }
+  const summary = await summarizeTrace(file);
+  if (options.json) {
+    const ops = summary.ops.slice(0, top);
+    const waits = summary.waits.slice(0, top);
+    out(JSON.stringify(snakeCase({ file, ...summary, ops, waits })));
+    return;
+  }
+  const color = options.color ?? (process.stdout.isTTY === true && !process.env.NO_COLOR);
+  out(`trace ${file}`);
+  for (const line of formatTraceSummary(summary, { color, ...(top === undefined ? {} : { top }) }).split('\n'))
+    out(line);
+}
+
+/** JSON for other programs has snake_case fields, as all commands print. */
+function snakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCase);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([key, field]) => [
+    key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    snakeCase(field),
+  ]);
+  return Object.fromEntries(fields);
+}

@@ -1,0 +1,95 @@
+/**
+ * @file Turns the events of one ring into what is drawn on one row: whole spans, counter values and instants, sorted.
+ *
+ * Rings hold spans in the order of their ends and may have lost one half of a begin/end pair; here each is put right.
+ */
+import { decodeSnapshot, type RingSnapshot, type TraceEvent } from './read-ring.js';
+
+export interface TimelineSpan {
+  readonly kind: 'span';
+  readonly nameId: number;
+  readonly timeMs: number;
+  readonly durationUs: number;
+  /** The end was not recorded: the span is drawn to the end of the trace. */
+  readonly unfinished: boolean;
+}
+
+export type TimelineItem = TimelineSpan | Extract<TraceEvent, { kind: 'counter' | 'instant' }>;
+
+export interface ThreadTimeline {
+  /** By start; of two that start together the longer comes first, as it is the one around the other. */
+  readonly items: TimelineItem[];
+  /** Events that could not be drawn: ends without a begin, times that are no numbers. */
+  readonly dropped: number;
+}
+
+/** The row of a snapshot. `endMs` is where the trace ends. */
+export function threadTimeline(snapshot: RingSnapshot, endMs: number): ThreadTimeline {
+  const items: TimelineItem[] = [];
+  const open: { readonly nameId: number; readonly timeMs: number }[] = [];
+  let dropped = 0;
+  const close = (nameId: number, timeMs: number, untilMs: number, unfinished: boolean) =>
+    items.push({ kind: 'span', nameId, timeMs, durationUs: Math.max(0, untilMs - timeMs) * 1000, unfinished });
+
+  for (const event of decodeSnapshot(snapshot)) {
+    if (!Number.isFinite(event.timeMs)) {
+      dropped++;
+      continue;
+    }
+    switch (event.kind) {
+      case 'span':
+        items.push({ ...event, durationUs: drawnUs(event.durationUs), unfinished: false });
+        break;
+      case 'begin':
+        open.push(event);
+        break;
+      case 'end': {
+        const at = open.findLastIndex((begin) => begin.nameId === event.nameId);
+        if (at < 0) dropped++;
+        // Spans begun inside and never ended (their code threw) end with the one around them.
+        else for (const begin of open.splice(at)) close(begin.nameId, begin.timeMs, event.timeMs, false);
+        break;
+      }
+      default:
+        items.push(event);
+    }
+  }
+  for (const begin of open) close(begin.nameId, begin.timeMs, Math.max(endMs, begin.timeMs), true);
+  return { items: items.sort(byStart), dropped };
+}
+
+/** A span that ends before it starts, or never, is drawn with no length: it did happen. */
+function drawnUs(durationUs: number): number {
+  return Number.isFinite(durationUs) ? Math.max(0, durationUs) : 0;
+}
+
+function byStart(a: TimelineItem, b: TimelineItem): number {
+  return a.timeMs - b.timeMs || lengthUs(b) - lengthUs(a);
+}
+
+function lengthUs(item: TimelineItem): number {
+  return item.kind === 'span' ? item.durationUs : 0;
+}
+
+export interface SnapshotSurvey {
+  /** First start on the shared clock; infinite when there is nothing. */
+  readonly startMs: number;
+  /** Last end; minus infinity when there is nothing. */
+  readonly endMs: number;
+  readonly counterIds: ReadonlySet<number>;
+}
+
+/** What must be known of all rows before the first is drawn. */
+export function surveySnapshot(snapshot: RingSnapshot): SnapshotSurvey {
+  let startMs = Number.POSITIVE_INFINITY;
+  let endMs = Number.NEGATIVE_INFINITY;
+  const counterIds = new Set<number>();
+  for (const event of decodeSnapshot(snapshot)) {
+    if (!Number.isFinite(event.timeMs)) continue;
+    const lengthMs = event.kind === 'span' ? drawnUs(event.durationUs) / 1000 : 0;
+    startMs = Math.min(startMs, event.timeMs);
+    endMs = Math.max(endMs, event.timeMs + lengthMs);
+    if (event.kind === 'counter') counterIds.add(event.nameId);
+  }
+  return { startMs, endMs, counterIds };
+}
