@@ -1,0 +1,40 @@
+// Heap for memory that threads ask for while a step runs: index arrays and row blocks of growing tables.
+// Requests are rare and large, so one lock serves all; retired blocks are kept per power of two and used again.
+//
+// Header, u32 words: | 0 lock | 1 top | 2 end | 3 - | 4 + c: first retired block of 2^c bytes, c = 0..31 |
+import { lock, unlock } from "./sync";
+
+export const HEAP_HEADER_BYTES: usize = 144;
+
+/** A cleared block of at least `bytes` bytes, 64-byte aligned; 0 when the heap is full. Sizes are rounded to powers of two. */
+export function heapAlloc(heap: usize, bytes: u32): usize {
+  const sizeLog2: u32 = bytes <= 64 ? 6 : 32 - clz(bytes - 1);
+  const size: u32 = (<u32>1) << sizeLog2;
+  const list = heap + 16 + (<usize>sizeLog2 << 2);
+  lock(heap);
+  let block = <usize>load<u32>(list);
+  if (block != 0) {
+    store<u32>(list, load<u32>(block));
+    unlock(heap);
+    memory.fill(block, 0, size);
+    return block;
+  }
+  const top = load<u32>(heap, 4);
+  const end = load<u32>(heap, 8);
+  block = top;
+  // Memory beyond `top` was never written, so it is zero.
+  if (end - top < size) block = 0;
+  else store<u32>(heap, top + size, 4);
+  unlock(heap);
+  return block;
+}
+
+/** Gives back a block that heapAlloc returned for the same number of bytes. */
+export function heapFree(heap: usize, block: usize, bytes: u32): void {
+  const sizeLog2: u32 = bytes <= 64 ? 6 : 32 - clz(bytes - 1);
+  const list = heap + 16 + (<usize>sizeLog2 << 2);
+  lock(heap);
+  store<u32>(block, load<u32>(list));
+  store<u32>(list, <u32>block);
+  unlock(heap);
+}

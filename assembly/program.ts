@@ -1,0 +1,200 @@
+// Runs a compiled program: the list of kernel calls of one training step, over registers.
+//
+// An instruction is u32 words: | opcode + (operands << 12) + (checked << 20) | trace name | result register | operand registers … |.
+// A register is 4 bytes: a pointer, a count or a float's bits. Register 0 is unused: as a result it means "none". Each
+// slice of the batch has a register file of its own over its own buffers, so one list of instructions serves all threads.
+// A checked instruction whose result is negative ends the step with that result.
+// src/runtime/kernels.ts is the table of opcodes, src/runtime/reference/program.ts the plain twin.
+import * as dense from "./dense";
+import * as sparse from "./sparse";
+import { barrier } from "./sync";
+import { tableApply, tableFind } from "./table";
+import { traceNow, traceOn, traceSpan } from "./trace";
+
+// Step context of one thread, u32 words; src/memory/control-layout.ts draws it.
+const SLICE_CODE: usize = 0;
+const SLICE_CODE_END: usize = 4;
+const THREAD_CODE: usize = 8;
+const THREAD_CODE_END: usize = 12;
+const SLICE_REGISTERS: usize = 16;
+const SLICE_REGISTERS_STRIDE: usize = 20;
+const SLICE_BEGIN: usize = 24;
+const SLICE_END: usize = 28;
+const SLICE_COUNT: usize = 32;
+const THREAD_REGISTERS: usize = 36;
+const CONTROL: usize = 40;
+const THREADS: usize = 44;
+const TRACE: usize = 48;
+const TRACE_BARRIER: usize = 52;
+const TRACE_SLICES: usize = 56;
+const TRACE_UPDATE: usize = 60;
+const BINDINGS: usize = 64;
+const FAILED_AT: usize = 68;
+const FAILED_DETAIL: usize = 72;
+
+export const STATUS_ABORTED: i32 = -1;
+export const STATUS_BATCH_ROWS: i32 = -2;
+export const STATUS_BATCH_VALUES: i32 = -3;
+export const STATUS_KERNEL: i32 = -4;
+
+// @ts-ignore: decorator
+@inline function u(operands: usize, registers: usize, i: usize): u32 {
+  return load<u32>(registers + (<usize>load<u32>(operands + (i << 2)) << 2));
+}
+
+// @ts-ignore: decorator
+@inline function f(operands: usize, registers: usize, i: usize): f32 {
+  return load<f32>(registers + (<usize>load<u32>(operands + (i << 2)) << 2));
+}
+
+function dispatch(opcode: u32, o: usize, r: usize): i32 {
+  switch (opcode) {
+    case 1: dense.fillF32(u(o, r, 0), u(o, r, 1), f(o, r, 2)); return 0;
+    case 2: dense.copyRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 3: dense.addF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 4: dense.subF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 5: dense.mulF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 6: dense.scaleF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6), u(o, r, 7)); return 0;
+    case 7: dense.addBiasF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 8: dense.sumRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 9: dense.sumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5)); return 0;
+    case 10: dense.broadcastScalarF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), u(o, r, 6)); return 0;
+    case 11: dense.rowDotF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 12: dense.scaleRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 13: dense.reluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 14: dense.reluGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 15: dense.sigmoidF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 16: dense.sigmoidGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 17: dense.tanhF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 18: dense.tanhGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 19: dense.bceLogitsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 20: dense.bceLogitsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 21: dense.gemmF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12)); return 0;
+    case 22: dense.reduceSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
+    case 23: dense.applySgdF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), f(o, r, 3)); return 0;
+    case 24: dense.applyAdagradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), f(o, r, 4), f(o, r, 5)); return 0;
+    case 25: dense.applyFtrlF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), f(o, r, 6), f(o, r, 7), f(o, r, 8)); return 0;
+    case 26: addCountI64(u(o, r, 0), u(o, r, 1)); return 0;
+    case 40: return <i32>advanceGeneration(u(o, r, 0), u(o, r, 1), u(o, r, 2));
+    case 41: return <i32>sparse.uniqueI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
+    case 42: sparse.partitionByHash(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
+    case 43: return <i32>tableFind(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
+    case 44: sparse.poolSumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 45: sparse.zeroRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3)); return 0;
+    case 46: sparse.scatterAddF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 47: return tableApply(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
+    default: return STATUS_KERNEL;
+  }
+}
+
+/** Adds `count` to the i64 at `p`. */
+export function addCountI64(p: usize, count: u32): void {
+  store<i64>(p, load<i64>(p) + <i64>count);
+}
+
+/**
+ * Opens a new generation of a uniqueI64 scratch table, whose cells thereby count as empty, and returns it. The last one
+ * is kept at `cell`; when the number wraps, the table is cleared.
+ */
+export function advanceGeneration(cell: usize, table: usize, cells: u32): u32 {
+  let generation = load<u32>(cell) + 1;
+  if (generation == 0) {
+    memory.fill(table, 0, <usize>cells << 4);
+    generation = 1;
+  }
+  store<u32>(cell, generation);
+  return generation;
+}
+
+function runCode(context: usize, code: usize, end: usize, registers: usize, trace: usize): i32 {
+  let pc = code;
+  const traced = traceOn(trace);
+  let start = traceNow(trace);
+  while (pc < end) {
+    const head = load<u32>(pc);
+    const result = dispatch(head & 0xfff, pc + 12, registers);
+    const to = load<u32>(pc, 8);
+    if (to != 0) store<i32>(registers + (<usize>to << 2), result);
+    if ((head >> 20) != 0 && result < 0) {
+      store<u32>(context, load<u32>(pc, 4), FAILED_AT);
+      store<i32>(context, result, FAILED_DETAIL);
+      return STATUS_KERNEL;
+    }
+    if (traced) {
+      const stop = traceNow(trace);
+      traceSpan(trace, load<u32>(pc, 4), start, stop);
+      start = stop;
+    }
+    pc += 12 + (<usize>((head >> 12) & 0xff) << 2);
+  }
+  return 0;
+}
+
+/**
+ * Points the feed registers of one slice at its part of a batch. Bindings, u32 words: | 0 entries | 1 register of the
+ * row count | 2 register of 1/batch | 3 rows a slice can hold | then entries of 8 words: | kind (0 dense, 1 ragged) |
+ * pointer word of the batch | register of data or splits | register of values | register of the value count |
+ * row bytes or value capacity | byte offset | name |.
+ */
+export function bindBatch(context: usize, registers: usize, batch: usize, bindings: usize, slice: u32, sliceCount: u32): i32 {
+  const rows = load<u32>(batch);
+  const begin = <u32>(<u64>rows * slice / sliceCount);
+  const count = <u32>(<u64>rows * (slice + 1) / sliceCount) - begin;
+  if (count > load<u32>(bindings, 12)) {
+    store<u32>(context, rows, FAILED_AT);
+    return STATUS_BATCH_ROWS;
+  }
+  store<u32>(registers + (<usize>load<u32>(bindings, 4) << 2), count);
+  store<f32>(registers + (<usize>load<u32>(bindings, 8) << 2), rows == 0 ? 0 : <f32>1 / <f32>rows);
+  const entries = load<u32>(bindings);
+  let entry = bindings + 16;
+  for (let i: u32 = 0; i < entries; i++, entry += 32) {
+    const pointer = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2));
+    if (load<u32>(entry) == 0) {
+      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>pointer + begin * load<u32>(entry, 20) + load<u32>(entry, 24));
+      continue;
+    }
+    const splits = pointer + (<usize>begin << 2);
+    const values = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2), 4);
+    const first = load<u32>(splits);
+    const valueCount = load<u32>(splits + (<usize>count << 2)) - first;
+    if (valueCount > load<u32>(entry, 20)) {
+      store<u32>(context, load<u32>(entry, 28), FAILED_AT);
+      store<u32>(context, valueCount, FAILED_DETAIL);
+      return STATUS_BATCH_VALUES;
+    }
+    store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>splits);
+    store<u32>(registers + (<usize>load<u32>(entry, 12) << 2), <u32>(values + (<usize>first << 3)));
+    store<u32>(registers + (<usize>load<u32>(entry, 16) << 2), valueCount);
+  }
+  return 0;
+}
+
+/** One step of one thread: its slices, a barrier, its share of the update, a barrier that publishes `command`. */
+export function runStep(context: usize, batch: usize, command: i32): i32 {
+  const control = <usize>load<u32>(context, CONTROL);
+  const threads = load<i32>(context, THREADS);
+  const trace = <usize>load<u32>(context, TRACE);
+  const registers = <usize>load<u32>(context, SLICE_REGISTERS);
+  const stride = <usize>load<u32>(context, SLICE_REGISTERS_STRIDE);
+  const sliceEnd = load<u32>(context, SLICE_END);
+  const phase = traceNow(trace);
+  for (let s = load<u32>(context, SLICE_BEGIN); s < sliceEnd; s++) {
+    const r = registers + <usize>s * stride;
+    let status: i32 = 0;
+    if (batch != 0) status = bindBatch(context, r, batch, <usize>load<u32>(context, BINDINGS), s, load<u32>(context, SLICE_COUNT));
+    if (status == 0) status = runCode(context, <usize>load<u32>(context, SLICE_CODE), <usize>load<u32>(context, SLICE_CODE_END), r, trace);
+    if (status != 0) return status;
+  }
+  traceSpan(trace, load<u32>(context, TRACE_SLICES), phase, traceNow(trace));
+  const code = <usize>load<u32>(context, THREAD_CODE);
+  const codeEnd = <usize>load<u32>(context, THREAD_CODE_END);
+  if (code != codeEnd) {
+    if (!barrier(control, threads, 0, trace, load<u32>(context, TRACE_BARRIER))) return STATUS_ABORTED;
+    const update = traceNow(trace);
+    const status = runCode(context, code, codeEnd, <usize>load<u32>(context, THREAD_REGISTERS), trace);
+    if (status != 0) return status;
+    traceSpan(trace, load<u32>(context, TRACE_UPDATE), update, traceNow(trace));
+  }
+  return barrier(control, threads, command, trace, load<u32>(context, TRACE_BARRIER)) ? 0 : STATUS_ABORTED;
+}

@@ -1,0 +1,102 @@
+/**
+ * @file Reverse-mode differentiation of a graph.
+ *
+ * Mirrors tf.gradients: the gradients of `ys` with respect to `xs`, seeded by `gradYs` (ones where none is given), as
+ * new ops of the same graph under the scope `gradients/`. Contributions of several consumers are added by AddN.
+ */
+import { misfit, type Op, type OpDef, sameShape, type Tensor } from './graph.js';
+import { AssembleColumns, addN, assembleColumns, onesLike } from './ops/math.js';
+
+/** Gradient per x, `undefined` where no y depends on it. */
+export function gradients(
+  ys: readonly Tensor[],
+  xs: readonly Tensor[],
+  gradYs?: readonly (Tensor | undefined)[],
+): (Tensor | undefined)[] {
+  const graph = ys[0]?.graph;
+  if (graph === undefined) return xs.map(() => undefined);
+  if (gradYs !== undefined && gradYs.length !== ys.length) {
+    throw misfit('gradients', `${gradYs.length} seeds for ${ys.length} tensors`);
+  }
+  return graph.nameScope('gradients', () => {
+    const pending = new Map<Tensor, Tensor[]>();
+    ys.forEach((y, index) => {
+      const seed = gradYs?.[index] ?? onesLike(y);
+      if (!sameShape(seed.spec.shape, y.spec.shape)) throw misfit(y.name, 'its seed gradient has another shape');
+      push(pending, y, seed);
+    });
+    const wanted = between(ys, xs);
+    for (const op of reverseOrder(ys)) {
+      if (!wanted.has(op)) continue;
+      backpropagate(op, pending);
+    }
+    return xs.map((x) => total(pending, x));
+  });
+}
+
+function backpropagate(op: Op, pending: Map<Tensor, Tensor[]>): void {
+  const grads = op.outputs.map((output) => total(pending, output));
+  if (grads.every((grad) => grad === undefined) || op.inputs.length === 0) return;
+  if (op.def.gradient === undefined) throw misfit(op.name, `no gradient is defined for ${op.type}`);
+  const inputGrads = op.def.gradient(op, grads);
+  op.inputs.forEach((input, index) => {
+    const grad = inputGrads[index];
+    if (grad !== undefined) push(pending, input, grad);
+  });
+}
+
+/** The summed gradient of a tensor; the sum replaces its terms, so that it is made once. */
+function total(pending: Map<Tensor, Tensor[]>, tensor: Tensor): Tensor | undefined {
+  const terms = pending.get(tensor);
+  if (terms === undefined) return undefined;
+  if (terms.length > 1) terms.splice(0, terms.length, sum(tensor, terms));
+  return terms[0];
+}
+
+/** Sum of gradient terms. Columns of one tensor that were used apart are put together instead of added as wide zeros. */
+function sum(tensor: Tensor, terms: readonly Tensor[]): Tensor {
+  const parts: { start: number; grad: Tensor }[] = [];
+  for (const { op } of terms) {
+    if (op.def !== (AssembleColumns as OpDef<unknown>)) return addN(terms);
+    const { starts } = (op as Op<{ readonly starts: readonly number[] }>).attrs;
+    op.inputs.forEach((grad, index) => parts.push({ start: starts[index]!, grad }));
+  }
+  return assembleColumns(tensor, parts, `${tensor.op.name}_grad`);
+}
+
+function push(pending: Map<Tensor, Tensor[]>, tensor: Tensor, grad: Tensor): void {
+  const terms = pending.get(tensor);
+  if (terms === undefined) pending.set(tensor, [grad]);
+  else terms.push(grad);
+}
+
+/** Ops from which some y can be reached and which depend on some x: only these need a gradient. */
+function between(ys: readonly Tensor[], xs: readonly Tensor[]): Set<Op> {
+  const targets = new Set(xs);
+  const depends = new Map<Op, boolean>();
+  const visit = (op: Op): boolean => {
+    const known = depends.get(op);
+    if (known !== undefined) return known;
+    let result = false;
+    // Every input is visited, so that a shared part of the graph is decided for all its users.
+    for (const input of op.inputs) if (targets.has(input) || visit(input.op)) result = true;
+    depends.set(op, result);
+    return result;
+  };
+  for (const y of ys) visit(y.op);
+  return new Set([...depends].filter(([, yes]) => yes).map(([op]) => op));
+}
+
+/** Ops below `ys`, consumers before producers. */
+function reverseOrder(ys: readonly Tensor[]): Op[] {
+  const order: Op[] = [];
+  const seen = new Set<Op>();
+  const visit = (op: Op): void => {
+    if (seen.has(op)) return;
+    seen.add(op);
+    for (const input of op.inputs) visit(input.op);
+    order.push(op);
+  };
+  for (const y of ys) visit(y.op);
+  return order.reverse();
+}

@@ -1,0 +1,192 @@
+/**
+ * @file The static graph: named ops with typed outputs, control edges and collections.
+ *
+ * A graph is built once by a model function, differentiated, and compiled; nothing here computes. What an op means is
+ * said by its `OpDef` (shapes, gradient) and, in `runtime`, by its lowering to kernel calls.
+ */
+import { MonolithError } from '../base/errors.js';
+
+/** A size known when the graph is built, or the number of examples of the batch, which may change per step. */
+export type Dim = number | 'batch';
+
+export interface TensorSpec {
+  readonly dtype: 'float32' | 'int64';
+  readonly shape: readonly Dim[];
+  /** A ragged tensor has rows of differing length: int64 ids of a sparse feature. */
+  readonly ragged?: boolean;
+  /** The value is a sum over examples: every slice of the batch holds its part, and the parts are to be added. */
+  readonly partial?: boolean;
+}
+
+/** What an op type means for the graph. */
+export interface OpDef<A> {
+  readonly type: string;
+  /** Specs of the outputs; throws ML_GRAPH through `misfit` when the inputs do not fit. */
+  infer(inputs: readonly Tensor[], attrs: A): readonly TensorSpec[];
+  /** Gradients with respect to the inputs, given those of the outputs (absent ones are zero). */
+  gradient?(op: Op<A>, grads: readonly (Tensor | undefined)[]): readonly (Tensor | undefined)[];
+}
+
+export class Tensor {
+  readonly op: Op;
+  readonly index: number;
+  readonly spec: TensorSpec;
+
+  constructor(op: Op, index: number, spec: TensorSpec) {
+    this.op = op;
+    this.index = index;
+    this.spec = spec;
+  }
+
+  get graph(): Graph {
+    return this.op.graph;
+  }
+
+  get name(): string {
+    return `${this.op.name}:${this.index}`;
+  }
+
+  /** Whether each example has its own row. */
+  get perExample(): boolean {
+    return this.spec.shape[0] === 'batch';
+  }
+
+  /** Width of a row for per-example tensors of rank 1 and 2, else the number of elements. */
+  get columns(): number {
+    return elementCount(this.perExample ? this.spec.shape.slice(1) : this.spec.shape);
+  }
+}
+
+export class Op<A = unknown> {
+  readonly graph: Graph;
+  readonly name: string;
+  readonly def: OpDef<A>;
+  readonly inputs: readonly Tensor[];
+  readonly attrs: A;
+  readonly controlInputs: readonly Op[];
+  readonly outputs: readonly Tensor[];
+
+  constructor(graph: Graph, name: string, def: OpDef<A>, inputs: readonly Tensor[], attrs: A, control: readonly Op[]) {
+    this.graph = graph;
+    this.name = name;
+    this.def = def;
+    this.inputs = inputs;
+    this.attrs = attrs;
+    this.controlInputs = control;
+    const specs = def.infer(inputs, attrs);
+    this.outputs = specs.map((spec, index) => new Tensor(this as Op, index, spec));
+  }
+
+  get type(): string {
+    return this.def.type;
+  }
+
+  /** The only output. */
+  get output(): Tensor {
+    return this.outputs[0]!;
+  }
+}
+
+export class Graph {
+  readonly #ops = new Map<string, Op>();
+  readonly #collections = new Map<string, unknown[]>();
+  readonly #scopes: string[] = [];
+  readonly #control: (readonly Op[])[] = [];
+  #finalized = false;
+
+  get ops(): readonly Op[] {
+    return [...this.#ops.values()];
+  }
+
+  get finalized(): boolean {
+    return this.#finalized;
+  }
+
+  /** Adds an op; the name is made unique by a suffix `_1`, `_2`, … as TensorFlow does. */
+  add<A>(def: OpDef<A>, inputs: readonly Tensor[], attrs: A, name?: string): Op<A> {
+    if (this.#finalized) throw misfit(name ?? def.type, 'the graph is final: nothing can be added after begin()');
+    for (const input of inputs) {
+      if (input.graph !== this) throw misfit(name ?? def.type, `input ${input.name} is of another graph`);
+    }
+    const unique = this.#uniqueName(name ?? def.type);
+    const op = new Op(this, unique, def, inputs, attrs, this.#control.flat());
+    this.#ops.set(unique, op as Op);
+    return op;
+  }
+
+  op(name: string): Op {
+    const op = this.#ops.get(name);
+    if (op === undefined) throw misfit(name, 'there is no op of this name');
+    return op;
+  }
+
+  /** The tensor called `op:index` (or `op`, meaning its first output). */
+  tensor(name: string): Tensor {
+    const [op, index = '0'] = name.split(':') as [string, string?];
+    const tensor = this.op(op).outputs[Number(index)];
+    if (tensor === undefined) throw misfit(name, 'the op has no such output');
+    return tensor;
+  }
+
+  /** Ops made by `body` have their names under `name/`. */
+  nameScope<T>(name: string, body: () => T): T {
+    this.#scopes.push(name);
+    try {
+      return body();
+    } finally {
+      this.#scopes.pop();
+    }
+  }
+
+  /** Ops made by `body` run after `ops`. */
+  controlDependencies<T>(ops: readonly (Op | Tensor)[], body: () => T): T {
+    this.#control.push(ops.map((item) => (item instanceof Tensor ? item.op : item)));
+    try {
+      return body();
+    } finally {
+      this.#control.pop();
+    }
+  }
+
+  addToCollection(name: string, value: unknown): void {
+    const list = this.#collections.get(name);
+    if (list === undefined) this.#collections.set(name, [value]);
+    else list.push(value);
+  }
+
+  getCollection<T = unknown>(name: string): readonly T[] {
+    return [...(this.#collections.get(name) ?? [])] as T[];
+  }
+
+  /** Seals the graph: later additions throw. */
+  finalize(): void {
+    this.#finalized = true;
+  }
+
+  #uniqueName(name: string): string {
+    const full = [...this.#scopes, name].join('/');
+    let unique = full;
+    for (let n = 1; this.#ops.has(unique); n++) unique = `${full}_${n}`;
+    return unique;
+  }
+}
+
+export function misfit(op: string, reason: string): MonolithError {
+  return new MonolithError('ML_GRAPH', { op, reason });
+}
+
+export function elementCount(shape: readonly Dim[]): number {
+  return shape.reduce<number>((count, dim) => {
+    if (dim === 'batch') throw misfit('shape', 'the batch dimension must come first');
+    return count * dim;
+  }, 1);
+}
+
+export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
+  return a.length === b.length && a.every((dim, index) => dim === b[index]);
+}
+
+/** `[batch, 16]` as text. */
+export function shapeText(shape: readonly Dim[]): string {
+  return `[${shape.join(', ')}]`;
+}

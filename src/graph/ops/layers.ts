@@ -1,0 +1,120 @@
+/** @file Matrix product, bias, activations and the loss, with their gradients. */
+import { type Dim, misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
+
+// --- matrix product --------------------------------------------------------------------------------------------------
+
+export interface MatMulAttrs {
+  readonly transposeA: boolean;
+  readonly transposeB: boolean;
+}
+
+function matrix(type: string, tensor: Tensor): readonly [Dim, number] {
+  const [rows, cols] = tensor.spec.shape;
+  if (tensor.spec.shape.length !== 2 || typeof cols !== 'number') throw misfit(type, `${tensor.name} must be a matrix`);
+  return [rows!, cols];
+}
+
+export const MatMul: OpDef<MatMulAttrs> = {
+  type: 'MatMul',
+  infer: ([a, b], { transposeA, transposeB }) => {
+    const [ar, ac] = matrix('MatMul', a!);
+    const [br, bc] = matrix('MatMul', b!);
+    const [m, k] = transposeA ? [ac, ar] : [ar, ac];
+    const [k2, n] = transposeB ? [bc, br] : [br, bc];
+    if (k !== k2) {
+      throw misfit('MatMul', `${shapeText(a!.spec.shape)} and ${shapeText(b!.spec.shape)} do not fit together`);
+    }
+    if (n === 'batch' || (m === 'batch' && transposeA)) throw misfit('MatMul', 'the batch can only be rows or summed');
+    const spec: TensorSpec = { dtype: 'float32', shape: [m, n] };
+    return [k === 'batch' ? { ...spec, partial: true } : spec];
+  },
+  gradient: (op, [grad]) => {
+    if (grad === undefined) return [undefined, undefined];
+    const { transposeA, transposeB } = op.attrs;
+    const [a, b] = op.inputs as [Tensor, Tensor];
+    if (transposeA || transposeB) throw misfit(op.name, 'no gradient is defined for a transposed product');
+    return [matMul(grad, b, { transposeB: true }), matMul(a, grad, { transposeA: true })];
+  },
+};
+
+/** Matrix product. `[batch, k] x [k, n] → [batch, n]`; with `transposeA`, `[batch, k]ᵀ x [batch, n] → [k, n]`, summed over the batch. */
+export function matMul(a: Tensor, b: Tensor, attrs: Partial<MatMulAttrs> = {}, name?: string): Tensor {
+  const full = { transposeA: attrs.transposeA ?? false, transposeB: attrs.transposeB ?? false };
+  return a.graph.add(MatMul, [a, b], full, name).output;
+}
+
+export const AddBias: OpDef<null> = {
+  type: 'BiasAdd',
+  infer: ([x, bias]) => {
+    if (!x!.perExample || bias!.spec.shape.length !== 1 || bias!.perExample || x!.columns !== bias!.columns) {
+      throw misfit('BiasAdd', `${shapeText(x!.spec.shape)} and ${shapeText(bias!.spec.shape)} do not fit together`);
+    }
+    return [x!.spec];
+  },
+  gradient: (_, [grad]) => [grad, grad && sumRows(grad)],
+};
+
+/** Adds a vector to every row. */
+export function addBias(x: Tensor, bias: Tensor, name?: string): Tensor {
+  return x.graph.add(AddBias, [x, bias], null, name).output;
+}
+
+export const SumRows: OpDef<null> = {
+  type: 'BiasAddGrad',
+  infer: ([x]) => [{ dtype: 'float32', shape: [x!.columns], partial: true }],
+};
+
+function sumRows(x: Tensor): Tensor {
+  return x.graph.add(SumRows, [x], null).output;
+}
+
+// --- activations -----------------------------------------------------------------------------------------------------
+
+export type ActivationKind = 'relu' | 'sigmoid' | 'tanh';
+
+export const Activation: OpDef<{ readonly kind: ActivationKind }> = {
+  type: 'Activation',
+  infer: ([x]) => {
+    if (!x!.perExample) throw misfit('Activation', `${x!.name} must have a row per example`);
+    return [x!.spec];
+  },
+  gradient: (op, [grad]) => [
+    grad && op.graph.add(ActivationGrad, [grad, op.output], op.attrs, `${op.attrs.kind}_grad`).output,
+  ],
+};
+
+export const ActivationGrad: OpDef<{ readonly kind: ActivationKind }> = {
+  type: 'ActivationGrad',
+  infer: ([grad]) => [grad!.spec],
+};
+
+export const relu = (x: Tensor, name = 'Relu'): Tensor => x.graph.add(Activation, [x], { kind: 'relu' }, name).output;
+export const sigmoid = (x: Tensor, name = 'Sigmoid'): Tensor =>
+  x.graph.add(Activation, [x], { kind: 'sigmoid' }, name).output;
+export const tanh = (x: Tensor, name = 'Tanh'): Tensor => x.graph.add(Activation, [x], { kind: 'tanh' }, name).output;
+
+// --- loss ------------------------------------------------------------------------------------------------------------
+
+export const SigmoidCrossEntropy: OpDef<null> = {
+  type: 'SigmoidCrossEntropyWithLogits',
+  infer: ([logits, labels]) => {
+    if (!logits!.perExample || !labels!.perExample || logits!.columns !== 1 || labels!.columns !== 1) {
+      throw misfit('SigmoidCrossEntropyWithLogits', 'one logit and one label per example are needed');
+    }
+    return [{ dtype: 'float32', shape: ['batch'] }];
+  },
+  gradient: (op, [grad]) => [
+    grad && op.graph.add(SigmoidCrossEntropyGrad, [...op.inputs, grad], null).output,
+    undefined,
+  ],
+};
+
+export const SigmoidCrossEntropyGrad: OpDef<null> = {
+  type: 'SigmoidCrossEntropyGrad',
+  infer: ([logits]) => [logits!.spec],
+};
+
+/** Cross entropy of each example from its logit, in the stable form; labels get no gradient. */
+export function sigmoidCrossEntropyWithLogits(logits: Tensor, labels: Tensor, name?: string): Tensor {
+  return logits.graph.add(SigmoidCrossEntropy, [logits, labels], null, name).output;
+}

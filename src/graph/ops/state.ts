@@ -1,0 +1,102 @@
+/** @file Ops that bring values in and keep them: placeholders, constants, variables, counters, groups. */
+import { type Graph, misfit, type Op, type OpDef, Tensor, type TensorSpec } from '../graph.js';
+
+/** Collection of all variables of a graph, and the one that holds the global step. */
+export const VARIABLES = 'variables';
+export const GLOBAL_STEP = 'global_step';
+
+export interface PlaceholderAttrs {
+  readonly spec: TensorSpec;
+  /** Ragged feeds: how many values a row has at the most, on average over a slice of the batch; buffers are sized by it. */
+  readonly valuesPerRow: number;
+}
+
+export const Placeholder: OpDef<PlaceholderAttrs> = {
+  type: 'Placeholder',
+  infer: (_, attrs) => [attrs.spec],
+};
+
+/** A dense feed `[batch, width]`; width 1 gives `[batch]`. */
+export function placeholder(graph: Graph, name: string, width = 1): Tensor {
+  const spec: TensorSpec = { dtype: 'float32', shape: width === 1 ? ['batch'] : ['batch', width] };
+  return graph.add(Placeholder, [], { spec, valuesPerRow: 1 }, name).output;
+}
+
+/** A sparse feature: rows of int64 ids. */
+export function raggedPlaceholder(graph: Graph, name: string, valuesPerRow: number): Tensor {
+  const spec: TensorSpec = { dtype: 'int64', shape: ['batch'], ragged: true };
+  return graph.add(Placeholder, [], { spec, valuesPerRow }, name).output;
+}
+
+export interface ConstantAttrs {
+  readonly values: Float32Array;
+  readonly shape: readonly number[];
+}
+
+export const Constant: OpDef<ConstantAttrs> = {
+  type: 'Const',
+  infer: (_, attrs) => [{ dtype: 'float32', shape: attrs.shape }],
+};
+
+export function constant(graph: Graph, values: ArrayLike<number>, shape: readonly number[], name?: string): Tensor {
+  return graph.add(Constant, [], { values: Float32Array.from(values), shape }, name ?? 'Const').output;
+}
+
+export interface VariableAttrs {
+  readonly dtype: 'float32' | 'int64';
+  readonly shape: readonly number[];
+  /** First values, row-major; asked for once per session that does not restore them. */
+  readonly initial: () => Float32Array | BigInt64Array;
+  readonly trainable: boolean;
+}
+
+export const Variable: OpDef<VariableAttrs> = {
+  type: 'Variable',
+  infer: (_, attrs) => [{ dtype: attrs.dtype, shape: attrs.shape }],
+};
+
+export function variable(
+  graph: Graph,
+  name: string,
+  shape: readonly number[],
+  initial: () => Float32Array,
+  trainable = true,
+): Tensor {
+  const op = graph.add(Variable, [], { dtype: 'float32', shape, initial, trainable }, name);
+  graph.addToCollection(VARIABLES, op.output);
+  return op.output;
+}
+
+/** The counter of training steps, made on first use: an int64 variable called `global_step`. */
+export function globalStep(graph: Graph): Tensor {
+  const existing = graph.getCollection<Tensor>(GLOBAL_STEP)[0];
+  if (existing !== undefined) return existing;
+  const attrs: VariableAttrs = { dtype: 'int64', shape: [], initial: () => new BigInt64Array(1), trainable: false };
+  const op = graph.add(Variable, [], attrs, GLOBAL_STEP);
+  graph.addToCollection(VARIABLES, op.output);
+  graph.addToCollection(GLOBAL_STEP, op.output);
+  return op.output;
+}
+
+export const Increment: OpDef<{ readonly by: number }> = {
+  type: 'AssignAdd',
+  infer: ([target]) => {
+    if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'int64') {
+      throw misfit('AssignAdd', 'the target must be an int64 variable');
+    }
+    return [];
+  },
+};
+
+/** Adds `by` to an int64 variable, once per step. */
+export function increment(counter: Tensor, by = 1, name = 'AssignAdd'): Op<{ readonly by: number }> {
+  return counter.graph.add(Increment, [counter], { by }, name);
+}
+
+export const Group: OpDef<null> = { type: 'NoOp', infer: () => [] };
+
+/** An op that is done when all of `ops` are. */
+export function group(graph: Graph, ops: readonly (Op | Tensor)[], name = 'group_deps'): Op<null> {
+  const list = ops.map((item) => (item instanceof Tensor ? item.op : item));
+  return graph.controlDependencies(list, () => graph.add(Group, [], null, name));
+}

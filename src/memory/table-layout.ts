@@ -1,0 +1,64 @@
+/**
+ * @file Layout of an embedding hash table in shared memory; assembly/table.ts draws it and works on the same words.
+ *
+ * Word numbers count u32 from the start of the structure, byte offsets say `BYTES`.
+ */
+export const TABLE = {
+  partitionsLog2: 0,
+  dim: 1,
+  stateFloats: 2,
+  rowBytes: 3,
+  segments: 4,
+  heap: 5,
+  seed: 6,
+  zeroRow: 7,
+  partitions: 8,
+} as const;
+/** Where the segments begin, and the words of each. */
+export const SEGMENTS = 16;
+export const SEGMENT_WORDS = 16;
+export const SEGMENT = {
+  dim: 0,
+  weightOffset: 1,
+  stateOffset: 2,
+  initializer: 3,
+  initialA: 4,
+  initialB: 5,
+  optimizer: 6,
+  learningRate: 7,
+  /** First value of the optimizer's state (initial accumulator). */
+  stateInitial: 8,
+  /** Adagrad: weight decay. FTRL: beta, l1, l2. */
+  parameters: 9,
+} as const;
+export const PARTITION_BYTES = 64;
+export const PARTITION = { index: 0, mask: 1, rows: 2, nextRow: 3, blockEnd: 4, firstBlock: 5, lastBlock: 6, blockRows: 7 } as const;
+export const BUCKET_BYTES = 64;
+export const BUCKET_SLOTS = 4;
+export const BLOCK_HEADER_BYTES = 64;
+export const BLOCK = { next: 0, rows: 1 } as const;
+/** Row header: id (i64), last update in seconds (u32), gradient sum of the running update (u32 address, else 0). */
+export const ROW_HEADER_BYTES = 16;
+export const ROW_UPDATE_WORD = 2;
+export const ROW_SUM_WORD = 3;
+export const ROWS_BLOCK_MIN = 4;
+export const ROWS_BLOCK_MAX = 4096;
+
+export const INITIALIZER = { zeros: 0, uniform: 1, constant: 2 } as const;
+export const OPTIMIZER = { sgd: 0, adagrad: 1, ftrl: 2 } as const;
+
+/** Partitions of a table: the most threads that can share an update. */
+export const PARTITIONS_LOG2 = 6;
+export const PARTITIONS = 1 << PARTITIONS_LOG2;
+
+export const HEAP_HEADER_BYTES = 144;
+/** Heap header, u32 words: lock, first free byte, end, then one list of retired blocks per power of two. */
+export const HEAP = { lock: 0, top: 1, end: 2, retired: 4 } as const;
+
+/** Words of a slice record of tableApply. */
+export const APPLY_SLICE = { ids: 0, order: 1, offsets: 2, rows: 3, gradients: 4, stride: 5 } as const;
+export const APPLY_SLICE_BYTES = 32;
+
+export function tableBytes(segmentCount: number): number {
+  return 4 * (SEGMENTS + SEGMENT_WORDS * segmentCount);
+}

@@ -1,0 +1,88 @@
+/**
+ * @file Builds the instruction list and the register file that kernels run on; assembly/program.ts draws both.
+ *
+ * A register gets its first value per index (slice or thread) when the program is laid out in memory. What changes per
+ * step is written by the batch binding or by an instruction's result.
+ */
+import type { Arena } from '../memory/arena.js';
+import type { Views } from '../memory/views.js';
+import type { Kernel } from './kernels.js';
+
+/** A register by number. */
+export type Register = number & { readonly register?: never };
+type Initial = (index: number) => number;
+
+const INSTRUCTION_HEAD_WORDS = 3;
+
+export class Code {
+  /** Register 0 is never used: as a result it means "none". */
+  readonly #initial: Initial[] = [() => 0];
+  readonly #constants = new Map<string, Register>();
+  readonly #words: number[] = [];
+  readonly #bits = new DataView(new ArrayBuffer(4));
+
+  get registerCount(): number {
+    return this.#initial.length;
+  }
+
+  get empty(): boolean {
+    return this.#words.length === 0;
+  }
+
+  /** A register that holds the same value for every index. */
+  constant(value: number): Register {
+    const key = `u${value}`;
+    let register = this.#constants.get(key);
+    if (register === undefined) {
+      register = this.each(() => value);
+      this.#constants.set(key, register);
+    }
+    return register;
+  }
+
+  constantF32(value: number): Register {
+    this.#bits.setFloat32(0, value);
+    return this.constant(this.#bits.getUint32(0));
+  }
+
+  /** A register with a value per index, or one that a step fills in. */
+  each(initial: Initial = () => 0): Register {
+    return this.#initial.push(initial) - 1;
+  }
+
+  emit(
+    kernel: Kernel,
+    operands: readonly Register[],
+    options: { readonly traceName: number; readonly result?: Register; readonly checked?: boolean },
+  ): void {
+    if (operands.length !== kernel.operands.length) {
+      throw new Error(`${kernel.name} takes ${kernel.operands.length} operands, not ${operands.length}`);
+    }
+    const head = kernel.opcode | (operands.length << 12) | (options.checked ? 1 << 20 : 0);
+    this.#words.push(head, options.traceName, options.result ?? 0, ...operands);
+  }
+
+  /** Writes the instructions to memory. */
+  writeCode(views: Views, arena: Arena, what: string): { begin: number; end: number } {
+    const begin = arena.alloc(this.#words.length * 4, what);
+    views.u32.set(this.#words, begin / 4);
+    return { begin, end: begin + this.#words.length * 4 };
+  }
+
+  /** Writes `count` register files and returns where they are. */
+  writeRegisters(views: Views, arena: Arena, count: number, what: string): { begin: number; stride: number } {
+    const stride = Math.ceil((this.#initial.length * 4) / 64) * 64;
+    const begin = arena.alloc(stride * count, what);
+    for (let index = 0; index < count; index++) {
+      this.#initial.forEach((initial, register) => {
+        views.u32[(begin + index * stride) / 4 + register] = initial(index) >>> 0;
+      });
+    }
+    return { begin, stride };
+  }
+}
+
+/** Words of an instruction with this head. */
+export function instructionWords(head: number): number {
+  return INSTRUCTION_HEAD_WORDS + ((head >>> 12) & 0xff);
+}

@@ -1,0 +1,145 @@
+/**
+ * @file Compiles the part of a graph that some fetches need into a program in shared memory.
+ *
+ * The result is complete: instructions, register files of every slice and thread, and a step context per thread. A step
+ * then builds nothing.
+ */
+import { MonolithError } from '../base/errors.js';
+import { BATCH_POINTERS, type BatchSchema } from '../memory/batch.js';
+import {
+  BINDING_DENSE,
+  BINDING_RAGGED,
+  BINDING_WORDS,
+  BINDINGS_HEADER_WORDS,
+  CONTEXT,
+  CONTEXT_BYTES,
+} from '../memory/control-layout.js';
+import { type Op, Tensor } from '../graph/graph.js';
+import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
+import { Placement } from './placement.js';
+import './lower/layers.js';
+import './lower/math.js';
+import './lower/state.js';
+
+export interface Program {
+  /** Step context of thread 0; the others follow at `contextStride`. */
+  readonly contexts: number;
+  readonly contextStride: number;
+  readonly needsBatch: boolean;
+  /** Names of the feeds, by the number a failed binding reports. */
+  readonly feedNames: readonly string[];
+  storage(tensor: Tensor): Storage;
+}
+
+export interface CompileTarget extends CompileEnvironment {
+  readonly schema: BatchSchema;
+  readonly control: number;
+  /** Trace ring of each thread, 0 where nothing is traced. */
+  readonly traceRings: readonly number[];
+}
+
+export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]): Program {
+  const ops = executionOrder(fetches);
+  const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
+  const context = new LoweringContext(target, ops, new Placement(ops, fetched));
+  for (const op of ops) context.lower(op);
+
+  const { views, arena, plan } = target;
+  const feeds = [...context.feeds.values()];
+  const bindings = writeBindings(target, context, feeds);
+  const sliceCode = context.slice.writeCode(views, arena, 'slice code');
+  const threadCode = context.thread.writeCode(views, arena, 'thread code');
+  const sliceRegisters = context.slice.writeRegisters(views, arena, plan.slices, 'slice registers');
+  const threadRegisters = context.thread.writeRegisters(views, arena, plan.threads, 'thread registers');
+
+  const contexts = arena.alloc(CONTEXT_BYTES * plan.threads, 'step contexts');
+  for (let thread = 0; thread < plan.threads; thread++) {
+    const words: Record<keyof typeof CONTEXT, number> = {
+      sliceCode: sliceCode.begin,
+      sliceCodeEnd: sliceCode.end,
+      threadCode: threadCode.begin,
+      threadCodeEnd: threadCode.end,
+      sliceRegisters: sliceRegisters.begin,
+      sliceRegistersStride: sliceRegisters.stride,
+      sliceBegin: Math.floor((plan.slices * thread) / plan.threads),
+      sliceEnd: Math.floor((plan.slices * (thread + 1)) / plan.threads),
+      sliceCount: plan.slices,
+      threadRegisters: threadRegisters.begin + thread * threadRegisters.stride,
+      control: target.control,
+      threads: plan.threads,
+      trace: target.traceRings[thread] ?? 0,
+      traceBarrier: target.traceNames.id('wait at barrier', 'wait'),
+      traceSlices: target.traceNames.id('forward and backward', 'phase'),
+      traceUpdate: target.traceNames.id('update', 'phase'),
+      bindings,
+      failedAt: 0,
+      failedDetail: 0,
+    };
+    const at = (contexts + thread * CONTEXT_BYTES) / 4;
+    for (const [name, word] of Object.entries(CONTEXT)) views.u32[at + word] = words[name as keyof typeof CONTEXT];
+  }
+  return {
+    contexts,
+    contextStride: CONTEXT_BYTES,
+    needsBatch: feeds.length > 0,
+    feedNames: target.schema.map((feed) => feed.name),
+    storage: (tensor) => context.storage(tensor),
+  };
+}
+
+/** Ops that `fetches` need, producers and control inputs first, otherwise in the order they were made. */
+export function executionOrder(fetches: readonly (Tensor | Op)[]): Op[] {
+  const order: Op[] = [];
+  const state = new Map<Op, 'open' | 'done'>();
+  const visit = (op: Op): void => {
+    const known = state.get(op);
+    if (known === 'done') return;
+    if (known === 'open') throw new MonolithError('ML_GRAPH', { op: op.name, reason: 'it depends on itself' });
+    state.set(op, 'open');
+    for (const input of op.inputs) visit(input.op);
+    for (const control of op.controlInputs) visit(control);
+    state.set(op, 'done');
+    order.push(op);
+  };
+  for (const fetch of fetches) visit(fetch instanceof Tensor ? fetch.op : fetch);
+  return order;
+}
+
+/** Where each feed of the schema has its pointers in a batch header. */
+function pointerWords(schema: BatchSchema): Map<string, { index: number; word: number }> {
+  const words = new Map<string, { index: number; word: number }>();
+  let word = BATCH_POINTERS;
+  schema.forEach((feed, index) => {
+    words.set(feed.name, { index, word });
+    word += feed.kind === 'dense' ? 1 : 2;
+  });
+  return words;
+}
+
+function writeBindings(target: CompileTarget, context: LoweringContext, feeds: readonly FeedUse[]): number {
+  const words = pointerWords(target.schema);
+  const entries: number[][] = [];
+  for (const { tensor, registers, ragged } of feeds) {
+    const { name } = tensor.op;
+    const spec = target.schema.find((feed) => feed.name === name);
+    const place = words.get(name);
+    if (spec === undefined || place === undefined) {
+      throw new MonolithError('ML_FEED', { name, reason: 'the input has no feed of this name' });
+    }
+    if (ragged !== undefined) {
+      if (spec.kind !== 'ragged') throw new MonolithError('ML_FEED', { name, reason: 'the input has it dense, not ragged' });
+      const { splits, values, count, capacity } = ragged;
+      entries.push([BINDING_RAGGED, place.word, splits, values, count, capacity, 0, place.index]);
+      continue;
+    }
+    if (spec.kind !== 'dense' || spec.width !== tensor.columns) {
+      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} floats per example` });
+    }
+    for (const { register, offset } of registers) {
+      entries.push([BINDING_DENSE, place.word, register, 0, 0, spec.width * 4, offset, place.index]);
+    }
+  }
+  const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');
+  target.views.u32.set([entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()], at / 4);
+  return at;
+}

@@ -1,0 +1,151 @@
+/** @file Lowerings of matrix products, biases, activations and the loss. */
+import { misfit, type Tensor } from '../../graph/graph.js';
+import {
+  Activation,
+  ActivationGrad,
+  type ActivationKind,
+  AddBias,
+  MatMul,
+  SigmoidCrossEntropy,
+  SigmoidCrossEntropyGrad,
+  SumRows,
+} from '../../graph/ops/layers.js';
+import type { Register } from '../code.js';
+import { type Kernel, KERNEL } from '../kernels.js';
+import { type LoweringContext, registerLowering } from '../lowering.js';
+
+/** Scratch of one gemm call: packed panels of A and B; the bound is the kernel's own, for the largest panel it packs. */
+const GEMM_SCRATCH_BYTES = 2 << 20;
+
+interface Side {
+  readonly pointer: Register;
+  readonly rowStride: Register;
+  readonly columnStride: Register;
+  readonly rows: Register;
+  readonly columns: Register;
+}
+
+/** One operand of a product, transposed by swapping its strides. */
+function side(context: LoweringContext, tensor: Tensor, transpose: boolean): Side {
+  const { slice } = context;
+  const one = slice.constant(1);
+  const plain = tensor.perExample
+    ? { ...context.matrix(tensor), rows: context.rows, columns: slice.constant(tensor.columns) }
+    : {
+        pointer: context.pointer(tensor),
+        stride: slice.constant(tensor.spec.shape[1] as number),
+        rows: slice.constant(tensor.spec.shape[0] as number),
+        columns: slice.constant(tensor.spec.shape[1] as number),
+      };
+  const { pointer, stride, rows, columns } = plain;
+  return transpose
+    ? { pointer, rowStride: one, columnStride: stride, rows: columns, columns: rows }
+    : { pointer, rowStride: stride, columnStride: one, rows, columns };
+}
+
+registerLowering(
+  MatMul,
+  (op, context) => {
+    const a = side(context, op.inputs[0]!, op.attrs.transposeA);
+    const b = side(context, op.inputs[1]!, op.attrs.transposeB);
+    const scratch = context.environment.resource(MatMul, () =>
+      context.environment.arena.alloc(GEMM_SCRATCH_BYTES * context.plan.slices, 'gemm scratch'),
+    );
+    const scratchPointer = context.slice.each((slice) => scratch + slice * GEMM_SCRATCH_BYTES);
+    let out: { pointer: Register; stride: Register; accumulate: Register };
+    if (op.output.perExample) out = context.output(op.output);
+    else {
+      context.allocate(op.output);
+      const stride = context.slice.constant(op.output.spec.shape[1] as number);
+      out = { pointer: context.pointer(op.output), stride, accumulate: context.slice.constant(0) };
+    }
+    context.emit(KERNEL.gemmF32, [
+      a.pointer, a.rowStride, a.columnStride, b.pointer, b.rowStride, b.columnStride, out.pointer, out.stride,
+      a.rows, b.columns, a.columns, out.accumulate, scratchPointer,
+    ]);
+  },
+  { accumulates: true },
+);
+
+registerLowering(
+  AddBias,
+  (op, context) => {
+    const x = context.matrix(op.inputs[0]!);
+    const out = context.output(op.output);
+    context.emit(KERNEL.addBiasF32, [
+      x.pointer, x.stride, context.pointer(op.inputs[1]!), out.pointer, out.stride, context.rows,
+      context.slice.constant(out.columns),
+    ]);
+  },
+  { strided: true },
+);
+
+registerLowering(SumRows, (op, context) => {
+  const x = context.matrix(op.inputs[0]!);
+  context.allocate(op.output);
+  const { slice } = context;
+  context.emit(KERNEL.sumRowsF32, [
+    x.pointer, x.stride, context.pointer(op.output), context.rows, slice.constant(x.columns), slice.constant(0),
+  ]);
+});
+
+const FORWARD: Record<ActivationKind, Kernel> = {
+  relu: KERNEL.reluF32,
+  sigmoid: KERNEL.sigmoidF32,
+  tanh: KERNEL.tanhF32,
+};
+const BACKWARD: Record<ActivationKind, Kernel> = {
+  relu: KERNEL.reluGradF32,
+  sigmoid: KERNEL.sigmoidGradF32,
+  tanh: KERNEL.tanhGradF32,
+};
+
+registerLowering(
+  Activation,
+  (op, context) => {
+    const x = context.matrix(op.inputs[0]!);
+    const out = context.output(op.output);
+    const columns = context.slice.constant(out.columns);
+    context.emit(FORWARD[op.attrs.kind], [x.pointer, x.stride, out.pointer, out.stride, context.rows, columns]);
+  },
+  { strided: true },
+);
+
+registerLowering(
+  ActivationGrad,
+  (op, context) => {
+    const [grad, y] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const out = context.output(op.output);
+    context.emit(BACKWARD[op.attrs.kind], [
+      grad.pointer, grad.stride, y.pointer, y.stride, out.pointer, out.stride, context.rows,
+      context.slice.constant(out.columns), out.accumulate,
+    ]);
+  },
+  { accumulates: true },
+);
+
+registerLowering(
+  SigmoidCrossEntropy,
+  (op, context) => {
+    const [logits, labels] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const out = context.matrixOf(context.allocate(op.output));
+    context.emit(KERNEL.bceLogitsF32, [
+      logits.pointer, logits.stride, labels.pointer, labels.stride, out.pointer, out.stride, context.rows,
+    ]);
+  },
+  { strided: true },
+);
+
+registerLowering(
+  SigmoidCrossEntropyGrad,
+  (op, context) => {
+    const [logits, labels, grad] = op.inputs.map((input) => context.matrix(input));
+    if (logits === undefined || labels === undefined || grad === undefined) throw misfit(op.name, 'an input is missing');
+    const out = context.output(op.output);
+    context.emit(KERNEL.bceLogitsGradF32, [
+      logits.pointer, logits.stride, labels.pointer, labels.stride, grad.pointer, grad.stride, out.pointer, out.stride,
+      context.rows, out.accumulate,
+    ]);
+  },
+  { accumulates: true },
+);

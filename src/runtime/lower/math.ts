@@ -1,0 +1,170 @@
+/** @file Lowerings of sums, products, columns and reductions. */
+import {
+  AddN,
+  AssembleColumns,
+  BroadcastMean,
+  Columns,
+  Mul,
+  ReduceMean,
+  RowDot,
+  Scale,
+  ScaleRows,
+  Sub,
+} from '../../graph/ops/math.js';
+import { misfit, type Op } from '../../graph/graph.js';
+import { type Kernel, KERNEL } from '../kernels.js';
+import { type LoweringContext, registerLowering } from '../lowering.js';
+
+registerLowering(
+  AddN,
+  (op, context) => {
+    if (!op.output.perExample) throw misfit(op.name, 'sums of values that all examples share are not supported');
+    const sum = context.matrixOf(context.allocate(op.output));
+    const columns = context.slice.constant(sum.columns);
+    for (const term of op.inputs) {
+      if (context.isPlaced(term)) continue;
+      const from = context.matrix(term);
+      const accumulate = context.slice.constant(context.startSum(op.output) ? 1 : 0);
+      context.emit(KERNEL.copyRowsF32, [from.pointer, from.stride, sum.pointer, sum.stride, context.rows, columns, accumulate]);
+    }
+  },
+);
+
+function binary(kernel: Kernel): (op: Op<null>, context: LoweringContext) => void {
+  return (op, context) => {
+    if (!op.output.perExample) throw misfit(op.name, 'only per-example tensors are supported here');
+    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const out = context.output(op.output);
+    const columns = context.slice.constant(out.columns);
+    context.emit(kernel, [
+      a.pointer, a.stride, b.pointer, b.stride, out.pointer, out.stride, context.rows, columns, out.accumulate,
+    ]);
+  };
+}
+
+registerLowering(Sub, binary(KERNEL.subF32), { accumulates: true });
+registerLowering(Mul, binary(KERNEL.mulF32), { accumulates: true });
+
+registerLowering(
+  Scale,
+  (op, context) => {
+    const x = context.matrix(op.inputs[0]!);
+    const out = context.output(op.output);
+    context.emit(KERNEL.scaleF32, [
+      x.pointer, x.stride, out.pointer, out.stride, context.rows, context.slice.constant(out.columns),
+      context.slice.constantF32(op.attrs.factor), out.accumulate,
+    ]);
+  },
+  { accumulates: true },
+);
+
+registerLowering(
+  RowDot,
+  (op, context) => {
+    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const out = context.output(op.output);
+    context.emit(KERNEL.rowDotF32, [
+      a.pointer, a.stride, b.pointer, b.stride, out.pointer, out.stride, context.rows,
+      context.slice.constant(a.columns), out.accumulate,
+    ]);
+  },
+  { accumulates: true },
+);
+
+registerLowering(
+  ScaleRows,
+  (op, context) => {
+    const [factors, x] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const out = context.output(op.output);
+    context.emit(KERNEL.scaleRowsF32, [
+      factors.pointer, factors.stride, x.pointer, x.stride, out.pointer, out.stride, context.rows,
+      context.slice.constant(out.columns), out.accumulate,
+    ]);
+  },
+  { accumulates: true },
+);
+
+registerLowering(Columns, (op, context) => {
+  const storage = context.storage(op.inputs[0]!);
+  const { start, end } = op.attrs;
+  if (storage.kind === 'slice') {
+    context.setStorage(op.output, { ...storage, base: storage.base + start * 4, columns: end - start });
+  } else if (storage.kind === 'feed') {
+    context.setStorage(op.output, { ...storage, offset: storage.offset + start * 4, columns: end - start });
+  } else throw misfit(op.name, 'only per-example tensors have columns');
+});
+
+registerLowering(
+  AssembleColumns,
+  (op, context) => {
+    const out = context.matrixOf(context.allocate(op.output));
+    const parts = op.inputs.map((tensor, index) => ({ tensor, start: op.attrs.starts[index]! }));
+    const loose = parts.filter((part) => !context.isPlaced(part.tensor));
+    for (const [start, end] of gaps(parts.map((p) => [p.start, p.start + p.tensor.columns]), op.attrs.width)) {
+      zeroColumns(op as Op, context, start, end);
+    }
+    const seen: [number, number][] = parts.filter((p) => !loose.includes(p)).map((p) => [p.start, p.start + p.tensor.columns]);
+    for (const { tensor, start } of loose) {
+      const end = start + tensor.columns;
+      // A part that meets columns written before is added; one that covers them only in part needs the rest cleared first.
+      const meets = seen.some(([a, b]) => a < end && start < b);
+      if (meets) for (const [a, b] of gaps(seen, op.attrs.width, start, end)) zeroColumns(op as Op, context, a, b);
+      const from = context.matrix(tensor);
+      const to = columnsOf(op as Op, context, start, end);
+      context.emit(KERNEL.copyRowsF32, [
+        from.pointer, from.stride, to.pointer, out.stride, context.rows, context.slice.constant(end - start),
+        context.slice.constant(meets ? 1 : 0),
+      ]);
+      seen.push([start, end]);
+    }
+  },
+  { strided: true },
+);
+
+function columnsOf(op: Op, context: LoweringContext, start: number, end: number) {
+  const storage = context.allocate(op.output);
+  if (storage.kind !== 'slice') throw new Error('an assembled matrix has a buffer of its own');
+  return context.matrixOf({ ...storage, base: storage.base + start * 4, columns: end - start });
+}
+
+function zeroColumns(op: Op, context: LoweringContext, start: number, end: number): void {
+  const to = columnsOf(op, context, start, end);
+  context.emit(KERNEL.zeroRowsF32, [to.pointer, to.stride, context.rows, context.slice.constant(end - start)]);
+}
+
+/** The parts of [from, to) that no range covers. */
+function gaps(ranges: readonly (readonly [number, number])[], width: number, from = 0, to = width): [number, number][] {
+  const found: [number, number][] = [];
+  let at = from;
+  for (const [start, end] of [...ranges].sort((a, b) => a[0] - b[0])) {
+    if (end <= at) continue;
+    if (start >= to) break;
+    if (start > at) found.push([at, start]);
+    at = end;
+  }
+  if (at < to) found.push([at, to]);
+  return found;
+}
+
+registerLowering(ReduceMean, (op, context) => {
+  const x = context.matrix(op.inputs[0]!);
+  const storage = context.allocate(op.output);
+  if (storage.kind !== 'partial') throw new Error('a mean over the batch is partial');
+  if (x.columns !== 1) throw misfit(op.name, 'the mean of matrices is not supported');
+  context.emit(KERNEL.sumF32, [
+    x.pointer, x.stride, context.rows, context.slice.constant(x.columns), context.pointer(op.output), context.inverseBatch,
+  ]);
+});
+
+registerLowering(
+  BroadcastMean,
+  (op, context) => {
+    const out = context.output(op.output);
+    context.emit(KERNEL.broadcastScalarF32, [
+      context.pointer(op.inputs[0]!), out.pointer, out.stride, context.rows, context.slice.constant(out.columns),
+      context.inverseBatch, out.accumulate,
+    ]);
+  },
+  { accumulates: true },
+);
+

@@ -1,0 +1,233 @@
+/**
+ * @file What an op's lowering sees: storage of tensors, registers, and the two instruction lists of a program.
+ *
+ * The slice code runs once per slice of the batch, over that slice's buffers; after a barrier the thread code runs once
+ * per thread and updates what all slices share. Layers above `runtime` register lowerings for their own ops.
+ */
+import type { Arena } from '../memory/arena.js';
+import type { Views } from '../memory/views.js';
+import type { TraceNames } from '../trace/trace-names.js';
+import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
+import { Code, type Register } from './code.js';
+import type { Kernel } from './kernels.js';
+import type { Placement } from './placement.js';
+
+/** A matrix operand of slice code. */
+export interface Matrix {
+  readonly pointer: Register;
+  /** Register of the number of floats between rows. */
+  readonly stride: Register;
+  readonly columns: number;
+}
+
+/** Where a tensor's values are. Addresses are bytes. */
+export type Storage =
+  | { readonly kind: 'slice'; readonly base: number; readonly sliceBytes: number; readonly stride: number; readonly columns: number }
+  | { readonly kind: 'feed'; readonly feed: string; readonly stride: number; readonly columns: number; readonly offset: number }
+  | { readonly kind: 'partial'; readonly base: number; readonly sliceBytes: number; readonly count: number }
+  | { readonly kind: 'global'; readonly base: number; readonly count: number };
+
+export interface RaggedFeed {
+  readonly splits: Register;
+  readonly values: Register;
+  readonly count: Register;
+  /** Values a slice can hold. */
+  readonly capacity: number;
+}
+
+/** What a program is compiled for. */
+export interface Plan {
+  readonly slices: number;
+  readonly threads: number;
+  /** Examples a slice can hold. */
+  readonly sliceRows: number;
+}
+
+/** What the session lends to the compiler. */
+export interface CompileEnvironment {
+  readonly plan: Plan;
+  readonly views: Views;
+  readonly arena: Arena;
+  readonly traceNames: TraceNames;
+  /** Address of a variable's values. */
+  variable(tensor: Tensor): number;
+  /** Memory that belongs to the session and not to one program, made on first use. */
+  resource<T>(key: object, make: () => T): T;
+}
+
+export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
+const lowerings = new Map<OpDef<unknown>, Lower<unknown>>();
+
+/** Says how an op becomes kernel calls. `accumulates`: it can add to its output. `strided`: its output may be columns of a wider matrix. */
+export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: { accumulates?: boolean; strided?: boolean } = {}): void {
+  lowerings.set(def as OpDef<unknown>, lower as Lower<unknown>);
+  if (traits.accumulates) accumulating.add(def as OpDef<unknown>);
+  if (traits.accumulates || traits.strided) strided.add(def as OpDef<unknown>);
+}
+export const accumulating = new Set<OpDef<unknown>>();
+export const strided = new Set<OpDef<unknown>>();
+
+export function lowerOp(op: Op, context: LoweringContext): void {
+  const lower = lowerings.get(op.def);
+  if (lower === undefined) throw misfit(op.name, `the runtime cannot run ops of type ${op.type}`);
+  lower(op, context);
+}
+
+/** A dense or ragged feed of the program: which registers its address goes to. */
+export interface FeedUse {
+  readonly tensor: Tensor;
+  readonly registers: { register: Register; offset: number }[];
+  readonly ragged?: RaggedFeed;
+}
+
+export class LoweringContext {
+  readonly environment: CompileEnvironment;
+  readonly plan: Plan;
+  readonly slice = new Code();
+  readonly thread = new Code();
+  /** Rows of the slice at hand, and 1/rows of the whole batch as f32. */
+  readonly rows: Register;
+  readonly inverseBatch: Register;
+  readonly feeds = new Map<string, FeedUse>();
+  readonly ops: readonly Op[];
+  readonly #placement: Placement;
+  readonly #storage = new Map<Tensor, Storage>();
+  readonly #written = new Set<Tensor>();
+  #op: Op | undefined;
+
+  constructor(environment: CompileEnvironment, ops: readonly Op[], placement: Placement) {
+    this.environment = environment;
+    this.plan = environment.plan;
+    this.ops = ops;
+    this.#placement = placement;
+    this.rows = this.slice.each();
+    this.inverseBatch = this.slice.each();
+  }
+
+  /** Runs a lowering with instructions named after its op. */
+  lower(op: Op): void {
+    this.#op = op;
+    lowerOp(op, this);
+    this.#op = undefined;
+  }
+
+  emit(kernel: Kernel, operands: readonly Register[], result?: Register): void {
+    this.slice.emit(kernel, operands, { traceName: this.#traceName(kernel), ...(result !== undefined && { result }) });
+  }
+
+  emitThread(kernel: Kernel, operands: readonly Register[], options: { checked?: boolean } = {}): void {
+    this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), ...options });
+  }
+
+  #traceName(kernel: Kernel): number {
+    return this.environment.traceNames.id(`${kernel.name} ${this.#op?.name ?? ''}`.trimEnd(), 'op');
+  }
+
+  alloc(bytes: number, what: string): number {
+    return this.environment.arena.alloc(bytes, `${this.#op?.name ?? 'program'}/${what}`);
+  }
+
+  /** A buffer of `bytes` for each slice, and the register that points to the slice's own. */
+  perSlice(bytes: number, what: string): { base: number; sliceBytes: number; pointer: Register } {
+    const sliceBytes = Math.ceil(bytes / 64) * 64;
+    const base = this.alloc(sliceBytes * this.plan.slices, what);
+    return { base, sliceBytes, pointer: this.slice.each((slice) => base + slice * sliceBytes) };
+  }
+
+  storage(tensor: Tensor): Storage {
+    const storage = this.#storage.get(tensor);
+    if (storage === undefined) throw misfit(tensor.name, 'it is used before it is made');
+    return storage;
+  }
+
+  setStorage(tensor: Tensor, storage: Storage): void {
+    this.#storage.set(tensor, storage);
+  }
+
+  /** A per-example tensor as an operand. */
+  matrix(tensor: Tensor): Matrix {
+    return this.matrixOf(this.storage(tensor));
+  }
+
+  matrixOf(storage: Storage): Matrix {
+    switch (storage.kind) {
+      case 'slice': {
+        const { base, sliceBytes, stride, columns } = storage;
+        return { pointer: this.slice.each((slice) => base + slice * sliceBytes), stride: this.slice.constant(stride), columns };
+      }
+      case 'feed': {
+        const pointer = this.slice.each();
+        this.feeds.get(storage.feed)!.registers.push({ register: pointer, offset: storage.offset });
+        return { pointer, stride: this.slice.constant(storage.stride), columns: storage.columns };
+      }
+      default:
+        throw new Error(`a ${storage.kind} tensor has no rows`);
+    }
+  }
+
+  /** Address of a partial or global tensor in slice code. */
+  pointer(tensor: Tensor): Register {
+    const storage = this.storage(tensor);
+    if (storage.kind === 'global') return this.slice.constant(storage.base);
+    if (storage.kind === 'partial') return this.slice.each((slice) => storage.base + slice * storage.sliceBytes);
+    throw misfit(tensor.name, 'a value that all examples share is needed here');
+  }
+
+  /** Storage for a tensor this op makes: its own, or the place its only consumer wants it in. */
+  allocate(tensor: Tensor): Storage {
+    const known = this.#storage.get(tensor);
+    if (known !== undefined) return known;
+    const storage = this.#allocate(tensor);
+    this.#storage.set(tensor, storage);
+    return storage;
+  }
+
+  #allocate(tensor: Tensor): Storage {
+    const place = this.#placement.of(tensor);
+    if (place !== undefined) {
+      const into = this.allocate(place.into);
+      if (into.kind !== 'slice') throw new Error('only per-example tensors are placed');
+      return { ...into, base: into.base + place.column * 4, columns: tensor.columns };
+    }
+    const count = tensor.columns;
+    if (tensor.perExample) {
+      const { base, sliceBytes } = this.perSlice(this.plan.sliceRows * count * 4, tensor.name);
+      return { kind: 'slice', base, sliceBytes, stride: count, columns: count };
+    }
+    if (tensor.spec.partial) {
+      const { base, sliceBytes } = this.perSlice(count * 4, tensor.name);
+      return { kind: 'partial', base, sliceBytes, count };
+    }
+    return { kind: 'global', base: this.alloc(count * 4, tensor.name), count };
+  }
+
+  /** The op's output as an operand, and whether it must be added to what is there (1) or overwrite it (0). */
+  output(tensor: Tensor): Matrix & { readonly accumulate: Register } {
+    const matrix = this.matrixOf(this.allocate(tensor));
+    const sum = this.#placement.sumOf(tensor);
+    const accumulate = sum !== undefined && this.#written.has(sum) ? 1 : 0;
+    if (sum !== undefined) this.#written.add(sum);
+    return { ...matrix, accumulate: this.slice.constant(accumulate) };
+  }
+
+  /** Whether some placed term of the sum has been written already; afterwards it counts as written. */
+  startSum(sum: Tensor): boolean {
+    const started = this.#written.has(sum);
+    this.#written.add(sum);
+    return started;
+  }
+
+  isPlaced(tensor: Tensor): boolean {
+    return this.#placement.of(tensor) !== undefined;
+  }
+
+  useFeed(tensor: Tensor, use: FeedUse): void {
+    this.feeds.set(tensor.op.name, use);
+  }
+
+  ragged(tensor: Tensor): RaggedFeed {
+    const ragged = this.feeds.get(tensor.op.name)?.ragged;
+    if (ragged === undefined) throw misfit(tensor.name, 'a ragged placeholder is needed here');
+    return ragged;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * @file The life of a pool thread: follow the command ring, run steps, leave when told or when somebody failed.
+ *
+ * Between commands the thread spins for some microseconds, as the next step is usually near, and then sleeps in slices, so
+ * that an abort is noticed even if its wake-up is missed.
+ */
+import { MonolithError, messageOf } from '../../base/errors.js';
+import {
+  ABORT,
+  ABORT_FAILED,
+  COMMAND,
+  COMMAND_CAPACITY,
+  COMMAND_WORDS,
+  COMMANDS,
+  CONTEXT,
+  DONE,
+  GENERATION,
+  JOINED,
+  KIND_STEP,
+  nextCommand,
+  STATUS_ABORTED,
+} from '../../memory/control-layout.js';
+import { Views } from '../../memory/views.js';
+import { TraceRing } from '../../trace/trace-ring.js';
+import { instantiateKernels } from '../load-kernels.js';
+import { referenceRunStep } from '../reference/program.js';
+import type { JoinMessage, JoinResult } from './protocol.js';
+
+const SPINS = 6000;
+const SLEEP_SLICE_MS = 100;
+
+type RunStep = (context: number, batch: number, command: number) => number;
+
+export function joinSession(message: JoinMessage): JoinResult {
+  const views = new Views(message.memory.buffer);
+  try {
+    const result = followCommands(views, message);
+    if (result.kind === 'step-failed') abortSession(views, message.control);
+    return result;
+  } catch (thrown) {
+    abortSession(views, message.control);
+    const code = thrown instanceof MonolithError ? thrown.code : null;
+    const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
+    return { kind: 'threw', code, message: messageOf(thrown), stack };
+  }
+}
+
+/** Makes everybody leave: threads at the barrier, threads waiting for a command. The main thread learns it from the result. */
+export function abortSession(views: Views, control: number, reason = ABORT_FAILED): void {
+  const at = control / 4;
+  Atomics.compareExchange(views.i32, at + ABORT, 0, reason);
+  for (const word of [COMMAND, GENERATION, DONE]) Atomics.notify(views.i32, at + word);
+}
+
+function followCommands(views: Views, message: JoinMessage): JoinResult {
+  const { thread, control } = message;
+  const { i32, u32 } = views;
+  const at = control / 4;
+  const runStep = stepFunction(views, message);
+  const ring = message.trace === 0 ? null : TraceRing.attach(views, message.trace);
+  ring?.bindClock();
+  let command = Atomics.load(i32, at + COMMAND);
+  Atomics.add(i32, at + JOINED, 1);
+  Atomics.notify(i32, at + JOINED);
+  for (;;) {
+    const start = ring?.now() ?? 0;
+    if (!waitForCommand(i32, at, command)) return { kind: 'aborted' };
+    ring?.span(message.traceWait, start, ring.now());
+    command = nextCommand(command);
+    const slot = at + COMMANDS + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
+    if (u32[slot] !== KIND_STEP) return { kind: 'stopped' };
+    const context = u32[slot + 1]! + thread * u32[slot + 2]!;
+    const status = runStep(context, u32[slot + 3]!, command);
+    if (status === STATUS_ABORTED) return { kind: 'aborted' };
+    if (status !== 0) {
+      const failedAt = u32[context / 4 + CONTEXT.failedAt]!;
+      return { kind: 'step-failed', status, failedAt, failedDetail: i32[context / 4 + CONTEXT.failedDetail]! };
+    }
+  }
+}
+
+function stepFunction(views: Views, message: JoinMessage): RunStep {
+  if (message.backend === 'reference') return referenceRunStep(views);
+  return instantiateKernels(message.module, message.memory).runStep;
+}
+
+/** False when the session was aborted. */
+function waitForCommand(i32: Int32Array, at: number, seen: number): boolean {
+  for (let spin = 0; spin < SPINS; spin++) if (Atomics.load(i32, at + COMMAND) !== seen) return true;
+  while (Atomics.load(i32, at + COMMAND) === seen) {
+    if (Atomics.load(i32, at + ABORT) !== 0) return false;
+    Atomics.wait(i32, at + COMMAND, seen, SLEEP_SLICE_MS);
+  }
+  return true;
+}

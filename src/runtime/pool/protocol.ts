@@ -1,0 +1,24 @@
+/** @file What the main thread and a pool thread say to each other; both sides import it. */
+import type { ErrorCode } from '../../base/errors.js';
+
+export type BackendName = 'wasm' | 'reference';
+
+/** The one long task of a pool thread: take part in a session until it stops. */
+export interface JoinMessage {
+  readonly thread: number;
+  readonly backend: BackendName;
+  readonly memory: WebAssembly.Memory;
+  readonly module: WebAssembly.Module;
+  /** Address of the session's control block. */
+  readonly control: number;
+  /** Trace ring of this thread, 0 when nothing is traced, and the name of waiting for a command. */
+  readonly trace: number;
+  readonly traceWait: number;
+}
+
+/** How the task ended. Errors lose their class on the way between threads, so they travel as data. */
+export type JoinResult =
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'step-failed'; readonly status: number; readonly failedAt: number; readonly failedDetail: number }
+  | { readonly kind: 'threw'; readonly code: ErrorCode | null; readonly message: string; readonly stack: string };

@@ -1,0 +1,206 @@
+/**
+ * @file The threads of a session: piscina workers that follow a shared command ring.
+ *
+ * Piscina spawns the threads and tells us when one dies; a step itself is no piscina task but a word in shared memory
+ * and a wake-up. The main thread never blocks: it awaits `Atomics.waitAsync`.
+ */
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import { MonolithError, messageOf } from '../../base/errors.js';
+import {
+  ABORT,
+  ABORT_CLOSED,
+  COMMAND,
+  COMMAND_CAPACITY,
+  COMMAND_WORDS,
+  COMMANDS,
+  CONTROL_BYTES,
+  DONE,
+  JOINED,
+  KIND_STEP,
+  KIND_STOP,
+  nextCommand,
+} from '../../memory/control-layout.js';
+import { Views } from '../../memory/views.js';
+import { abortSession } from './join-session.js';
+import type { BackendName, JoinMessage, JoinResult } from './protocol.js';
+
+/** A table has that many partitions, and each is owned by one thread. */
+export const THREADS_MAX = 64;
+const WORKER_FILE = fileURLToPath(new URL('../../../workers/pool-worker.js', import.meta.url));
+const JOIN_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+
+export interface ThreadPoolOptions {
+  readonly threads: number;
+  readonly backend: BackendName;
+  readonly memory: WebAssembly.Memory;
+  readonly module: WebAssembly.Module;
+  /** Where the control block is: CONTROL_BYTES bytes, which the pool clears. */
+  readonly control: number;
+  readonly traceRings?: readonly number[];
+  readonly traceWait?: number;
+  /** Turns the status of a failed step into its error. */
+  readonly explain?: (result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number) => MonolithError;
+}
+
+export class ThreadPool {
+  readonly threads: number;
+  readonly #options: ThreadPoolOptions;
+  readonly #views: Views;
+  readonly #at: number;
+  readonly #piscina: Piscina;
+  readonly #tasks: Promise<void>[] = [];
+  #command = 0;
+  #failure: MonolithError | undefined;
+  #closing = false;
+
+  private constructor(options: ThreadPoolOptions) {
+    this.threads = options.threads;
+    this.#options = options;
+    this.#views = new Views(options.memory.buffer);
+    this.#at = options.control / 4;
+    this.#views.u8.fill(0, options.control, options.control + CONTROL_BYTES);
+    this.#piscina = new Piscina({
+      filename: WORKER_FILE,
+      minThreads: options.threads,
+      maxThreads: options.threads,
+      concurrentTasksPerWorker: 1,
+      // The task blocks in shared memory for the length of the session: piscina's own waiting would only get in its way.
+      atomics: 'disabled',
+      execArgv: [],
+    });
+  }
+
+  /** Starts the threads; resolves when all of them follow the ring. */
+  static async start(options: ThreadPoolOptions): Promise<ThreadPool> {
+    const { threads } = options;
+    if (!Number.isInteger(threads) || threads < 1 || threads > THREADS_MAX) {
+      throw new MonolithError('ML_FLAG', { flag: 'threads', reason: `${threads} is not between 1 and ${THREADS_MAX}` });
+    }
+    const pool = new ThreadPool(options);
+    for (let thread = 0; thread < threads; thread++) pool.#tasks.push(pool.#join(thread));
+    try {
+      await pool.#until(JOINED, (joined) => joined === threads, JOIN_TIMEOUT_MS, 'the thread pool');
+      return pool;
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
+  }
+
+  /** The worker threads, for those who watch over them. */
+  get workers(): readonly import('node:worker_threads').Worker[] {
+    return this.#piscina.threads;
+  }
+
+  async #join(thread: number): Promise<void> {
+    const { backend, memory, module, control, traceRings, traceWait } = this.#options;
+    const message: JoinMessage = {
+      thread,
+      backend,
+      memory,
+      module,
+      control,
+      trace: traceRings?.[thread] ?? 0,
+      traceWait: traceWait ?? 0,
+    };
+    try {
+      this.#ended(thread, (await this.#piscina.run(message)) as JoinResult);
+    } catch (cause) {
+      if (!this.#closing) this.#fail(new MonolithError('ML_WORKER', { thread, reason: messageOf(cause) }, { cause }));
+    }
+  }
+
+  #ended(thread: number, result: JoinResult): void {
+    switch (result.kind) {
+      case 'stopped':
+      case 'aborted':
+        return;
+      case 'step-failed':
+        this.#fail(
+          this.#options.explain?.(result, thread) ??
+            new MonolithError('ML_WORKER', { thread, reason: `its step ended with status ${result.status}` }),
+        );
+        return;
+      case 'threw': {
+        const cause = new Error(result.message);
+        cause.stack = result.stack;
+        this.#fail(new MonolithError(result.code ?? 'ML_WORKER', { thread, reason: result.message }, { cause }));
+        return;
+      }
+      default:
+        result satisfies never;
+    }
+  }
+
+  /** The first failure counts; it wakes every waiting thread and whoever awaits a step. */
+  #fail(error: MonolithError): void {
+    this.#failure ??= error;
+    abortSession(this.#views, this.#options.control);
+  }
+
+  /** Runs one step on all threads. */
+  async run(contexts: number, contextStride: number, batch: number, timeoutMs = 300_000): Promise<void> {
+    this.#check();
+    const command = this.#publish(KIND_STEP, contexts, contextStride, batch);
+    await this.#until(DONE, (done) => done === command, timeoutMs, 'a training step');
+  }
+
+  #check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#closing) throw new MonolithError('ML_CLOSED', { what: 'the thread pool' });
+  }
+
+  #publish(kind: number, contexts = 0, contextStride = 0, batch = 0): number {
+    const { i32, u32 } = this.#views;
+    this.#command = nextCommand(this.#command);
+    const slot = this.#at + COMMANDS + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
+    u32[slot] = kind;
+    u32[slot + 1] = contexts;
+    u32[slot + 2] = contextStride;
+    u32[slot + 3] = batch;
+    Atomics.store(i32, this.#at + COMMAND, this.#command);
+    Atomics.notify(i32, this.#at + COMMAND);
+    return this.#command;
+  }
+
+  async #until(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
+    const { i32 } = this.#views;
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      const value = Atomics.load(i32, this.#at + word);
+      if (reached(value)) return;
+      if (Atomics.load(i32, this.#at + ABORT) !== 0) await this.#abortExplained();
+      const left = deadline - performance.now();
+      if (left <= 0) {
+        this.#fail(new MonolithError('ML_TIMEOUT', { what, timeoutMs }));
+        continue;
+      }
+      const wait = Atomics.waitAsync(i32, this.#at + word, value, left);
+      if (wait.async) await wait.value;
+    }
+  }
+
+  /** A thread raised the abort flag; its error arrives with its task. */
+  async #abortExplained(): Promise<void> {
+    await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
+    this.#failure ??= new MonolithError('ML_WORKER', { thread: 'unknown', reason: 'the session was aborted' });
+  }
+
+  /** Stops the threads and waits until they are gone. */
+  async close(): Promise<void> {
+    if (!this.#closing) {
+      this.#closing = true;
+      if (this.#failure === undefined) this.#publish(KIND_STOP);
+      else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
+      await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
+    }
+    await this.#piscina.destroy();
+  }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
