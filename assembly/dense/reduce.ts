@@ -1,0 +1,115 @@
+// Reductions. Each has one fixed order, so the same operands give the same bytes.
+
+/** dst[c] = start + src[0, c] + src[1, c] + ... in row order, where start is dst[c] when `acc` is set, else 0. */
+export function sumRowsF32(src: usize, srcStride: i32, dst: usize, rows: i32, cols: i32, acc: i32): void {
+  if (!acc) memory.fill(dst, 0, <usize>cols << 2);
+  const step = <usize>srcStride << 2;
+  let r = 0;
+  // Four rows per pass over dst: the additions keep row order, and dst is loaded and stored a quarter as often.
+  for (; r + 4 <= rows; r += 4) {
+    let s0 = src;
+    let s1 = s0 + step;
+    let s2 = s1 + step;
+    let s3 = s2 + step;
+    let d = dst;
+    let left = cols;
+    while (left >= 4) {
+      const first = f32x4.add(f32x4.add(v128.load(d), v128.load(s0)), v128.load(s1));
+      v128.store(d, f32x4.add(f32x4.add(first, v128.load(s2)), v128.load(s3)));
+      s0 += 16;
+      s1 += 16;
+      s2 += 16;
+      s3 += 16;
+      d += 16;
+      left -= 4;
+    }
+    while (left > 0) {
+      store<f32>(d, (((load<f32>(d) + load<f32>(s0)) + load<f32>(s1)) + load<f32>(s2)) + load<f32>(s3));
+      s0 += 4;
+      s1 += 4;
+      s2 += 4;
+      s3 += 4;
+      d += 4;
+      left--;
+    }
+    src += step << 2;
+  }
+  for (; r < rows; r++) {
+    let s = src;
+    let d = dst;
+    let left = cols;
+    while (left >= 4) {
+      v128.store(d, f32x4.add(v128.load(d), v128.load(s)));
+      s += 16;
+      d += 16;
+      left -= 4;
+    }
+    while (left > 0) {
+      store<f32>(d, load<f32>(d) + load<f32>(s));
+      s += 4;
+      d += 4;
+      left--;
+    }
+    src += step;
+  }
+}
+
+/**
+ * dst[0] = factor * (sum of all elements).
+ *
+ * The sum is f64, element by element in row-major order, and is rounded to f32 once, after the factor: a mean loss over
+ * a large batch keeps every digit an f32 can show, and strides cannot change it.
+ */
+export function sumF32(src: usize, srcStride: i32, rows: i32, cols: i32, dst: usize, factor: f32): void {
+  let sum: f64 = 0;
+  const step = <usize>srcStride << 2;
+  for (let r = 0; r < rows; r++) {
+    const end = src + (<usize>cols << 2);
+    for (let s = src; s != end; s += 4) sum += <f64>load<f32>(s);
+    src += step;
+  }
+  store<f32>(dst, <f32>(<f64>factor * sum));
+}
+
+/** dst[i] = ((src[0][i] + src[1][i]) + src[2][i]) + ... in slice order; 0 when there are no slices. */
+export function reduceSlicesF32(src: usize, sliceStride: i32, slices: i32, dst: usize, n: i32): void {
+  if (slices <= 0) {
+    memory.fill(dst, 0, <usize>n << 2);
+    return;
+  }
+  const step = <usize>sliceStride << 2;
+  let left = n;
+  while (left >= 16) {
+    let s = src;
+    let v0 = v128.load(s);
+    let v1 = v128.load(s, 16);
+    let v2 = v128.load(s, 32);
+    let v3 = v128.load(s, 48);
+    for (let i = 1; i < slices; i++) {
+      s += step;
+      v0 = f32x4.add(v0, v128.load(s));
+      v1 = f32x4.add(v1, v128.load(s, 16));
+      v2 = f32x4.add(v2, v128.load(s, 32));
+      v3 = f32x4.add(v3, v128.load(s, 48));
+    }
+    v128.store(dst, v0);
+    v128.store(dst, v1, 16);
+    v128.store(dst, v2, 32);
+    v128.store(dst, v3, 48);
+    src += 64;
+    dst += 64;
+    left -= 16;
+  }
+  while (left > 0) {
+    let s = src;
+    let v = load<f32>(s);
+    for (let i = 1; i < slices; i++) {
+      s += step;
+      v += load<f32>(s);
+    }
+    store<f32>(dst, v);
+    src += 4;
+    dst += 4;
+    left--;
+  }
+}

@@ -1,0 +1,126 @@
+// Kernels that treat a matrix row by row: copies, dot products, sums of slices.
+
+/** From this many bytes a row is copied by memory.copy; below it a SIMD loop is quicker. */
+const BULK_COPY_BYTES: i32 = 1024;
+
+@inline
+function copyRow(src: usize, dst: usize, count: i32): void {
+  let left = count;
+  while (left >= 16) {
+    const v0 = v128.load(src);
+    const v1 = v128.load(src, 16);
+    const v2 = v128.load(src, 32);
+    const v3 = v128.load(src, 48);
+    v128.store(dst, v0);
+    v128.store(dst, v1, 16);
+    v128.store(dst, v2, 32);
+    v128.store(dst, v3, 48);
+    src += 64;
+    dst += 64;
+    left -= 16;
+  }
+  while (left >= 4) {
+    v128.store(dst, v128.load(src));
+    src += 16;
+    dst += 16;
+    left -= 4;
+  }
+  while (left > 0) {
+    store<u32>(dst, load<u32>(src));
+    src += 4;
+    dst += 4;
+    left--;
+  }
+}
+
+@inline
+function addRow(src: usize, dst: usize, count: i32): void {
+  let left = count;
+  while (left >= 8) {
+    const low = f32x4.add(v128.load(dst), v128.load(src));
+    const high = f32x4.add(v128.load(dst, 16), v128.load(src, 16));
+    v128.store(dst, low);
+    v128.store(dst, high, 16);
+    src += 32;
+    dst += 32;
+    left -= 8;
+  }
+  if (left >= 4) {
+    v128.store(dst, f32x4.add(v128.load(dst), v128.load(src)));
+    src += 16;
+    dst += 16;
+    left -= 4;
+  }
+  while (left > 0) {
+    store<f32>(dst, load<f32>(dst) + load<f32>(src));
+    src += 4;
+    dst += 4;
+    left--;
+  }
+}
+
+/** dst (+)= src. */
+export function copyRowsF32(
+  src: usize, srcStride: i32, dst: usize, dstStride: i32, rows: i32, cols: i32, acc: i32,
+): void {
+  const flat = srcStride == cols && dstStride == cols;
+  const count = flat ? cols * rows : cols;
+  const rowCount = flat ? 1 : rows;
+  const srcStep = <usize>srcStride << 2;
+  const dstStep = <usize>dstStride << 2;
+  const bulk = count << 2 >= BULK_COPY_BYTES;
+  for (let r = 0; r < rowCount; r++) {
+    if (acc) addRow(src, dst, count);
+    else if (bulk) memory.copy(dst, src, <usize>count << 2);
+    else copyRow(src, dst, count);
+    src += srcStep;
+    dst += dstStep;
+  }
+}
+
+/**
+ * out[r] (+)= sum over c of a[r, c] * b[r, c].
+ *
+ * Order of the sum: eight partial sums p[c mod 8], from 0, over the whole blocks of eight; q[i] = p[i] + p[i + 4];
+ * a whole block of four that is left goes to q; then (q0 + q2) + (q1 + q3); then what is left, one by one.
+ */
+export function rowDotF32(
+  a: usize, aStride: i32, b: usize, bStride: i32, out: usize, outStride: i32, rows: i32, cols: i32, acc: i32,
+): void {
+  const aStep = <usize>aStride << 2;
+  const bStep = <usize>bStride << 2;
+  const outStep = <usize>outStride << 2;
+  for (let r = 0; r < rows; r++) {
+    let x = a;
+    let y = b;
+    let left = cols;
+    let low = f32x4.splat(0);
+    let high = f32x4.splat(0);
+    while (left >= 8) {
+      low = f32x4.add(low, f32x4.mul(v128.load(x), v128.load(y)));
+      high = f32x4.add(high, f32x4.mul(v128.load(x, 16), v128.load(y, 16)));
+      x += 32;
+      y += 32;
+      left -= 8;
+    }
+    let q = f32x4.add(low, high);
+    if (left >= 4) {
+      q = f32x4.add(q, f32x4.mul(v128.load(x), v128.load(y)));
+      x += 16;
+      y += 16;
+      left -= 4;
+    }
+    q = f32x4.add(q, v128.shuffle<f32>(q, q, 2, 3, 0, 1));
+    let sum: f32 = f32x4.extract_lane(q, 0) + f32x4.extract_lane(q, 1);
+    while (left > 0) {
+      sum += load<f32>(x) * load<f32>(y);
+      x += 4;
+      y += 4;
+      left--;
+    }
+    store<f32>(out, acc ? load<f32>(out) + sum : sum);
+    a += aStep;
+    b += bStep;
+    out += outStep;
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * @file Plain TypeScript twins of assembly/dense: what every backend is held to.
+ *
+ * Same names and arguments, after a first `m: Views`. Bit-equal to the WASM kernels except where exp and log enter.
+ */
+export * from './dense/activation.js';
+export * from './dense/elementwise.js';
+export * from './dense/gemm.js';
+export * from './dense/loss.js';
+export * from './dense/optimizers.js';
+export * from './dense/reduce.js';
+export * from './dense/rows.js';
