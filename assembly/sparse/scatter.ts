@@ -1,0 +1,86 @@
+// Gradients of pooling: the gradient of a bag goes to every unique row that was in it. Additions run in the order of
+// rows, then values, whatever the blocking over columns.
+
+/** ugrad row += 16 columns of gradient held in registers, for each inverse entry of `q`..`e`. */
+// @ts-ignore: decorator
+@inline
+function scatter16(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
+  let g0 = v128.load(g), g1 = v128.load(g, 16), g2 = v128.load(g, 32), g3 = v128.load(g, 48);
+  if (mean) {
+    g0 = f32x4.div(g0, count);
+    g1 = f32x4.div(g1, count);
+    g2 = f32x4.div(g2, count);
+    g3 = f32x4.div(g3, count);
+  }
+  for (; q < e; q += 4) {
+    const u = ugrad + <usize>load<u32>(q) * strideBytes;
+    v128.store(u, f32x4.add(v128.load(u), g0));
+    v128.store(u, f32x4.add(v128.load(u, 16), g1), 16);
+    v128.store(u, f32x4.add(v128.load(u, 32), g2), 32);
+    v128.store(u, f32x4.add(v128.load(u, 48), g3), 48);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function scatter4(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
+  let g0 = v128.load(g);
+  if (mean) g0 = f32x4.div(g0, count);
+  for (; q < e; q += 4) {
+    const u = ugrad + <usize>load<u32>(q) * strideBytes;
+    v128.store(u, f32x4.add(v128.load(u), g0));
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function scatter1(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
+  let g0 = load<f32>(g);
+  if (mean) g0 /= f32x4.extract_lane(count, 0);
+  for (; q < e; q += 4) {
+    const u = ugrad + <usize>load<u32>(q) * strideBytes;
+    store<f32>(u, load<f32>(u) + g0);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function scatter(
+  grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,
+  mean: bool,
+): void {
+  const dimBytes = <usize>dim << 2;
+  const gradBytes = <usize>gradStride << 2;
+  const ugradBytes = <usize>ugradStride << 2;
+  let q = inverse;
+  let begin = load<i32>(splits);
+  for (let r: i32 = 0; r < rows; r++) {
+    splits += 4;
+    const end = load<i32>(splits);
+    const e = q + (<usize>(end - begin) << 2);
+    if (q < e) {
+      const count = mean ? f32x4.splat(<f32>(end - begin)) : f32x4.splat(1);
+      let c: usize = 0;
+      for (; c + 64 <= dimBytes; c += 64) scatter16(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
+      for (; c + 16 <= dimBytes; c += 16) scatter4(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
+      for (; c < dimBytes; c += 4) scatter1(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
+    }
+    q = e;
+    begin = end;
+    grad += gradBytes;
+  }
+}
+
+/** ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of splits[r]..splits[r + 1], in that order. */
+export function scatterAddF32(
+  grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,
+): void {
+  scatter(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, false);
+}
+
+/** As scatterAddF32 with grad[r, :] divided by the number of values of row r: the gradient of poolMeanF32. */
+export function scatterMeanF32(
+  grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,
+): void {
+  scatter(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, true);
+}
