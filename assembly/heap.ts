@@ -4,8 +4,6 @@
 // Header, u32 words: | 0 lock | 1 top | 2 end | 3 - | 4 + c: first retired block of 2^c bytes, c = 0..31 |
 import { lock, unlock } from "./sync";
 
-export const HEAP_HEADER_BYTES: usize = 144;
-
 /** A cleared block of at least `bytes` bytes, 64-byte aligned; 0 when the heap is full. Sizes are rounded to powers of two. */
 export function heapAlloc(heap: usize, bytes: u32): usize {
   const sizeLog2: u32 = bytes <= 64 ? 6 : 32 - clz(bytes - 1);

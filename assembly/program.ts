@@ -32,10 +32,10 @@ const BINDINGS: usize = 64;
 const FAILED_AT: usize = 68;
 const FAILED_DETAIL: usize = 72;
 
-export const STATUS_ABORTED: i32 = -1;
-export const STATUS_BATCH_ROWS: i32 = -2;
-export const STATUS_BATCH_VALUES: i32 = -3;
-export const STATUS_KERNEL: i32 = -4;
+const STATUS_ABORTED: i32 = -1;
+const STATUS_BATCH_ROWS: i32 = -2;
+const STATUS_BATCH_VALUES: i32 = -3;
+const STATUS_KERNEL: i32 = -4;
 
 // @ts-ignore: decorator
 @inline function u(operands: usize, registers: usize, i: usize): u32 {

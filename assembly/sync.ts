@@ -18,8 +18,8 @@ export function unlock(p: usize): void {
 }
 
 // Control block of a session, i32 words; src/memory/control-layout.ts draws it.
-export const CONTROL_DONE: usize = 4;
-export const CONTROL_ABORT: usize = 8;
+const CONTROL_DONE: usize = 4;
+const CONTROL_ABORT: usize = 8;
 const CONTROL_ARRIVED: usize = 64;
 const CONTROL_GENERATION: usize = 128;
 

@@ -54,13 +54,14 @@ const OPT_FTRL: u32 = 2;
 function probe(partition: usize, bucket: usize, id: i64): usize {
   const key = i64x2.splat(id);
   let b = bucket;
-  for (;;) {
-    const free = freeSlots(b);
-    const hit = matchKeys(b, key) & ~free;
-    if (hit != 0) return <usize>load<u32>(b + (<usize>ctz(hit) << 2), 32);
-    if (free != 0) return 0;
+  let free = freeSlots(b);
+  let hit = matchKeys(b, key) & ~free;
+  while (hit == 0 && free == 0) {
     b = nextBucket(partition, b);
+    free = freeSlots(b);
+    hit = matchKeys(b, key) & ~free;
   }
+  return hit != 0 ? <usize>load<u32>(b + (<usize>ctz(hit) << 2), 32) : 0;
 }
 
 // @ts-ignore: decorator

@@ -11,6 +11,7 @@ import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { Code, type Register } from './code.js';
 import type { Kernel } from './kernels.js';
 import type { Placement } from './placement.js';
+import type { WasmKernels } from './wasm-kernels.js';
 
 /** A matrix operand of slice code. */
 export interface Matrix {
@@ -49,10 +50,17 @@ export interface CompileEnvironment {
   readonly views: Views;
   readonly arena: Arena;
   readonly traceNames: TraceNames;
+  /** Kernels as the main thread calls them. */
+  readonly kernels: WasmKernels;
   /** Address of a variable's values. */
   variable(tensor: Tensor): number;
-  /** Memory that belongs to the session and not to one program, made on first use. */
-  resource<T>(key: object, make: () => T): T;
+  /** What belongs to the session and not to one program, made on first use. */
+  resource<T>(key: object, make: (session: CompileEnvironment) => T): T;
+  /** First byte of the heap that tables grow in. */
+  readonly heap: number;
+  readonly seed: number;
+  /** Calls `update` with the global step before every run that trains: learning rates and the like. */
+  onStep(update: (globalStep: number) => void): void;
 }
 
 export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
@@ -93,6 +101,8 @@ export class LoweringContext {
   readonly #placement: Placement;
   readonly #storage = new Map<Tensor, Storage>();
   readonly #written = new Set<Tensor>();
+  readonly #lowered = new Set<Op>();
+  readonly #shared = new Map<object, unknown>();
   #op: Op | undefined;
 
   constructor(environment: CompileEnvironment, ops: readonly Op[], placement: Placement) {
@@ -104,11 +114,20 @@ export class LoweringContext {
     this.inverseBatch = this.slice.each();
   }
 
-  /** Runs a lowering with instructions named after its op. */
+  /** Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. */
   lower(op: Op): void {
+    if (this.#lowered.has(op)) return;
+    this.#lowered.add(op);
+    const outer = this.#op;
     this.#op = op;
     lowerOp(op, this);
-    this.#op = undefined;
+    this.#op = outer;
+  }
+
+  /** What the lowerings of one program share under a key, made on first use. */
+  shared<T>(key: object, make: () => T): T {
+    if (!this.#shared.has(key)) this.#shared.set(key, make());
+    return this.#shared.get(key) as T;
   }
 
   emit(kernel: Kernel, operands: readonly Register[], result?: Register): void {

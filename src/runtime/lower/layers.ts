@@ -1,11 +1,12 @@
 /** @file Lowerings of matrix products, biases, activations and the loss. */
-import { misfit, type Tensor } from '../../graph/graph.js';
+import { type Dim, misfit, type Tensor } from '../../graph/graph.js';
 import {
   Activation,
   ActivationGrad,
   type ActivationKind,
   AddBias,
   MatMul,
+  type MatMulAttrs,
   SigmoidCrossEntropy,
   SigmoidCrossEntropyGrad,
   SumRows,
@@ -13,9 +14,6 @@ import {
 import type { Register } from '../code.js';
 import { type Kernel, KERNEL } from '../kernels.js';
 import { type LoweringContext, registerLowering } from '../lowering.js';
-
-/** Scratch of one gemm call: packed panels of A and B; the bound is the kernel's own, for the largest panel it packs. */
-const GEMM_SCRATCH_BYTES = 2 << 20;
 
 interface Side {
   readonly pointer: Register;
@@ -43,15 +41,20 @@ function side(context: LoweringContext, tensor: Tensor, transpose: boolean): Sid
     : { pointer, rowStride: stride, columnStride: one, rows, columns };
 }
 
+/** What the kernel needs to pack its operands, for the largest slice. */
+function scratchBytes(context: LoweringContext, inputs: readonly Tensor[], attrs: MatMulAttrs): number {
+  const size = (dim: Dim) => (dim === 'batch' ? context.plan.sliceRows : dim);
+  const [a, b] = inputs.map((input) => input.spec.shape.map(size)) as [number[], number[]];
+  const [m, k] = attrs.transposeA ? [a[1]!, a[0]!] : [a[0]!, a[1]!];
+  return context.environment.kernels.gemmScratchBytes(m, attrs.transposeB ? b[0]! : b[1]!, k);
+}
+
 registerLowering(
   MatMul,
   (op, context) => {
     const a = side(context, op.inputs[0]!, op.attrs.transposeA);
     const b = side(context, op.inputs[1]!, op.attrs.transposeB);
-    const scratch = context.environment.resource(MatMul, () =>
-      context.environment.arena.alloc(GEMM_SCRATCH_BYTES * context.plan.slices, 'gemm scratch'),
-    );
-    const scratchPointer = context.slice.each((slice) => scratch + slice * GEMM_SCRATCH_BYTES);
+    const scratch = context.perSlice(scratchBytes(context, op.inputs, op.attrs), 'scratch');
     let out: { pointer: Register; stride: Register; accumulate: Register };
     if (op.output.perExample) out = context.output(op.output);
     else {
@@ -61,7 +64,7 @@ registerLowering(
     }
     context.emit(KERNEL.gemmF32, [
       a.pointer, a.rowStride, a.columnStride, b.pointer, b.rowStride, b.columnStride, out.pointer, out.stride,
-      a.rows, b.columns, a.columns, out.accumulate, scratchPointer,
+      a.rows, b.columns, a.columns, out.accumulate, scratch.pointer,
     ]);
   },
   { accumulates: true },

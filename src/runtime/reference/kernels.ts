@@ -1,0 +1,29 @@
+/** @file The reference kernels by name, tied to one memory. */
+import type { Views } from '../../memory/views.js';
+import { KERNELS } from '../kernels.js';
+import * as dense from './dense.js';
+import { addCountI64, advanceGeneration } from './program.js';
+import * as sparse from './sparse.js';
+import { tableApply, tableFind } from './table.js';
+
+export type BoundKernel = (...operands: number[]) => number;
+type PlainKernel = (m: Views, ...operands: number[]) => number | undefined | void;
+
+const bound = new WeakMap<Views, ReadonlyMap<string, BoundKernel>>();
+
+/** Kernels of the program table over `m`, bound once per memory. Kernels without a result answer 0. */
+export function referenceKernels(m: Views): ReadonlyMap<string, BoundKernel> {
+  let map = bound.get(m);
+  if (map === undefined) {
+    const all: Record<string, unknown> = { ...dense, ...sparse, addCountI64, advanceGeneration, tableApply, tableFind };
+    map = new Map(
+      [...KERNELS.keys()].map((name) => {
+        const plain = all[name] as PlainKernel | undefined;
+        if (plain === undefined) throw new Error(`kernel ${name} has no reference`);
+        return [name, (...operands: number[]) => plain(m, ...operands) ?? 0];
+      }),
+    );
+    bound.set(m, map);
+  }
+  return map;
+}

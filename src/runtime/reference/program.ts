@@ -1,0 +1,152 @@
+/**
+ * @file Plain twin of assembly/program.ts and the barrier of assembly/sync.ts: runs the same program over the same
+ * memory with the reference kernels. Slow, and what every other backend is held to.
+ */
+import {
+  ABORT,
+  ARRIVED,
+  BINDING_DENSE,
+  BINDING_WORDS,
+  BINDINGS_HEADER_WORDS,
+  CONTEXT,
+  DONE,
+  GENERATION,
+  STATUS_ABORTED,
+  STATUS_BATCH_ROWS,
+  STATUS_BATCH_VALUES,
+  STATUS_KERNEL,
+} from '../../memory/control-layout.js';
+import type { Views } from '../../memory/views.js';
+import { traceNow, traceSpan } from '../../trace/trace-events.js';
+import { instructionWords } from '../code.js';
+import { KERNEL_OF_OPCODE } from '../kernels.js';
+import { referenceKernels } from './kernels.js';
+
+const SLEEP_SLICE_MS = 20;
+
+export function addCountI64(m: Views, pointer: number, count: number): void {
+  m.i64[pointer / 8]! += BigInt(count);
+}
+
+export function advanceGeneration(m: Views, cell: number, table: number, cells: number): number {
+  let generation = (m.u32[cell / 4]! + 1) >>> 0;
+  if (generation === 0) {
+    m.u8.fill(0, table, table + cells * 16);
+    generation = 1;
+  }
+  m.u32[cell / 4] = generation;
+  return generation;
+}
+
+/** The step function of a thread that runs the reference backend. */
+export function referenceRunStep(m: Views): (context: number, batch: number, command: number) => number {
+  return (context, batch, command) => runStep(m, context / 4, batch, command);
+}
+
+function runStep(m: Views, context: number, batch: number, command: number): number {
+  const word = (name: keyof typeof CONTEXT) => m.u32[context + CONTEXT[name]]!;
+  const trace = word('trace');
+  const phase = traceNow(m, trace);
+  for (let slice = word('sliceBegin'); slice < word('sliceEnd'); slice++) {
+    const registers = word('sliceRegisters') + slice * word('sliceRegistersStride');
+    const bound = batch === 0 ? 0 : bindBatch(m, context, registers / 4, batch / 4, word('bindings') / 4, slice);
+    const status = bound || runCode(m, context, word('sliceCode'), word('sliceCodeEnd'), registers / 4, trace);
+    if (status !== 0) return status;
+  }
+  traceSpan(m, trace, word('traceSlices'), phase, traceNow(m, trace));
+  if (word('threadCode') !== word('threadCodeEnd')) {
+    if (!barrier(m, context, 0)) return STATUS_ABORTED;
+    const update = traceNow(m, trace);
+    const registers = word('threadRegisters') / 4;
+    const status = runCode(m, context, word('threadCode'), word('threadCodeEnd'), registers, trace);
+    if (status !== 0) return status;
+    traceSpan(m, trace, word('traceUpdate'), update, traceNow(m, trace));
+  }
+  return barrier(m, context, command) ? 0 : STATUS_ABORTED;
+}
+
+function runCode(m: Views, context: number, code: number, end: number, registers: number, trace: number): number {
+  const kernels = referenceKernels(m);
+  let start = traceNow(m, trace);
+  for (let pc = code / 4; pc < end / 4; ) {
+    const head = m.u32[pc]!;
+    const kernel = KERNEL_OF_OPCODE.get(head & 0xfff);
+    if (kernel === undefined) return STATUS_KERNEL;
+    const operands = kernel.operands.map((kind, index) => {
+      const register = registers + m.u32[pc + 3 + index]!;
+      return kind === 'f32' ? m.f32[register]! : m.u32[register]!;
+    });
+    const result = kernels.get(kernel.name)!(...operands);
+    const to = m.u32[pc + 2]!;
+    if (to !== 0) m.i32[registers + to] = result;
+    if (head >>> 20 !== 0 && result < 0) {
+      m.u32[context + CONTEXT.failedAt] = m.u32[pc + 1]!;
+      m.i32[context + CONTEXT.failedDetail] = result;
+      return STATUS_KERNEL;
+    }
+    const stop = traceNow(m, trace);
+    traceSpan(m, trace, m.u32[pc + 1]!, start, stop);
+    start = stop;
+    pc += instructionWords(head);
+  }
+  return 0;
+}
+
+function bindBatch(m: Views, context: number, registers: number, batch: number, bindings: number, slice: number): number {
+  const slices = m.u32[context + CONTEXT.sliceCount]!;
+  const rows = m.u32[batch]!;
+  const begin = Math.floor((rows * slice) / slices);
+  const count = Math.floor((rows * (slice + 1)) / slices) - begin;
+  if (count > m.u32[bindings + 3]!) {
+    m.u32[context + CONTEXT.failedAt] = rows;
+    return STATUS_BATCH_ROWS;
+  }
+  m.u32[registers + m.u32[bindings + 1]!] = count;
+  m.f32[registers + m.u32[bindings + 2]!] = rows === 0 ? 0 : 1 / rows;
+  for (let i = 0; i < m.u32[bindings]!; i++) {
+    const entry = bindings + BINDINGS_HEADER_WORDS + i * BINDING_WORDS;
+    const [kind, word, first, second, third, size, offset, name] = m.u32.slice(entry, entry + BINDING_WORDS) as unknown as [
+      number, number, number, number, number, number, number, number,
+    ];
+    const pointer = m.u32[batch + word]!;
+    if (kind === BINDING_DENSE) {
+      m.u32[registers + first] = pointer + begin * size + offset;
+      continue;
+    }
+    const splits = pointer / 4 + begin;
+    const values = m.i32[splits + count]! - m.i32[splits]!;
+    if (values > size) {
+      m.u32[context + CONTEXT.failedAt] = name;
+      m.u32[context + CONTEXT.failedDetail] = values;
+      return STATUS_BATCH_VALUES;
+    }
+    m.u32[registers + first] = splits * 4;
+    m.u32[registers + second] = m.u32[batch + word + 1]! + m.i32[splits]! * 8;
+    m.u32[registers + third] = values;
+  }
+  return 0;
+}
+
+function barrier(m: Views, context: number, publish: number): boolean {
+  const control = m.u32[context + CONTEXT.control]! / 4;
+  const threads = m.u32[context + CONTEXT.threads]!;
+  const trace = m.u32[context + CONTEXT.trace]!;
+  const generation = Atomics.load(m.i32, control + GENERATION);
+  if (Atomics.add(m.i32, control + ARRIVED, 1) === threads - 1) {
+    Atomics.store(m.i32, control + ARRIVED, 0);
+    Atomics.add(m.i32, control + GENERATION, 1);
+    Atomics.notify(m.i32, control + GENERATION);
+    if (publish !== 0) {
+      Atomics.store(m.i32, control + DONE, publish);
+      Atomics.notify(m.i32, control + DONE);
+    }
+    return Atomics.load(m.i32, control + ABORT) === 0;
+  }
+  const start = traceNow(m, trace);
+  while (Atomics.load(m.i32, control + GENERATION) === generation) {
+    if (Atomics.load(m.i32, control + ABORT) !== 0) return false;
+    Atomics.wait(m.i32, control + GENERATION, generation, SLEEP_SLICE_MS);
+  }
+  traceSpan(m, trace, m.u32[context + CONTEXT.traceBarrier]!, start, traceNow(m, trace));
+  return Atomics.load(m.i32, control + ABORT) === 0;
+}

@@ -1,0 +1,260 @@
+/**
+ * @file A session runs programs of one graph on a thread pool over one shared memory.
+ *
+ * Mirrors tf.Session as far as hooks and savers need it: variables live here, `run(fetches, feeds)` runs what the fetches
+ * need. Memory: a null page, an arena that the main thread lays out, and a heap that tables grow in.
+ */
+import { availableParallelism } from 'node:os';
+import { MonolithError } from '../base/errors.js';
+import type { Op, Tensor } from '../graph/graph.js';
+import type { Graph } from '../graph/graph.js';
+import { GLOBAL_STEP, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
+import { Arena } from '../memory/arena.js';
+import type { BatchSchema } from '../memory/batch.js';
+import { CONTROL_BYTES, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
+import { createSharedMemory } from '../memory/shared-memory.js';
+import { HEAP, HEAP_HEADER_BYTES } from '../memory/table-layout.js';
+import { view, Views } from '../memory/views.js';
+import { compile, type CompileTarget, type Program } from './compiler.js';
+import { type FeedMap, FeedWriter } from './feed-writer.js';
+import { type FetchValue, readFetch } from './fetch.js';
+import { compileKernels, instantiateKernels } from './load-kernels.js';
+import type { CompileEnvironment, Plan } from './lowering.js';
+import type { BackendName, JoinResult } from './pool/protocol.js';
+import { ThreadPool } from './pool/thread-pool.js';
+import { SessionTrace } from './session-trace.js';
+import type { WasmKernels } from './wasm-kernels.js';
+
+export interface SessionOptions {
+  /** What a batch holds, in this order. */
+  readonly schema: BatchSchema;
+  /** Examples a batch has at the most. */
+  readonly batchSize: number;
+  /** Default: every core. */
+  readonly threads?: number;
+  readonly backend?: BackendName;
+  /** The same bytes for any number of threads: the batch is cut into a fixed number of slices. */
+  readonly deterministic?: boolean;
+  readonly memoryBytes?: number;
+  readonly seed?: number;
+  /** Events each thread keeps; nothing is traced without it. */
+  readonly traceEvents?: number;
+  readonly stepTimeoutMs?: number;
+}
+
+export type Fetch = Tensor | Op;
+/** A batch in shared memory by address, or the values of each feed. */
+export type Feeds = number | FeedMap;
+
+const NULL_PAGE_BYTES = 65536;
+const MEMORY_BYTES_DEFAULT = 2 ** 31;
+/** Slices of a batch when results must not depend on the number of threads. */
+const DETERMINISTIC_SLICES = 16;
+
+interface Variable {
+  readonly tensor: Tensor;
+  readonly address: number;
+}
+
+export class Session implements CompileTarget {
+  readonly graph: Graph;
+  readonly plan: Plan;
+  readonly schema: BatchSchema;
+  readonly batchSize: number;
+  readonly backend: BackendName;
+  readonly seed: number;
+  readonly memory: WebAssembly.Memory;
+  readonly views: Views;
+  readonly arena: Arena;
+  readonly heap: number;
+  readonly control: number;
+  readonly kernels: WasmKernels;
+  readonly trace: SessionTrace;
+  readonly #variables = new Map<string, Variable>();
+  readonly #resources = new Map<object, unknown>();
+  readonly #programs = new Map<string, Program>();
+  readonly #onStep: ((globalStep: number) => void)[] = [];
+  readonly #stepTimeoutMs: number;
+  readonly #feeds: FeedWriter;
+  #pool: ThreadPool | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  private constructor(graph: Graph, options: SessionOptions, memory: WebAssembly.Memory, kernels: WasmKernels) {
+    const threads = options.threads ?? availableParallelism();
+    const slices = options.deterministic ? DETERMINISTIC_SLICES : threads;
+    this.graph = graph;
+    this.schema = options.schema;
+    this.batchSize = options.batchSize;
+    this.backend = options.backend ?? 'wasm';
+    this.seed = options.seed ?? 0;
+    this.plan = { slices, threads, sliceRows: Math.ceil(options.batchSize / slices) };
+    this.memory = memory;
+    this.kernels = kernels;
+    this.views = new Views(memory.buffer);
+    const bytes = memory.buffer.byteLength;
+    this.heap = NULL_PAGE_BYTES + Math.floor((bytes - NULL_PAGE_BYTES) / 2 / 64) * 64;
+    this.arena = new Arena('session', NULL_PAGE_BYTES, this.heap);
+    this.#layHeapOut(bytes);
+    this.control = this.arena.alloc(CONTROL_BYTES, 'control');
+    this.trace = new SessionTrace(this.views, this.arena, threads, options.traceEvents ?? 0);
+    this.#feeds = new FeedWriter(this.views, this.arena, options.schema);
+    this.#stepTimeoutMs = options.stepTimeoutMs ?? 300_000;
+    for (const tensor of graph.getCollection<Tensor>(VARIABLES)) this.#placeVariable(tensor);
+  }
+
+  /** Makes the memory, initialises the variables and starts the threads. */
+  static async create(graph: Graph, options: SessionOptions): Promise<Session> {
+    const module = await compileKernels();
+    const memory = createSharedMemory(options.memoryBytes ?? MEMORY_BYTES_DEFAULT);
+    const session = new Session(graph, options, memory, instantiateKernels(module, memory));
+    session.#pool = await ThreadPool.start({
+      threads: session.plan.threads,
+      backend: session.backend,
+      memory,
+      module,
+      control: session.control,
+      traceRings: session.trace.poolRings,
+      traceWait: session.trace.waitName,
+      explain: (result, thread) => session.#explain(result, thread),
+    });
+    return session;
+  }
+
+  #layHeapOut(bytes: number): void {
+    const { u32 } = this.views;
+    u32[this.heap / 4 + HEAP.top] = Math.ceil((this.heap + HEAP_HEADER_BYTES) / 64) * 64;
+    u32[this.heap / 4 + HEAP.end] = Math.min(bytes, 2 ** 32 - 64);
+  }
+
+  #placeVariable(tensor: Tensor): void {
+    const { dtype, shape, initial } = tensor.op.attrs as VariableAttrs;
+    const count = tensor.columns;
+    const values = initial();
+    if (values.length !== count) {
+      throw new MonolithError('ML_GRAPH', { op: tensor.op.name, reason: `its initial value does not fill [${shape}]` });
+    }
+    const address = this.arena.alloc(count * (dtype === 'int64' ? 8 : 4), tensor.op.name);
+    this.#variables.set(tensor.op.name, { tensor, address });
+    this.writeVariable(tensor.op.name, values);
+  }
+
+  // --- what the compiler and the layers above build on ---------------------------------------------------------------
+
+  get traceNames() {
+    return this.trace.names;
+  }
+
+  get traceRings(): readonly number[] {
+    return this.trace.poolRings;
+  }
+
+  variable(tensor: Tensor): number {
+    return this.#variable(tensor.op.name).address;
+  }
+
+  #variable(name: string): Variable {
+    const variable = this.#variables.get(name);
+    if (variable === undefined) throw new MonolithError('ML_GRAPH', { op: name, reason: 'the session has no such variable' });
+    return variable;
+  }
+
+  resource<T>(key: object, make: (session: CompileEnvironment) => T): T {
+    if (!this.#resources.has(key)) this.#resources.set(key, make(this));
+    return this.#resources.get(key) as T;
+  }
+
+  onStep(update: (globalStep: number) => void): void {
+    this.#onStep.push(update);
+  }
+
+  // --- variables -----------------------------------------------------------------------------------------------------
+
+  get variableNames(): readonly string[] {
+    return [...this.#variables.keys()];
+  }
+
+  /** The values of a variable, in place: a copy is up to the caller. */
+  readVariable(name: string): Float32Array | BigInt64Array {
+    const { tensor, address } = this.#variable(name);
+    return tensor.spec.dtype === 'int64'
+      ? view(BigInt64Array, this.views.buffer, address, tensor.columns, name)
+      : view(Float32Array, this.views.buffer, address, tensor.columns, name);
+  }
+
+  writeVariable(name: string, values: Float32Array | BigInt64Array): void {
+    const target = this.readVariable(name);
+    if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
+    else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
+    else throw new MonolithError('ML_GRAPH', { op: name, reason: 'the values are of another type' });
+  }
+
+  /** Steps trained so far; 0 when the graph has no counter. */
+  get globalStep(): number {
+    return this.#variables.has(GLOBAL_STEP) ? Number(this.readVariable(GLOBAL_STEP)[0]) : 0;
+  }
+
+  // --- running ---------------------------------------------------------------------------------------------------------
+
+  /** Compiles what `fetches` need; a later `run` of the same fetches finds it. */
+  prepare(fetches: readonly Fetch[]): Program {
+    const key = fetches.map((fetch) => fetch.name).join('\n');
+    let program = this.#programs.get(key);
+    if (program === undefined) {
+      program = compile(this, fetches);
+      this.#programs.set(key, program);
+    }
+    return program;
+  }
+
+  /**
+   * Runs one step and returns the value of each fetch: a number for a scalar, an array otherwise, `undefined` for an op.
+   * Calls run one after the other.
+   */
+  run(fetches: readonly Fetch[], feeds?: Feeds): Promise<FetchValue[]> {
+    const result = this.#tail.then(() => this.#run(fetches, feeds));
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+
+  async #run(fetches: readonly Fetch[], feeds: Feeds | undefined): Promise<FetchValue[]> {
+    if (this.#closed || this.#pool === undefined) throw new MonolithError('ML_CLOSED', { what: 'the session' });
+    const program = this.prepare(fetches);
+    if (program.needsBatch && feeds === undefined) {
+      throw new MonolithError('ML_FEED', { name: 'batch', reason: 'these fetches need a batch' });
+    }
+    const batch = typeof feeds === 'object' ? this.#feeds.write(feeds) : (feeds ?? 0);
+    for (const update of this.#onStep) update(this.globalStep);
+    await this.#pool.run(program.contexts, program.contextStride, batch, this.#stepTimeoutMs);
+    const rows = batch === 0 ? 0 : this.views.u32[batch / 4]!;
+    return fetches.map((fetch) => readFetch(this, program, fetch, rows));
+  }
+
+  #explain(result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number): MonolithError {
+    const { status, failedAt, failedDetail } = result;
+    if (status === STATUS_BATCH_ROWS) {
+      return new MonolithError('ML_FEED', { name: 'batch', reason: `${failedAt} rows, the session holds ${this.batchSize}` });
+    }
+    if (status === STATUS_BATCH_VALUES) {
+      const name = this.schema[failedAt]?.name ?? `feed ${failedAt}`;
+      return new MonolithError(
+        'ML_FEED',
+        { name, reason: `${failedDetail} values in one slice of the batch are more than was planned for` },
+        { hint: 'raise valuesPerRow of its placeholder' },
+      );
+    }
+    const name = this.trace.names.get(failedAt).name;
+    return new MonolithError(
+      'ML_MEMORY',
+      { name: `worker thread ${thread}, ${name}`, bytes: 'more', free: 'no' },
+      { hint: 'give the session more memory (memoryBytes, at most 4 GiB)' },
+    );
+  }
+
+  /** Stops the threads. Waits for a step that is running. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#tail;
+    await this.#pool?.close();
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * @file Graph ops of embedding tables: the pooled lookup of a feature and the update of a table, with their lowerings.
+ *
+ * All features of one table are made unique together, once per slice; their gradients are summed per unique id in the
+ * slice, and the owner of the id's partition adds the slices up and steps the row.
+ */
+import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
+import { APPLY_SLICE_BYTES, PARTITIONS } from '../memory/table-layout.js';
+import type { Register } from '../runtime/code.js';
+import { KERNEL } from '../runtime/kernels.js';
+import { type LoweringContext, type RaggedFeed, registerLowering } from '../runtime/lowering.js';
+import { HashTable } from './hash-table.js';
+import { type TableConfig, tableDim } from './table-config.js';
+
+/** Collection of the tables a graph uses. */
+export const TABLES = 'tables';
+
+export const EmbeddingLookup: OpDef<{ readonly table: TableConfig }> = {
+  type: 'EmbeddingLookup',
+  infer: ([ids], { table }) => {
+    if (!ids?.spec.ragged) throw misfit('EmbeddingLookup', 'a ragged placeholder of ids is needed');
+    const dim = tableDim(table);
+    return [{ dtype: 'float32', shape: dim === 1 ? ['batch'] : ['batch', dim] }];
+  },
+};
+
+/** Sum of the embeddings of each example's ids: `[batch, dim]`. Absent ids count as zeros and are not inserted. */
+export function embeddingLookup(ids: Tensor, table: TableConfig, name?: string): Tensor {
+  const { graph } = ids;
+  if (!graph.getCollection(TABLES).includes(table)) graph.addToCollection(TABLES, table);
+  return graph.add(EmbeddingLookup, [ids], { table }, name ?? `embedding/${ids.op.name}`).output;
+}
+
+export interface EmbeddingUpdateAttrs {
+  readonly table: TableConfig;
+  /** The lookups the gradients belong to, in order. */
+  readonly lookups: readonly Tensor[];
+}
+
+export const EmbeddingUpdate: OpDef<EmbeddingUpdateAttrs> = {
+  type: 'EmbeddingUpdate',
+  infer: (grads, { table, lookups }) => {
+    if (grads.length !== lookups.length) throw misfit('EmbeddingUpdate', 'one gradient per lookup is needed');
+    for (const { columns } of grads) {
+      if (columns !== tableDim(table)) throw misfit('EmbeddingUpdate', `a gradient has ${columns} columns, not ${tableDim(table)}`);
+    }
+    return [];
+  },
+};
+
+/** Applies the gradients of lookups to their tables: one op per table. */
+export function applyEmbeddingGradients(gradsAndLookups: readonly (readonly [Tensor, Tensor])[]): Op[] {
+  const byTable = new Map<TableConfig, (readonly [Tensor, Tensor])[]>();
+  for (const pair of gradsAndLookups) {
+    const { table } = (pair[1].op as Op<{ readonly table: TableConfig }>).attrs;
+    const list = byTable.get(table);
+    if (list === undefined) byTable.set(table, [pair]);
+    else list.push(pair);
+  }
+  return [...byTable].map(([table, pairs]) => {
+    const attrs = { table, lookups: pairs.map(([, lookup]) => lookup) };
+    const grads = pairs.map(([grad]) => grad);
+    return pairs[0]![1].graph.add(EmbeddingUpdate, grads, attrs, `update/${table.name}`) as Op;
+  });
+}
+
+/** What the lookups and the update of one table share in a program. */
+interface TableGroup {
+  readonly table: HashTable;
+  readonly ids: { readonly base: number; readonly sliceBytes: number };
+  readonly rows: { readonly base: number; readonly sliceBytes: number; readonly pointer: Register };
+  readonly count: Register;
+  readonly capacity: number;
+  readonly features: ReadonlyMap<Tensor, { readonly inverse: Register; readonly ragged: RaggedFeed }>;
+  /** Unique ids by the partition that owns them; only in programs that update the table. */
+  readonly owners?: { readonly order: PerSlice; readonly offsets: PerSlice };
+}
+interface PerSlice {
+  readonly base: number;
+  readonly sliceBytes: number;
+}
+
+function groupOf(context: LoweringContext, config: TableConfig): TableGroup {
+  return context.shared(config, () => lowerGroup(context, config));
+}
+
+function isOp<A>(op: Op, def: OpDef<A>): op is Op<A> & Op {
+  return op.def === (def as OpDef<unknown>);
+}
+
+/** Unique ids of all features of the table in this slice, their rows, and, for an update, their owners. */
+function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
+  const { slice } = context;
+  const table = HashTable.of(context.environment, config);
+  const lookups = context.ops.filter((op) => isOp(op, EmbeddingLookup) && op.attrs.table === config);
+  const updated = context.ops.some((op) => isOp(op, EmbeddingUpdate) && op.attrs.table === config);
+  for (const lookup of lookups) context.lower(lookup.inputs[0]!.op);
+  const feeds = lookups.map((lookup) => context.ragged(lookup.inputs[0]!));
+  const capacity = feeds.reduce((sum, feed) => sum + feed.capacity, 0);
+
+  const cells = context.environment.kernels.uniqueTableCells(capacity);
+  const scratch = context.perSlice(cells * 16, 'unique table');
+  const generationCell = context.perSlice(64, 'generation');
+  const ids = context.perSlice(capacity * 8, 'unique ids');
+  const rows = context.perSlice(capacity * 4, 'rows');
+  const generation = slice.each();
+  context.emit(KERNEL.advanceGeneration, [generationCell.pointer, scratch.pointer, slice.constant(cells)], generation);
+
+  let count = slice.constant(0);
+  const features = new Map<Tensor, { inverse: Register; ragged: RaggedFeed }>();
+  lookups.forEach((lookup, index) => {
+    const ragged = feeds[index]!;
+    const inverse = context.perSlice(ragged.capacity * 4, `inverse ${lookup.name}`).pointer;
+    const total = slice.each();
+    context.emit(
+      KERNEL.uniqueI64,
+      [ragged.values, ragged.count, scratch.pointer, slice.constant(cells - 1), generation, count, ids.pointer, inverse],
+      total,
+    );
+    count = total;
+    features.set(lookup.output, { inverse, ragged });
+  });
+  const tableAddress = slice.constant(table.address);
+  context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer]);
+  const group = { table, ids, rows, count, capacity, features };
+  if (!updated) return group;
+  const order = context.perSlice(capacity * 4, 'order');
+  const offsets = context.perSlice((PARTITIONS + 1) * 4, 'offsets');
+  const partitions = slice.constant(PARTITIONS);
+  context.emit(KERNEL.partitionByHash, [ids.pointer, count, partitions, order.pointer, offsets.pointer]);
+  return { ...group, owners: { order, offsets } };
+}
+
+registerLowering(
+  EmbeddingLookup,
+  (op, context) => {
+    const group = groupOf(context, op.attrs.table);
+    const { inverse, ragged } = group.features.get(op.output)!;
+    const out = context.output(op.output);
+    const dim = context.slice.constant(group.table.dim);
+    context.emit(KERNEL.poolSumF32, [group.rows.pointer, inverse, ragged.splits, context.rows, dim, out.pointer, out.stride]);
+  },
+  { strided: true },
+);
+
+registerLowering(EmbeddingUpdate, (op, context) => {
+  const { table: config, lookups } = op.attrs;
+  const group = groupOf(context, config);
+  const { slice, thread, plan } = context;
+  const { dim } = group.table;
+  const strideFloats = Math.ceil(dim / 4) * 4;
+  const sums = context.perSlice(group.capacity * strideFloats * 4, 'gradient sums');
+  const [dimRegister, stride] = [slice.constant(dim), slice.constant(strideFloats)];
+  context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, group.count, dimRegister]);
+  lookups.forEach((lookup, index) => {
+    const grad = context.matrix(op.inputs[index]!);
+    const { inverse, ragged } = group.features.get(lookup)!;
+    context.emit(KERNEL.scatterAddF32, [
+      grad.pointer, grad.stride, inverse, ragged.splits, context.rows, dimRegister, sums.pointer, stride,
+    ]);
+  });
+
+  const { order, offsets } = group.owners!;
+  const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
+  for (let s = 0; s < plan.slices; s++) {
+    const words = [group.ids, order, offsets, group.rows, sums].map((buffer) => buffer.base + s * buffer.sliceBytes);
+    context.environment.views.u32.set([...words, strideFloats], (records + s * APPLY_SLICE_BYTES) / 4);
+  }
+  const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
+  const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
+  const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
+  context.emitThread(
+    KERNEL.tableApply,
+    [
+      thread.constant(group.table.address),
+      thread.each((index) => share(index)),
+      thread.each((index) => share(index + 1)),
+      thread.constant(records),
+      thread.constant(plan.slices),
+      thread.each((index) => merged + index * mergedBytes),
+      thread.constant(0),
+    ],
+    { checked: true },
+  );
+});
