@@ -1,8 +1,8 @@
 /**
  * @file Reads events back out of a ring: a copy of the block is taken at one moment and decoded at leisure.
  *
- * The writer is not stopped. Records it overwrote while they were copied are left out; with the writer at rest or the
- * ring off the copy is exact.
+ * The writer is not stopped. Records it overwrote while they were copied are left out; only the oldest of a full ring may
+ * be a mix of two, as the writer could be in the middle of it. With the writer at rest or the ring off the copy is exact.
  */
 import { type Views, view } from '../memory/views.js';
 import {

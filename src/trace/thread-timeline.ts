@@ -38,7 +38,13 @@ export function threadTimeline(snapshot: RingSnapshot, endMs: number): ThreadTim
     }
     switch (event.kind) {
       case 'span':
-        items.push({ ...event, durationUs: drawnUs(event.durationUs), unfinished: false });
+        items.push({
+          kind: 'span',
+          nameId: event.nameId,
+          timeMs: event.timeMs,
+          durationUs: drawnUs(event.durationUs),
+          unfinished: false,
+        });
         break;
       case 'begin':
         open.push(event);
@@ -70,7 +76,8 @@ function drawnUs(durationUs: number): number {
 function sortForNesting(items: readonly TimelineItem[]): TimelineItem[] {
   const order = items.map((_, index) => index);
   order.sort((x, y) => {
-    const [a, b] = [items[x]!, items[y]!];
+    const a = items[x]!;
+    const b = items[y]!;
     if (a.timeMs !== b.timeMs) return a.timeMs - b.timeMs;
     if (a.kind !== 'span' || b.kind !== 'span') return Number(b.kind === 'span') - Number(a.kind === 'span') || x - y;
     return b.durationUs - a.durationUs || y - x;

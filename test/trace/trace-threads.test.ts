@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
@@ -7,6 +8,7 @@ import { readRing } from '../../src/trace/read-ring.js';
 import { measureClockOriginMs } from '../../src/trace/trace-clock.js';
 import { TraceRing } from '../../src/trace/trace-ring.js';
 import type { ClockWorkerData } from './clock-worker.js';
+import type { LiveWriterData } from './live-writer-worker.js';
 
 const ROUNDS = 64;
 const TURN_PTR = 64;
@@ -55,6 +57,32 @@ for (const shiftMs of [0, -123_456.789, 1e6]) {
     },
   );
 }
+
+t.test('a ring that is read while its thread writes gives an unbroken run of whole events', async (t) => {
+  const views = new Views(createSharedMemory(65536).buffer);
+  const ring = TraceRing.create(views, WORKER_PTR, { capacity: 2048, thread: 1 });
+  const workerData: LiveWriterData = { buffer: views.buffer, ringPtr: WORKER_PTR };
+  const worker = new Worker(new URL('./live-writer-worker.js', import.meta.url), { execArgv: [], workerData });
+  const exit = once(worker, 'exit');
+  await once(worker, 'message');
+  const broken: unknown[] = [];
+  const deadlineMs = performance.now() + 10_000;
+  for (let live = 0; live < 50 && performance.now() < deadlineMs; ) {
+    const { events, lost, written } = readRing(views, WORKER_PTR);
+    if (lost + events.length !== written) broken.push({ lost, written, count: events.length });
+    // The oldest may be half overwritten; the writer gives event n the argument n and the time n.
+    for (const [index, event] of events.entries()) {
+      const n = (lost + index + 1) >>> 0;
+      const whole = event.kind === 'instant' && event.argument === n && event.nameId === n % 1000;
+      if (index > 0 && !(whole && event.timeMs === n + ring.originMs)) broken.push({ n, event });
+    }
+    if (lost > 0 && events.length > 1) live++;
+    await setImmediate();
+  }
+  ring.on = false;
+  await exit;
+  t.same(broken.slice(0, 3), []);
+});
 
 t.test('measuring the clock again gives the same origin', async (t) => {
   t.ok(Math.abs(measureClockOriginMs() - measureClockOriginMs()) <= SLACK_MS);
