@@ -62,8 +62,7 @@ export function snapshotRing(ring: TraceRing): RingSnapshot {
   copy.set(source.subarray(first, first + tail));
   copy.set(source.subarray(0, copy.length - tail), tail);
   const after = ring.written;
-  // A writer at work has touched the slots up to and including the one after its count.
-  const kept = after === before ? held : Math.max(0, Math.min(held, capacity - (after - before) - 1));
+  const kept = keptCount(capacity, before, after);
   return {
     thread: ring.thread,
     originMs: ring.originMs,
@@ -72,6 +71,15 @@ export function snapshotRing(ring: TraceRing): RingSnapshot {
     count: kept,
     records: copy.buffer.slice((held - kept) * TRACE_RECORD_BYTES),
   };
+}
+
+/**
+ * How many of the newest records of a copy are whole, when the count was `before` at its start and `after` at its end.
+ * A writer at work has touched the slots up to and including the one after its count.
+ */
+export function keptCount(capacity: number, before: number, after: number): number {
+  const held = Math.min(before, capacity);
+  return after === before ? held : Math.max(0, Math.min(held, capacity - (after - before) - 1));
 }
 
 /** The events of a snapshot, in the order they were written: spans when they ended, all others when they happened. */
