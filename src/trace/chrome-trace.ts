@@ -85,6 +85,7 @@ function metadataEvent(name: string, tid: number, args: object): object {
   return { ph: 'M', pid: PID, tid, name, args };
 }
 
+/** The event of the file. Every field is spelled out: spreading objects made up half of the time of a large trace. */
 function chromeEvent(
   item: TimelineItem,
   tid: number,
@@ -93,19 +94,24 @@ function chromeEvent(
   shared: ReadonlySet<number>,
 ): object {
   const { name, category: cat } = names.get(item.nameId);
-  const at = { pid: PID, tid, ts: microseconds((item.timeMs - startMs) * 1000) };
+  const ts = microseconds((item.timeMs - startMs) * 1000);
   switch (item.kind) {
     case 'span': {
-      const span = { ph: 'X', ...at, dur: microseconds(item.durationUs), name, cat };
-      return item.unfinished ? { ...span, args: { unfinished: true } } : span;
+      const dur = microseconds(item.durationUs);
+      if (item.unfinished) return { ph: 'X', pid: PID, tid, ts, dur, name, cat, args: { unfinished: true } };
+      return { ph: 'X', pid: PID, tid, ts, dur, name, cat };
     }
-    case 'counter':
+    case 'counter': {
       // JSON has no word for it, and a loss that is no number is worth a mark of its own.
-      if (!Number.isFinite(item.value)) return { ph: 'i', s: 't', ...at, name: `${name} is ${item.value}`, cat };
+      if (!Number.isFinite(item.value))
+        return { ph: 'i', s: 't', pid: PID, tid, ts, name: `${name} is ${item.value}`, cat };
+      const args = { value: item.value };
       // Counters of one name are one curve unless told apart.
-      return { ph: 'C', ...at, name, args: { value: item.value }, ...(shared.has(item.nameId) ? { id: tid } : {}) };
+      if (shared.has(item.nameId)) return { ph: 'C', pid: PID, tid, ts, name, id: tid, args };
+      return { ph: 'C', pid: PID, tid, ts, name, args };
+    }
     case 'instant':
-      return { ph: 'i', s: 't', ...at, name, cat, args: { value: item.argument } };
+      return { ph: 'i', s: 't', pid: PID, tid, ts, name, cat, args: { value: item.argument } };
     default:
       item satisfies never;
       return {};

@@ -1,8 +1,8 @@
 /**
  * @file Reads events back out of a ring: a copy of the block is taken at one moment and decoded at leisure.
  *
- * The writer is not stopped. Records it overwrote while they were copied are left out; with the writer at rest or the
- * ring off the copy is exact.
+ * The writer is not stopped. Records it overwrote while they were copied are left out; only the oldest of a full ring may
+ * be a mix of two, as the writer could be in the middle of it. With the writer at rest or the ring off the copy is exact.
  */
 import { type Views, view } from '../memory/views.js';
 import {
@@ -62,8 +62,7 @@ export function snapshotRing(ring: TraceRing): RingSnapshot {
   copy.set(source.subarray(first, first + tail));
   copy.set(source.subarray(0, copy.length - tail), tail);
   const after = ring.written;
-  // A writer at work has touched the slots up to and including the one after its count.
-  const kept = after === before ? held : Math.max(0, Math.min(held, capacity - (after - before) - 1));
+  const kept = keptCount(capacity, before, after);
   return {
     thread: ring.thread,
     originMs: ring.originMs,
@@ -72,6 +71,15 @@ export function snapshotRing(ring: TraceRing): RingSnapshot {
     count: kept,
     records: copy.buffer.slice((held - kept) * TRACE_RECORD_BYTES),
   };
+}
+
+/**
+ * How many of the newest records of a copy are whole, when the count was `before` at its start and `after` at its end.
+ * A writer at work has touched the slots up to and including the one after its count.
+ */
+export function keptCount(capacity: number, before: number, after: number): number {
+  const held = Math.min(before, capacity);
+  return after === before ? held : Math.max(0, Math.min(held, capacity - (after - before) - 1));
 }
 
 /** The events of a snapshot, in the order they were written: spans when they ended, all others when they happened. */

@@ -17,7 +17,7 @@ export interface TimelineSpan {
 export type TimelineItem = TimelineSpan | Extract<TraceEvent, { kind: 'counter' | 'instant' }>;
 
 export interface ThreadTimeline {
-  /** By start; of two that start together the longer comes first, as it is the one around the other. */
+  /** By start, and spans before those inside them. */
   readonly items: TimelineItem[];
   /** Events that could not be drawn: ends without a begin, times that are no numbers. */
   readonly dropped: number;
@@ -38,7 +38,13 @@ export function threadTimeline(snapshot: RingSnapshot, endMs: number): ThreadTim
     }
     switch (event.kind) {
       case 'span':
-        items.push({ ...event, durationUs: drawnUs(event.durationUs), unfinished: false });
+        items.push({
+          kind: 'span',
+          nameId: event.nameId,
+          timeMs: event.timeMs,
+          durationUs: drawnUs(event.durationUs),
+          unfinished: false,
+        });
         break;
       case 'begin':
         open.push(event);
@@ -55,7 +61,7 @@ export function threadTimeline(snapshot: RingSnapshot, endMs: number): ThreadTim
     }
   }
   for (const begin of open) close(begin.nameId, begin.timeMs, Math.max(endMs, begin.timeMs), true);
-  return { items: items.sort(byStart), dropped };
+  return { items: sortForNesting(items), dropped };
 }
 
 /** A span that ends before it starts, or never, is drawn with no length: it did happen. */
@@ -63,12 +69,20 @@ function drawnUs(durationUs: number): number {
   return Number.isFinite(durationUs) ? Math.max(0, durationUs) : 0;
 }
 
-function byStart(a: TimelineItem, b: TimelineItem): number {
-  return a.timeMs - b.timeMs || lengthUs(b) - lengthUs(a);
-}
-
-function lengthUs(item: TimelineItem): number {
-  return item.kind === 'span' ? item.durationUs : 0;
+/**
+ * By start; of two spans that start together the longer first, and of two alike the one that was recorded later, as
+ * spans are recorded from the inside out. Values of a counter keep their order.
+ */
+function sortForNesting(items: readonly TimelineItem[]): TimelineItem[] {
+  const order = items.map((_, index) => index);
+  order.sort((x, y) => {
+    const a = items[x]!;
+    const b = items[y]!;
+    if (a.timeMs !== b.timeMs) return a.timeMs - b.timeMs;
+    if (a.kind !== 'span' || b.kind !== 'span') return Number(b.kind === 'span') - Number(a.kind === 'span') || x - y;
+    return b.durationUs - a.durationUs || y - x;
+  });
+  return order.map((index) => items[index]!);
 }
 
 export interface SnapshotSurvey {

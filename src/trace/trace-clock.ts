@@ -11,7 +11,10 @@
  * from its performance.now() to it once, when it takes its ring; the reader of the ring adds it.
  */
 
-const SAMPLES = 16;
+const SAMPLES_MIN = 16;
+/** Enough to find a quiet moment on a machine with more threads than cores. */
+const SAMPLES_MAX = 1024;
+const WIDTH_WANTED_MS = 0.0005;
 
 function hrtimeMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -26,7 +29,7 @@ function hrtimeMs(): number {
 export function measureClockOriginMs(): number {
   let low = Number.NEGATIVE_INFINITY;
   let high = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < SAMPLES; i++) {
+  for (let i = 0; i < SAMPLES_MIN || (i < SAMPLES_MAX && high - low > WIDTH_WANTED_MS); i++) {
     const before = hrtimeMs();
     const now = performance.now();
     const after = hrtimeMs();

@@ -101,7 +101,8 @@ export function summarizeChromeTrace(trace: ChromeTrace): TraceSummary {
         work.add(span, self[index]!);
       }
     }
-    const windowUs = row.lost > 0 && spans.length > 0 ? trace.endUs - row.startUs : trace.endUs - trace.startUs;
+    const windowUs =
+      row.lost > 0 && Number.isFinite(row.startUs) ? trace.endUs - row.startUs : trace.endUs - trace.startUs;
     return {
       name: row.name,
       busyMs: busyUs / 1000,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
-import { readRing, type TraceEvent } from '../../src/trace/read-ring.js';
+import { keptCount, readRing, type TraceEvent } from '../../src/trace/read-ring.js';
 import { WORD_WRAPS, WORD_WRITTEN } from '../../src/trace/trace-layout.js';
 import { TraceRing } from '../../src/trace/trace-ring.js';
 
@@ -93,4 +93,25 @@ t.test('a ring refuses a block that cannot hold it', async (t) => {
   t.throws(create((1 << 20) - 64, 1), { code: 'ML_BOUNDS' }, 'past the end');
   views.u32[PTR / 4] = 12;
   t.throws(() => TraceRing.attach(views, PTR), { code: 'ML_BOUNDS' }, 'not a ring');
+});
+
+t.test('records that may have been overwritten during a copy are not kept', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 5 }),
+      fc.nat({ max: 80 }),
+      fc.integer({ min: 1, max: 80 }),
+      (log2, before, more) => {
+        const capacity = 2 ** log2;
+        const after = before + more;
+        // Slots the writer finished while the copy was made, and the one it may be in.
+        const touched = new Set(Array.from({ length: more + 1 }, (_, index) => (before + index) % capacity));
+        const held = Array.from({ length: Math.min(before, capacity) }, (_, index) => (before - 1 - index) % capacity);
+        const firstTouched = held.findIndex((slot) => touched.has(slot));
+        assert.equal(keptCount(capacity, before, after), firstTouched < 0 ? held.length : firstTouched);
+      },
+    ),
+  );
+  t.equal(keptCount(8, 20, 20), 8, 'a writer at rest loses nothing');
+  t.equal(keptCount(8, 3, 3), 3);
 });
