@@ -59,7 +59,7 @@ function sum(tensor: Tensor, terms: readonly Tensor[]): Tensor {
   for (const { op } of terms) {
     if (op.def !== (AssembleColumns as OpDef<unknown>)) return addN(terms);
     const { starts } = (op as Op<{ readonly starts: readonly number[] }>).attrs;
-    op.inputs.forEach((grad, index) => parts.push({ start: starts[index]!, grad }));
+    for (const [index, grad] of op.inputs.entries()) parts.push({ start: starts[index]!, grad });
   }
   return assembleColumns(tensor, parts, `${tensor.op.name}_grad`);
 }

@@ -32,7 +32,16 @@ export const SEGMENT = {
   parameters: 9,
 } as const;
 export const PARTITION_BYTES = 64;
-export const PARTITION = { index: 0, mask: 1, rows: 2, nextRow: 3, blockEnd: 4, firstBlock: 5, lastBlock: 6, blockRows: 7 } as const;
+export const PARTITION = {
+  index: 0,
+  mask: 1,
+  rows: 2,
+  nextRow: 3,
+  blockEnd: 4,
+  firstBlock: 5,
+  lastBlock: 6,
+  blockRows: 7,
+} as const;
 export const BUCKET_BYTES = 64;
 export const BUCKET_SLOTS = 4;
 export const BLOCK_HEADER_BYTES = 64;

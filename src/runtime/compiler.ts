@@ -5,6 +5,7 @@
  * then builds nothing.
  */
 import { MonolithError } from '../base/errors.js';
+import { type Op, Tensor } from '../graph/graph.js';
 import { BATCH_POINTERS, type BatchSchema } from '../memory/batch.js';
 import {
   BINDING_DENSE,
@@ -14,7 +15,6 @@ import {
   CONTEXT,
   CONTEXT_BYTES,
 } from '../memory/control-layout.js';
-import { type Op, Tensor } from '../graph/graph.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { Placement } from './placement.js';
 import './lower/layers.js';
@@ -127,7 +127,8 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
       throw new MonolithError('ML_FEED', { name, reason: 'the input has no feed of this name' });
     }
     if (ragged !== undefined) {
-      if (spec.kind !== 'ragged') throw new MonolithError('ML_FEED', { name, reason: 'the input has it dense, not ragged' });
+      if (spec.kind !== 'ragged')
+        throw new MonolithError('ML_FEED', { name, reason: 'the input has it dense, not ragged' });
       const { splits, values, count, capacity } = ragged;
       entries.push([BINDING_RAGGED, place.word, splits, values, count, capacity, 0, place.index]);
       continue;
@@ -140,6 +141,9 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
     }
   }
   const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');
-  target.views.u32.set([entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()], at / 4);
+  target.views.u32.set(
+    [entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()],
+    at / 4,
+  );
   return at;
 }

@@ -4,10 +4,11 @@
  * The slice code runs once per slice of the batch, over that slice's buffers; after a barrier the thread code runs once
  * per thread and updates what all slices share. Layers above `runtime` register lowerings for their own ops.
  */
+
+import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import type { Arena } from '../memory/arena.js';
 import type { Views } from '../memory/views.js';
 import type { TraceNames } from '../trace/trace-names.js';
-import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { Code, type Register } from './code.js';
 import type { Kernel } from './kernels.js';
 import type { Placement } from './placement.js';
@@ -23,8 +24,20 @@ export interface Matrix {
 
 /** Where a tensor's values are. Addresses are bytes. */
 export type Storage =
-  | { readonly kind: 'slice'; readonly base: number; readonly sliceBytes: number; readonly stride: number; readonly columns: number }
-  | { readonly kind: 'feed'; readonly feed: string; readonly stride: number; readonly columns: number; readonly offset: number }
+  | {
+      readonly kind: 'slice';
+      readonly base: number;
+      readonly sliceBytes: number;
+      readonly stride: number;
+      readonly columns: number;
+    }
+  | {
+      readonly kind: 'feed';
+      readonly feed: string;
+      readonly stride: number;
+      readonly columns: number;
+      readonly offset: number;
+    }
   | { readonly kind: 'partial'; readonly base: number; readonly sliceBytes: number; readonly count: number }
   | { readonly kind: 'global'; readonly base: number; readonly count: number };
 
@@ -67,7 +80,11 @@ export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
 const lowerings = new Map<OpDef<unknown>, Lower<unknown>>();
 
 /** Says how an op becomes kernel calls. `accumulates`: it can add to its output. `strided`: its output may be columns of a wider matrix. */
-export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: { accumulates?: boolean; strided?: boolean } = {}): void {
+export function registerLowering<A>(
+  def: OpDef<A>,
+  lower: Lower<A>,
+  traits: { accumulates?: boolean; strided?: boolean } = {},
+): void {
   lowerings.set(def as OpDef<unknown>, lower as Lower<unknown>);
   if (traits.accumulates) accumulating.add(def as OpDef<unknown>);
   if (traits.accumulates || traits.strided) strided.add(def as OpDef<unknown>);
@@ -172,7 +189,11 @@ export class LoweringContext {
     switch (storage.kind) {
       case 'slice': {
         const { base, sliceBytes, stride, columns } = storage;
-        return { pointer: this.slice.each((slice) => base + slice * sliceBytes), stride: this.slice.constant(stride), columns };
+        return {
+          pointer: this.slice.each((slice) => base + slice * sliceBytes),
+          stride: this.slice.constant(stride),
+          columns,
+        };
       }
       case 'feed': {
         const pointer = this.slice.each();

@@ -6,16 +6,15 @@
  */
 import { availableParallelism } from 'node:os';
 import { MonolithError } from '../base/errors.js';
-import type { Op, Tensor } from '../graph/graph.js';
-import type { Graph } from '../graph/graph.js';
+import type { Graph, Op, Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
 import { CONTROL_BYTES, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
 import { createSharedMemory } from '../memory/shared-memory.js';
 import { HEAP, HEAP_HEADER_BYTES } from '../memory/table-layout.js';
-import { view, Views } from '../memory/views.js';
-import { compile, type CompileTarget, type Program } from './compiler.js';
+import { Views, view } from '../memory/views.js';
+import { type CompileTarget, compile, type Program } from './compiler.js';
 import { type FeedMap, FeedWriter } from './feed-writer.js';
 import { type FetchValue, readFetch } from './fetch.js';
 import { compileKernels, instantiateKernels } from './load-kernels.js';
@@ -155,7 +154,8 @@ export class Session implements CompileTarget {
 
   #variable(name: string): Variable {
     const variable = this.#variables.get(name);
-    if (variable === undefined) throw new MonolithError('ML_GRAPH', { op: name, reason: 'the session has no such variable' });
+    if (variable === undefined)
+      throw new MonolithError('ML_GRAPH', { op: name, reason: 'the session has no such variable' });
     return variable;
   }
 
@@ -233,7 +233,10 @@ export class Session implements CompileTarget {
   #explain(result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number): MonolithError {
     const { status, failedAt, failedDetail } = result;
     if (status === STATUS_BATCH_ROWS) {
-      return new MonolithError('ML_FEED', { name: 'batch', reason: `${failedAt} rows, the session holds ${this.batchSize}` });
+      return new MonolithError('ML_FEED', {
+        name: 'batch',
+        reason: `${failedAt} rows, the session holds ${this.batchSize}`,
+      });
     }
     if (status === STATUS_BATCH_VALUES) {
       const name = this.schema[failedAt]?.name ?? `feed ${failedAt}`;

@@ -42,7 +42,8 @@ export const EmbeddingUpdate: OpDef<EmbeddingUpdateAttrs> = {
   infer: (grads, { table, lookups }) => {
     if (grads.length !== lookups.length) throw misfit('EmbeddingUpdate', 'one gradient per lookup is needed');
     for (const { columns } of grads) {
-      if (columns !== tableDim(table)) throw misfit('EmbeddingUpdate', `a gradient has ${columns} columns, not ${tableDim(table)}`);
+      if (columns !== tableDim(table))
+        throw misfit('EmbeddingUpdate', `a gradient has ${columns} columns, not ${tableDim(table)}`);
     }
     return [];
   },
@@ -114,7 +115,16 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     const total = slice.each();
     context.emit(
       KERNEL.uniqueI64,
-      [ragged.values, ragged.count, scratch.pointer, slice.constant(cells - 1), generation, count, ids.pointer, inverse],
+      [
+        ragged.values,
+        ragged.count,
+        scratch.pointer,
+        slice.constant(cells - 1),
+        generation,
+        count,
+        ids.pointer,
+        inverse,
+      ],
       total,
     );
     count = total;
@@ -138,7 +148,15 @@ registerLowering(
     const { inverse, ragged } = group.features.get(op.output)!;
     const out = context.output(op.output);
     const dim = context.slice.constant(group.table.dim);
-    context.emit(KERNEL.poolSumF32, [group.rows.pointer, inverse, ragged.splits, context.rows, dim, out.pointer, out.stride]);
+    context.emit(KERNEL.poolSumF32, [
+      group.rows.pointer,
+      inverse,
+      ragged.splits,
+      context.rows,
+      dim,
+      out.pointer,
+      out.stride,
+    ]);
   },
   { strided: true },
 );
@@ -156,7 +174,14 @@ registerLowering(EmbeddingUpdate, (op, context) => {
     const grad = context.matrix(op.inputs[index]!);
     const { inverse, ragged } = group.features.get(lookup)!;
     context.emit(KERNEL.scatterAddF32, [
-      grad.pointer, grad.stride, inverse, ragged.splits, context.rows, dimRegister, sums.pointer, stride,
+      grad.pointer,
+      grad.stride,
+      inverse,
+      ragged.splits,
+      context.rows,
+      dimRegister,
+      sums.pointer,
+      stride,
     ]);
   });
 

@@ -178,7 +178,11 @@ export class HashTable {
     const { views, kernels } = this.#session;
     const { idsAt, rowsAt } = this.#stage(BigInt64Array.from(chunk, (row) => row.id));
     if (kernels.tableUpsert(this.address, idsAt, chunk.length, rowsAt) < chunk.length) {
-      throw new MonolithError('ML_MEMORY', { name: this.config.name, bytes: this.#rowBytes * chunk.length, free: 'too few' });
+      throw new MonolithError('ML_MEMORY', {
+        name: this.config.name,
+        bytes: this.#rowBytes * chunk.length,
+        free: 'too few',
+      });
     }
     chunk.forEach((row, index) => {
       const weights = views.u32[rowsAt / 4 + index]! / 4;

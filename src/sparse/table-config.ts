@@ -47,7 +47,11 @@ export interface TableConfig {
 }
 
 export const zerosInitializer = (): InitializerConfig => ({ kind: 'zeros' });
-export const uniformInitializer = (minval = -0.05, maxval = 0.05): InitializerConfig => ({ kind: 'uniform', minval, maxval });
+export const uniformInitializer = (minval = -0.05, maxval = 0.05): InitializerConfig => ({
+  kind: 'uniform',
+  minval,
+  maxval,
+});
 export const constantInitializer = (value: number): InitializerConfig => ({ kind: 'constant', value });
 
 export const sgdOptimizer = (learningRate = 0.01): OptimizerConfig => ({ kind: 'sgd', learningRate });

@@ -4,7 +4,16 @@
  * Shapes are at most rank 2. A tensor per example is `[batch]` or `[batch, n]`; what is reduced over the batch is partial
  * (see TensorSpec). Ops that mix per-example and other operands say so.
  */
-import { type Dim, elementCount, misfit, type OpDef, sameShape, shapeText, type Tensor, type TensorSpec } from '../graph.js';
+import {
+  type Dim,
+  elementCount,
+  misfit,
+  type OpDef,
+  sameShape,
+  shapeText,
+  type Tensor,
+  type TensorSpec,
+} from '../graph.js';
 import { constant } from './state.js';
 
 function same(type: string, a: Tensor, b: Tensor): TensorSpec {
@@ -27,7 +36,8 @@ export const AddN: OpDef<null> = {
   type: 'AddN',
   infer: (inputs) => {
     if (inputs.length === 0) throw misfit('AddN', 'there is nothing to add');
-    return [inputs.reduce((spec, input) => (same('AddN', inputs[0]!, input), spec), inputs[0]!.spec)];
+    for (const input of inputs) same('AddN', inputs[0]!, input);
+    return [inputs[0]!.spec];
   },
   gradient: (op, [grad]) => op.inputs.map(() => grad),
 };

@@ -12,7 +12,7 @@ import {
   SumRows,
 } from '../../graph/ops/layers.js';
 import type { Register } from '../code.js';
-import { type Kernel, KERNEL } from '../kernels.js';
+import { KERNEL, type Kernel } from '../kernels.js';
 import { type LoweringContext, registerLowering } from '../lowering.js';
 
 interface Side {
@@ -63,8 +63,19 @@ registerLowering(
       out = { pointer: context.pointer(op.output), stride, accumulate: context.slice.constant(0) };
     }
     context.emit(KERNEL.gemmF32, [
-      a.pointer, a.rowStride, a.columnStride, b.pointer, b.rowStride, b.columnStride, out.pointer, out.stride,
-      a.rows, b.columns, a.columns, out.accumulate, scratch.pointer,
+      a.pointer,
+      a.rowStride,
+      a.columnStride,
+      b.pointer,
+      b.rowStride,
+      b.columnStride,
+      out.pointer,
+      out.stride,
+      a.rows,
+      b.columns,
+      a.columns,
+      out.accumulate,
+      scratch.pointer,
     ]);
   },
   { accumulates: true },
@@ -76,7 +87,12 @@ registerLowering(
     const x = context.matrix(op.inputs[0]!);
     const out = context.output(op.output);
     context.emit(KERNEL.addBiasF32, [
-      x.pointer, x.stride, context.pointer(op.inputs[1]!), out.pointer, out.stride, context.rows,
+      x.pointer,
+      x.stride,
+      context.pointer(op.inputs[1]!),
+      out.pointer,
+      out.stride,
+      context.rows,
       context.slice.constant(out.columns),
     ]);
   },
@@ -88,7 +104,12 @@ registerLowering(SumRows, (op, context) => {
   context.allocate(op.output);
   const { slice } = context;
   context.emit(KERNEL.sumRowsF32, [
-    x.pointer, x.stride, context.pointer(op.output), context.rows, slice.constant(x.columns), slice.constant(0),
+    x.pointer,
+    x.stride,
+    context.pointer(op.output),
+    context.rows,
+    slice.constant(x.columns),
+    slice.constant(0),
   ]);
 });
 
@@ -120,8 +141,15 @@ registerLowering(
     const [grad, y] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
     const out = context.output(op.output);
     context.emit(BACKWARD[op.attrs.kind], [
-      grad.pointer, grad.stride, y.pointer, y.stride, out.pointer, out.stride, context.rows,
-      context.slice.constant(out.columns), out.accumulate,
+      grad.pointer,
+      grad.stride,
+      y.pointer,
+      y.stride,
+      out.pointer,
+      out.stride,
+      context.rows,
+      context.slice.constant(out.columns),
+      out.accumulate,
     ]);
   },
   { accumulates: true },
@@ -133,7 +161,13 @@ registerLowering(
     const [logits, labels] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
     const out = context.matrixOf(context.allocate(op.output));
     context.emit(KERNEL.bceLogitsF32, [
-      logits.pointer, logits.stride, labels.pointer, labels.stride, out.pointer, out.stride, context.rows,
+      logits.pointer,
+      logits.stride,
+      labels.pointer,
+      labels.stride,
+      out.pointer,
+      out.stride,
+      context.rows,
     ]);
   },
   { strided: true },
@@ -143,11 +177,20 @@ registerLowering(
   SigmoidCrossEntropyGrad,
   (op, context) => {
     const [logits, labels, grad] = op.inputs.map((input) => context.matrix(input));
-    if (logits === undefined || labels === undefined || grad === undefined) throw misfit(op.name, 'an input is missing');
+    if (logits === undefined || labels === undefined || grad === undefined)
+      throw misfit(op.name, 'an input is missing');
     const out = context.output(op.output);
     context.emit(KERNEL.bceLogitsGradF32, [
-      logits.pointer, logits.stride, labels.pointer, labels.stride, grad.pointer, grad.stride, out.pointer, out.stride,
-      context.rows, out.accumulate,
+      logits.pointer,
+      logits.stride,
+      labels.pointer,
+      labels.stride,
+      grad.pointer,
+      grad.stride,
+      out.pointer,
+      out.stride,
+      context.rows,
+      out.accumulate,
     ]);
   },
   { accumulates: true },

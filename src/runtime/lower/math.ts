@@ -1,4 +1,6 @@
 /** @file Lowerings of sums, products, columns and reductions. */
+
+import { misfit, type Op } from '../../graph/graph.js';
 import {
   AddN,
   AssembleColumns,
@@ -11,24 +13,28 @@ import {
   ScaleRows,
   Sub,
 } from '../../graph/ops/math.js';
-import { misfit, type Op } from '../../graph/graph.js';
-import { type Kernel, KERNEL } from '../kernels.js';
+import { KERNEL, type Kernel } from '../kernels.js';
 import { type LoweringContext, registerLowering } from '../lowering.js';
 
-registerLowering(
-  AddN,
-  (op, context) => {
-    if (!op.output.perExample) throw misfit(op.name, 'sums of values that all examples share are not supported');
-    const sum = context.matrixOf(context.allocate(op.output));
-    const columns = context.slice.constant(sum.columns);
-    for (const term of op.inputs) {
-      if (context.isPlaced(term)) continue;
-      const from = context.matrix(term);
-      const accumulate = context.slice.constant(context.startSum(op.output) ? 1 : 0);
-      context.emit(KERNEL.copyRowsF32, [from.pointer, from.stride, sum.pointer, sum.stride, context.rows, columns, accumulate]);
-    }
-  },
-);
+registerLowering(AddN, (op, context) => {
+  if (!op.output.perExample) throw misfit(op.name, 'sums of values that all examples share are not supported');
+  const sum = context.matrixOf(context.allocate(op.output));
+  const columns = context.slice.constant(sum.columns);
+  for (const term of op.inputs) {
+    if (context.isPlaced(term)) continue;
+    const from = context.matrix(term);
+    const accumulate = context.slice.constant(context.startSum(op.output) ? 1 : 0);
+    context.emit(KERNEL.copyRowsF32, [
+      from.pointer,
+      from.stride,
+      sum.pointer,
+      sum.stride,
+      context.rows,
+      columns,
+      accumulate,
+    ]);
+  }
+});
 
 function binary(kernel: Kernel): (op: Op<null>, context: LoweringContext) => void {
   return (op, context) => {
@@ -37,7 +43,15 @@ function binary(kernel: Kernel): (op: Op<null>, context: LoweringContext) => voi
     const out = context.output(op.output);
     const columns = context.slice.constant(out.columns);
     context.emit(kernel, [
-      a.pointer, a.stride, b.pointer, b.stride, out.pointer, out.stride, context.rows, columns, out.accumulate,
+      a.pointer,
+      a.stride,
+      b.pointer,
+      b.stride,
+      out.pointer,
+      out.stride,
+      context.rows,
+      columns,
+      out.accumulate,
     ]);
   };
 }
@@ -51,8 +65,14 @@ registerLowering(
     const x = context.matrix(op.inputs[0]!);
     const out = context.output(op.output);
     context.emit(KERNEL.scaleF32, [
-      x.pointer, x.stride, out.pointer, out.stride, context.rows, context.slice.constant(out.columns),
-      context.slice.constantF32(op.attrs.factor), out.accumulate,
+      x.pointer,
+      x.stride,
+      out.pointer,
+      out.stride,
+      context.rows,
+      context.slice.constant(out.columns),
+      context.slice.constantF32(op.attrs.factor),
+      out.accumulate,
     ]);
   },
   { accumulates: true },
@@ -64,8 +84,15 @@ registerLowering(
     const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
     const out = context.output(op.output);
     context.emit(KERNEL.rowDotF32, [
-      a.pointer, a.stride, b.pointer, b.stride, out.pointer, out.stride, context.rows,
-      context.slice.constant(a.columns), out.accumulate,
+      a.pointer,
+      a.stride,
+      b.pointer,
+      b.stride,
+      out.pointer,
+      out.stride,
+      context.rows,
+      context.slice.constant(a.columns),
+      out.accumulate,
     ]);
   },
   { accumulates: true },
@@ -77,8 +104,15 @@ registerLowering(
     const [factors, x] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
     const out = context.output(op.output);
     context.emit(KERNEL.scaleRowsF32, [
-      factors.pointer, factors.stride, x.pointer, x.stride, out.pointer, out.stride, context.rows,
-      context.slice.constant(out.columns), out.accumulate,
+      factors.pointer,
+      factors.stride,
+      x.pointer,
+      x.stride,
+      out.pointer,
+      out.stride,
+      context.rows,
+      context.slice.constant(out.columns),
+      out.accumulate,
     ]);
   },
   { accumulates: true },
@@ -100,10 +134,15 @@ registerLowering(
     const out = context.matrixOf(context.allocate(op.output));
     const parts = op.inputs.map((tensor, index) => ({ tensor, start: op.attrs.starts[index]! }));
     const loose = parts.filter((part) => !context.isPlaced(part.tensor));
-    for (const [start, end] of gaps(parts.map((p) => [p.start, p.start + p.tensor.columns]), op.attrs.width)) {
+    for (const [start, end] of gaps(
+      parts.map((p) => [p.start, p.start + p.tensor.columns]),
+      op.attrs.width,
+    )) {
       zeroColumns(op as Op, context, start, end);
     }
-    const seen: [number, number][] = parts.filter((p) => !loose.includes(p)).map((p) => [p.start, p.start + p.tensor.columns]);
+    const seen: [number, number][] = parts
+      .filter((p) => !loose.includes(p))
+      .map((p) => [p.start, p.start + p.tensor.columns]);
     for (const { tensor, start } of loose) {
       const end = start + tensor.columns;
       // A part that meets columns written before is added; one that covers them only in part needs the rest cleared first.
@@ -112,7 +151,12 @@ registerLowering(
       const from = context.matrix(tensor);
       const to = columnsOf(op as Op, context, start, end);
       context.emit(KERNEL.copyRowsF32, [
-        from.pointer, from.stride, to.pointer, out.stride, context.rows, context.slice.constant(end - start),
+        from.pointer,
+        from.stride,
+        to.pointer,
+        out.stride,
+        context.rows,
+        context.slice.constant(end - start),
         context.slice.constant(meets ? 1 : 0),
       ]);
       seen.push([start, end]);
@@ -152,7 +196,12 @@ registerLowering(ReduceMean, (op, context) => {
   if (storage.kind !== 'partial') throw new Error('a mean over the batch is partial');
   if (x.columns !== 1) throw misfit(op.name, 'the mean of matrices is not supported');
   context.emit(KERNEL.sumF32, [
-    x.pointer, x.stride, context.rows, context.slice.constant(x.columns), context.pointer(op.output), context.inverseBatch,
+    x.pointer,
+    x.stride,
+    context.rows,
+    context.slice.constant(x.columns),
+    context.pointer(op.output),
+    context.inverseBatch,
   ]);
 });
 
@@ -161,10 +210,14 @@ registerLowering(
   (op, context) => {
     const out = context.output(op.output);
     context.emit(KERNEL.broadcastScalarF32, [
-      context.pointer(op.inputs[0]!), out.pointer, out.stride, context.rows, context.slice.constant(out.columns),
-      context.inverseBatch, out.accumulate,
+      context.pointer(op.inputs[0]!),
+      out.pointer,
+      out.stride,
+      context.rows,
+      context.slice.constant(out.columns),
+      context.inverseBatch,
+      out.accumulate,
     ]);
   },
   { accumulates: true },
 );
-

@@ -7,7 +7,7 @@ import * as sparse from './sparse.js';
 import { tableApply, tableFind } from './table.js';
 
 export type BoundKernel = (...operands: number[]) => number;
-type PlainKernel = (m: Views, ...operands: number[]) => number | undefined | void;
+type PlainKernel = (m: Views, ...operands: number[]) => number | undefined;
 
 const bound = new WeakMap<Views, ReadonlyMap<string, BoundKernel>>();
 

@@ -92,7 +92,14 @@ function runCode(m: Views, context: number, code: number, end: number, registers
   return 0;
 }
 
-function bindBatch(m: Views, context: number, registers: number, batch: number, bindings: number, slice: number): number {
+function bindBatch(
+  m: Views,
+  context: number,
+  registers: number,
+  batch: number,
+  bindings: number,
+  slice: number,
+): number {
   const slices = m.u32[context + CONTEXT.sliceCount]!;
   const rows = m.u32[batch]!;
   const begin = Math.floor((rows * slice) / slices);
@@ -105,9 +112,10 @@ function bindBatch(m: Views, context: number, registers: number, batch: number, 
   m.f32[registers + m.u32[bindings + 2]!] = rows === 0 ? 0 : 1 / rows;
   for (let i = 0; i < m.u32[bindings]!; i++) {
     const entry = bindings + BINDINGS_HEADER_WORDS + i * BINDING_WORDS;
-    const [kind, word, first, second, third, size, offset, name] = m.u32.slice(entry, entry + BINDING_WORDS) as unknown as [
-      number, number, number, number, number, number, number, number,
-    ];
+    const [kind, word, first, second, third, size, offset, name] = m.u32.slice(
+      entry,
+      entry + BINDING_WORDS,
+    ) as unknown as [number, number, number, number, number, number, number, number];
     const pointer = m.u32[batch + word]!;
     if (kind === BINDING_DENSE) {
       m.u32[registers + first] = pointer + begin * size + offset;

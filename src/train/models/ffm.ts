@@ -1,0 +1,66 @@
+/**
+ * @file The built-in demo: a field-aware factorization machine over six sparse features.
+ *
+ * Mirrors TestFFMModel (§12): slots 0 to 3 have a bias (FTRL), five interactions of dimension 16 (SGD),
+ * logit = sum of dot products and biases, loss = mean sigmoid cross entropy. The global step is counted before the
+ * gradients are applied.
+ */
+import { FeatureFactory, type FeatureSlice } from '../../feature/feature-slot.js';
+import { gradients } from '../../graph/gradients.js';
+import { Graph, type Op } from '../../graph/graph.js';
+import { sigmoid, sigmoidCrossEntropyWithLogits } from '../../graph/ops/layers.js';
+import { addN, reduceMean, rowDot } from '../../graph/ops/math.js';
+import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../graph/ops/state.js';
+import { ftrlOptimizer, sgdOptimizer } from '../../sparse/table-config.js';
+import type { ModelSpec } from '../model-spec.js';
+
+export const FFM_SLOTS = 6;
+const BIAS_SLOTS = 4;
+/** (user slot, item slot, dimension) */
+const INTERACTIONS: readonly (readonly [number, number, number])[] = [
+  [0, 3, 16],
+  [0, 4, 16],
+  [1, 5, 16],
+  [2, 3, 16],
+  [2, 5, 16],
+];
+
+/** Builds the graph. `idsPerFeature` bounds the ids an example has per feature: the generator draws at most five. */
+export function buildFfm(idsPerFeature = 5): ModelSpec {
+  const graph = new Graph();
+  const label = placeholder(graph, 'label');
+  const ids = Array.from({ length: FFM_SLOTS }, (_, i) => raggedPlaceholder(graph, `feature_${i}`, idsPerFeature));
+  const features = new FeatureFactory();
+  const slots = ids.map((feature, i) =>
+    features.createFeatureSlot({
+      name: feature.op.name,
+      hasBias: i < BIAS_SLOTS,
+      biasOptimizer: ftrlOptimizer({ learningRate: 0.1, initialAccumulatorValue: 1e-6, beta: 1 }),
+      defaultVecOptimizer: sgdOptimizer(0.1),
+    }),
+  );
+  const pairs = INTERACTIONS.map(([user, item, dim]): [number, FeatureSlice, number, FeatureSlice] => [
+    user,
+    slots[user]!.addFeatureSlice(dim),
+    item,
+    slots[item]!.addFeatureSlice(dim),
+  ]);
+  const columns = slots.map((slot, i) => features.createFeatureColumn(slot, ids[i]!));
+
+  const dots = pairs.map(([user, userSlice, item, itemSlice]) =>
+    rowDot(columns[user]!.embeddingLookup(userSlice), columns[item]!.embeddingLookup(itemSlice), `dot_${user}_${item}`),
+  );
+  const biases = columns.slice(0, BIAS_SLOTS).map((column) => column.getBias());
+  const logit = addN([...dots, ...biases], 'logit');
+  const pred = sigmoid(logit, 'pred');
+  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label, 'cross_entropy'), 'loss');
+
+  const step = increment(globalStep(graph), 1, 'global_step/increment');
+  const lookups = columns.map((column) => column.getAllEmbeddingsConcat());
+  const grads = gradients([loss], lookups);
+  const updates = graph.controlDependencies([step], () =>
+    features.applyEmbeddingGradients(grads.map((grad, i) => [grad!, columns[i]!] as const)),
+  );
+  const trainOp = group(graph, [step, ...updates], 'train_op');
+  return { name: 'ffm', graph, label, pred, loss, trainOp: trainOp as Op };
+}
