@@ -95,6 +95,7 @@ function createProgram(io: CliIo, parts: ProgramParts, setExit: (code: number) =
     .helpCommand('help [command]', 'show the help of a command')
     .exitOverride()
     .showSuggestionAfterError(false)
+    .configureHelp({ minWidthToWrap: 20 })
     .configureOutput({
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(text),
@@ -157,7 +158,7 @@ function toFlagError(error: CommanderError, args: readonly string[], io: CliIo):
 /** Commander answers `help` for a command that does not exist with the general help; a slip deserves to be told. */
 function refuseUnknownHelp([first, name]: readonly string[], program: Command): void {
   const known = name === undefined || program.commands.some((command) => command.name() === name);
-  if (first === 'help' && !known && name !== 'help' && !name.startsWith('-')) throw unknownCommand(name, program);
+  if (first === 'help' && !known && !name.startsWith('-')) throw unknownCommand(name, program);
 }
 
 function unknownCommand(word: string, program: Command): MonolithError {

@@ -27,7 +27,7 @@ export function wantsColor(io: Pick<CliIo, 'out' | 'env'>): boolean {
 }
 
 export class ProgressReporter {
-  readonly intervalMs: number;
+  readonly #intervalMs: number;
   readonly #io: CliIo;
   readonly #mode: ProgressMode;
   readonly #color: boolean;
@@ -42,9 +42,17 @@ export class ProgressReporter {
   constructor(io: CliIo, mode: ProgressMode, intervalMs = mode === 'bar' ? BAR_INTERVAL_MS : LINE_INTERVAL_MS) {
     this.#io = io;
     this.#mode = mode;
-    this.intervalMs = intervalMs;
+    this.#intervalMs = intervalMs;
     this.#color = wantsColor(io);
     this.#stopResize = mode === 'bar' ? io.out.onResize(() => this.#redraw()) : () => {};
+  }
+
+  /**
+   * How often the job should send progress. Shorter than the interval shown: of two clocks with the same interval every
+   * second event would come just too early.
+   */
+  get eventIntervalMs(): number {
+    return this.#intervalMs / 4;
   }
 
   event(event: TrainEvent): void {
@@ -91,8 +99,7 @@ export class ProgressReporter {
   #progress(event: ProgressEvent): void {
     this.#latest = event;
     this.#latestShown = false;
-    // The job keeps the same interval by its own clock; without some slack every second event would come just too early.
-    if (this.#io.nowMs() - this.#shownMs >= this.intervalMs * 0.9) this.#flush();
+    if (this.#io.nowMs() - this.#shownMs >= this.#intervalMs) this.#flush();
   }
 
   /** Shows the newest progress if it is not shown yet. */

@@ -37,7 +37,9 @@ export async function runTrainCommand(
   const stopPipe = io.onBrokenPipe(() => abort.abort('EPIPE'));
   try {
     const job = await load();
-    const result = await job(toJobOptions(flags, reporter.intervalMs, abort.signal), (event) => reporter.event(event));
+    const result = await job(toJobOptions(flags, reporter.eventIntervalMs, abort.signal), (event) =>
+      reporter.event(event),
+    );
     reporter.done(result);
     return EXIT_DONE;
   } finally {
