@@ -14,9 +14,11 @@ export const ERROR_MESSAGES = {
   // command line and files the user names
   ML_DIR: 'model directory {dir} cannot be used: {reason}',
   ML_FLAG: '{flag}: {reason}',
+  ML_INTERNAL: 'unexpected failure: {reason}',
   ML_TRACE_NAME: 'trace name {name} cannot be used: {reason}',
   ML_TRACE_READ: 'trace file {file} cannot be read: {reason}',
   ML_TRACE_WRITE: 'trace file {file} cannot be written: {reason}',
+  ML_UNSUPPORTED: '{what} is not supported: {reason}',
   // graph and session
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',

@@ -1,0 +1,115 @@
+/** @file What the doctor can ask of a machine. The checks take it as an argument, so tests can make machines up. */
+import { execFile } from 'node:child_process';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { arch, availableParallelism, freemem, platform, totalmem } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createSharedMemory, PAGE_BYTES } from '../memory/shared-memory.js';
+import { compileKernels, instantiateKernels } from '../runtime/load-kernels.js';
+import type { ReadText } from './cgroup.js';
+
+export interface DoctorProbes {
+  readonly nodeVersion: string;
+  readonly platform: string;
+  readonly arch: string;
+  readonly cores: number;
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+  readonly readText: ReadText;
+  /** Whether the engine accepts a WebAssembly module. */
+  validate(bytes: Uint8Array): boolean;
+  /** Loads the kernels and returns how many there are; throws what is wrong. */
+  loadKernels(): Promise<number>;
+  /** Whether a shared memory of so many bytes can be reserved. */
+  canReserve(bytes: number): boolean;
+  /** The path of a program, or null. */
+  findProgram(name: string): string | null;
+  /** The path of a shared library, or null. */
+  findLibrary(name: string): string | null;
+  /** Paths of compiled addons in this package. */
+  addons(): readonly string[];
+  /** Output of a program, or null when it fails or does not answer in time. */
+  run(program: string, args: readonly string[]): Promise<string | null>;
+}
+
+const RUN_LIMIT_MS = 5000;
+const LIBRARY_DIRS = [
+  '/usr/lib',
+  '/usr/lib64',
+  '/lib64',
+  '/usr/local/lib',
+  '/usr/lib/x86_64-linux-gnu',
+  '/usr/lib/aarch64-linux-gnu',
+  '/usr/lib/wsl/lib',
+  '/usr/local/cuda/lib64',
+  '/usr/local/nvidia/lib64',
+  '/run/opengl-driver/lib',
+];
+const ADDON_DIRS = ['Release/', 'cuda/'].map((dir) => fileURLToPath(new URL(`../../${dir}`, import.meta.url)));
+
+/** The machine we are on. */
+export function realProbes(env: Readonly<Record<string, string | undefined>>): DoctorProbes {
+  return {
+    nodeVersion: process.versions.node,
+    platform: platform(),
+    arch: arch(),
+    cores: availableParallelism(),
+    totalBytes: totalmem(),
+    freeBytes: freemem(),
+    readText,
+    validate: (bytes) => WebAssembly.validate(bytes),
+    loadKernels: async () => {
+      const kernels = instantiateKernels(await compileKernels(), createSharedMemory(PAGE_BYTES));
+      return Object.values(kernels).filter((value) => typeof value === 'function').length;
+    },
+    canReserve: (bytes) => succeeds(() => createSharedMemory(bytes)),
+    findProgram: (name) => firstOf((env.PATH ?? '').split(delimiter), name, constants.X_OK),
+    findLibrary: (name) =>
+      firstOf([...(env.LD_LIBRARY_PATH ?? '').split(delimiter), ...LIBRARY_DIRS], name, constants.R_OK),
+    addons: () => ADDON_DIRS.flatMap(addonsIn),
+    run: async (program, args) => {
+      try {
+        return (await promisify(execFile)(program, [...args], { timeout: RUN_LIMIT_MS })).stdout;
+      } catch {
+        return null; // the caller says what is missing; why a diagnostic tool fails is beyond this check
+      }
+    },
+  };
+}
+
+/** The doctor asks for files that often are not there; not being able to read one is the answer, not an error. */
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function succeeds(action: () => unknown): boolean {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function firstOf(dirs: readonly string[], name: string, mode: number): string | null {
+  for (const dir of dirs) {
+    const path = join(dir, name);
+    if (dir !== '' && succeeds(() => accessSync(path, mode)) && statSync(path).isFile()) return path;
+  }
+  return null;
+}
+
+function addonsIn(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+      .filter((name) => name.endsWith('.node'))
+      .map((name) => join(dir, name));
+  } catch {
+    return []; // most installs have no such folder
+  }
+}

@@ -1,0 +1,12 @@
+/** @file JSON lines with snake_case names: what `--json` prints. */
+
+/** `examplesPerS` → `examples_per_s`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** One object as one line. Top-level names become snake_case; 64-bit ids become text; NaN and infinities become null. */
+export function jsonLine(object: Readonly<Record<string, unknown>>): string {
+  const renamed = Object.fromEntries(Object.entries(object).map(([name, value]) => [snakeCase(name), value]));
+  return `${JSON.stringify(renamed, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}\n`;
+}

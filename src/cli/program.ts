@@ -1,0 +1,184 @@
+/** @file The commands of `monolith`, their help, and the way from a command line to an exit code. */
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { z } from 'zod';
+import { MonolithError } from '../base/errors.js';
+import { addFlags, flagMeta, parseFlags, switchFlag, wholeNumber } from './flags.js';
+import type { CliIo } from './io.js';
+import { EXIT_DONE, EXIT_MISUSED, reportError } from './report.js';
+import { suggest } from './suggest.js';
+import { type LoadTrainJob, runTrainCommand } from './train-command.js';
+import { parseTrainFlags, trainFlags } from './train-options.js';
+
+const outputFlags = {
+  json: switchFlag().register(flagMeta, { help: 'print JSON' }),
+  verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
+};
+const doctorFlags = z.object(outputFlags);
+const traceFlags = z.object({
+  top: wholeNumber(1, 1000).optional().register(flagMeta, { value: 'count', help: 'rows to show per table' }),
+  ...outputFlags,
+});
+
+const EXIT_CODES = `
+Exit codes: 0 done (also when stopped early by the first Ctrl-C), 1 failed, 2 misused, 130 stopped at once.`;
+
+const ROOT_HELP = `
+Examples:
+  monolith train                          train the demo model on all cores
+  monolith train --help                   all flags of training
+  monolith trace runs/trace.json          where the time of a traced run went
+  monolith doctor                         check this machine
+${EXIT_CODES}`;
+
+const TRAIN_HELP = `
+Examples:
+  monolith train --steps 500
+  monolith train --model-dir runs/ffm --save-every 1000
+  monolith train --threads 4 --batch-size 512 --trace runs/trace.json
+  monolith train --json --quiet
+  monolith train --data reference --backend reference --threads 1 --deterministic
+${EXIT_CODES}
+The first Ctrl-C saves (with --model-dir) and stops; the same command goes on from there.`;
+
+const DOCTOR_HELP = `
+Examples:
+  monolith doctor
+  monolith doctor --json
+
+Exits with 1 only when training cannot work on this machine. A GPU is never required.`;
+
+const TRACE_HELP = `
+Examples:
+  monolith train --trace runs/trace.json
+  monolith trace runs/trace.json --top 10
+  monolith trace runs/trace.json --json
+
+The file opens in https://ui.perfetto.dev and chrome://tracing too.`;
+
+export interface ProgramParts {
+  readonly loadTrainJob?: LoadTrainJob;
+}
+
+/** The version in package.json. */
+export function packageVersion(): string {
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}
+
+/** Runs the command line `args` (without node and script) and returns the exit code. Never throws. */
+export async function runProgram(args: readonly string[], io: CliIo, parts: ProgramParts = {}): Promise<number> {
+  let exitCode = EXIT_DONE;
+  try {
+    const program = createProgram(io, parts, (code) => {
+      exitCode = code;
+    });
+    if (args.length === 0) {
+      io.err.write(program.helpInformation() + ROOT_HELP);
+      return EXIT_MISUSED;
+    }
+    refuseUnknownHelp(args, program);
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT_DONE;
+    const error = thrown instanceof CommanderError ? toFlagError(thrown, args, io) : thrown;
+    return reportError(error, io, { json: args.includes('--json'), verbose: args.includes('--verbose') });
+  }
+}
+
+function createProgram(io: CliIo, parts: ProgramParts, setExit: (code: number) => void): Command {
+  const program = new Command('monolith')
+    .description('Trains recommender models over huge sparse id spaces on every core of this machine.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .configureHelp({ minWidthToWrap: 20 })
+    .configureOutput({
+      writeOut: (text) => io.out.write(text),
+      writeErr: (text) => io.err.write(text),
+      outputError: () => {}, // reportError prints it
+      getOutHelpWidth: () => (io.out.isTTY ? io.out.columns() : 100),
+      getErrHelpWidth: () => (io.err.isTTY ? io.err.columns() : 100),
+    })
+    .addHelpText('after', ROOT_HELP);
+
+  addFlags(program.command('train').description('Train a model.'), trainFlags)
+    .addHelpText('after', TRAIN_HELP)
+    .action(async (raw: unknown) => setExit(await runTrainCommand(parseTrainFlags(raw), io, parts.loadTrainJob)));
+
+  addFlags(program.command('doctor').description('Check that training works on this machine.'), doctorFlags)
+    .addHelpText('after', DOCTOR_HELP)
+    .action(async (raw: unknown) => {
+      const flags = parseFlags(doctorFlags, raw, 'doctor');
+      const { runDoctorCommand } = await import('./doctor.js');
+      setExit(await runDoctorCommand(flags, io));
+    });
+
+  addFlags(program.command('trace').description('Sum up the trace of a run.'), traceFlags)
+    .argument('<file>', 'file written by monolith train --trace')
+    .addHelpText('after', TRACE_HELP)
+    .action(async (file: string, raw: unknown) => {
+      const { json, top } = parseFlags(traceFlags, raw, 'trace');
+      const { runTraceCommand } = await import('./trace-command.js');
+      const options = top === undefined ? { json } : { json, top };
+      await runTraceCommand(file, options, (line) => io.out.write(`${line}\n`));
+    });
+  return program;
+}
+
+/** Commander's complaint as ML_FLAG, with the word the user may have meant. */
+function toFlagError(error: CommanderError, args: readonly string[], io: CliIo): MonolithError {
+  const program = createProgram(io, {}, () => {});
+  const command = program.commands.find((candidate) => candidate.name() === args.find((arg) => !arg.startsWith('-')));
+  const help = `see monolith ${command === undefined ? '' : `${command.name()} `}--help`;
+  const word = /'([^']*)'/.exec(error.message)?.[1] ?? '';
+  switch (error.code) {
+    case 'commander.unknownOption':
+      return unknownFlag(word, program, command, help);
+    case 'commander.unknownCommand':
+      return unknownCommand(word, program);
+    case 'commander.optionMissingArgument': {
+      const [flag, value] = word.split(' ');
+      return new MonolithError('ML_FLAG', { flag, reason: `needs a value ${value}` }, { hint: help, cause: error });
+    }
+    default: {
+      const reason = error.message.replace(/^error: /, '').replace(/\.$/, '');
+      return new MonolithError(
+        'ML_FLAG',
+        { flag: command?.name() ?? 'monolith', reason },
+        { hint: help, cause: error },
+      );
+    }
+  }
+}
+
+/** Commander answers `help` for a command that does not exist with the general help; a slip deserves to be told. */
+function refuseUnknownHelp([first, name]: readonly string[], program: Command): void {
+  const known = name === undefined || program.commands.some((command) => command.name() === name);
+  if (first === 'help' && !known && !name.startsWith('-')) throw unknownCommand(name, program);
+}
+
+function unknownCommand(word: string, program: Command): MonolithError {
+  const names = program.commands.map((command) => command.name());
+  const near = suggest(word, names);
+  const hint = near === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${near}?`;
+  return new MonolithError('ML_FLAG', { flag: word, reason: 'unknown command' }, { hint });
+}
+
+function unknownFlag(flag: string, program: Command, command: Command | undefined, help: string): MonolithError {
+  const owners = program.commands.filter((candidate) => candidate.options.some((option) => option.long === flag));
+  const owner = command !== undefined && owners.includes(command) ? command : owners[0];
+  const known = (command ?? program).options.map((option) => option.long ?? '');
+  const near = suggest(flag, [...known, '--help']);
+  let hint = near === undefined ? help : `did you mean ${near}? ${help}`;
+  if (owner !== undefined) {
+    const right = `monolith ${owner.name()} ... ${flag}`;
+    // Commander reads flags before the command's name as flags of monolith itself.
+    const early = command === undefined || owner === command;
+    hint = early ? `put it after the command: ${right}` : `it is a flag of another command: ${right}`;
+  }
+  return new MonolithError('ML_FLAG', { flag, reason: 'unknown flag' }, { hint });
+}

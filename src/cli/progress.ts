@@ -1,0 +1,193 @@
+/**
+ * @file Shows a training run while it goes: a bar on a terminal, lines in a file, JSON lines for programs.
+ *
+ * Hand-written because cli-progress, the library for this, is no longer maintained, and what is needed of it is small.
+ */
+import type { CliIo } from './io.js';
+import { jsonLine } from './json-line.js';
+import { barLine, bytesText, lossText, type Progress, plainLine } from './progress-line.js';
+import { resultText } from './result-text.js';
+import type { ProgressEvent, StartEvent, TrainEvent, TrainResult } from './train-job.js';
+
+export type ProgressMode = 'bar' | 'lines' | 'json' | 'quiet' | 'json-quiet';
+
+export const BAR_INTERVAL_MS = 100;
+export const LINE_INTERVAL_MS = 2000;
+
+/** How to show progress on this output. A terminal that cannot move its cursor gets lines. */
+export function progressMode(io: Pick<CliIo, 'out' | 'env'>, flags: { json: boolean; quiet: boolean }): ProgressMode {
+  if (flags.json) return flags.quiet ? 'json-quiet' : 'json';
+  if (flags.quiet) return 'quiet';
+  return io.out.isTTY && io.env.TERM !== 'dumb' ? 'bar' : 'lines';
+}
+
+/** NO_COLOR counts when it is set to anything but nothing (no-color.org). */
+export function wantsColor(io: Pick<CliIo, 'out' | 'env'>): boolean {
+  return io.out.isTTY && io.env.TERM !== 'dumb' && (io.env.NO_COLOR ?? '') === '';
+}
+
+export class ProgressReporter {
+  readonly #intervalMs: number;
+  readonly #io: CliIo;
+  readonly #mode: ProgressMode;
+  readonly #color: boolean;
+  readonly #stopResize: () => void;
+  #startStep = 0;
+  #shownMs = Number.NEGATIVE_INFINITY;
+  #latest: ProgressEvent | undefined;
+  #latestShown = true;
+  /** Characters of the bar on the screen; 0 when there is none. */
+  #barChars = 0;
+
+  constructor(io: CliIo, mode: ProgressMode, intervalMs = mode === 'bar' ? BAR_INTERVAL_MS : LINE_INTERVAL_MS) {
+    this.#io = io;
+    this.#mode = mode;
+    this.#intervalMs = intervalMs;
+    this.#color = wantsColor(io);
+    this.#stopResize = mode === 'bar' ? io.out.onResize(() => this.#redraw()) : () => {};
+  }
+
+  /**
+   * How often the job should send progress. Shorter than the interval shown: of two clocks with the same interval every
+   * second event would come just too early.
+   */
+  get eventIntervalMs(): number {
+    return this.#intervalMs / 4;
+  }
+
+  event(event: TrainEvent): void {
+    if (event.event === 'progress') {
+      this.#progress(event);
+      return;
+    }
+    if (event.event === 'start') this.#startStep = event.startStep;
+    switch (this.#mode) {
+      case 'quiet':
+      case 'json-quiet':
+        return;
+      case 'json':
+        this.#io.out.write(jsonLine(event));
+        return;
+      case 'bar':
+      case 'lines':
+        this.#line(event);
+        return;
+      default:
+        this.#mode satisfies never;
+    }
+  }
+
+  /** Prints a line for people beside the progress, on standard error. */
+  note(text: string): void {
+    this.#beside(() => this.#io.err.write(`${text}\n`));
+  }
+
+  /** Prints the end of the run. */
+  done(result: TrainResult): void {
+    this.#flush();
+    this.#endBar();
+    const json = this.#mode === 'json' || this.#mode === 'json-quiet';
+    this.#io.out.write(json ? jsonLine(doneEvent(result)) : resultText(result));
+  }
+
+  /** Leaves the terminal in order, whether or not the run came to its end. May be called twice. */
+  close(): void {
+    this.#stopResize();
+    this.#endBar();
+  }
+
+  #progress(event: ProgressEvent): void {
+    this.#latest = event;
+    this.#latestShown = false;
+    if (this.#io.nowMs() - this.#shownMs >= this.#intervalMs) this.#flush();
+  }
+
+  /** Shows the newest progress if it is not shown yet. */
+  #flush(): void {
+    if (this.#latest === undefined || this.#latestShown) return;
+    this.#latestShown = true;
+    this.#shownMs = this.#io.nowMs();
+    if (this.#mode === 'bar') this.#redraw();
+    if (this.#mode === 'lines') this.#io.out.write(`${plainLine(this.#state(this.#latest))}\n`);
+    if (this.#mode === 'json') this.#io.out.write(jsonLine(this.#latest));
+  }
+
+  #state(event: ProgressEvent): Progress {
+    return { ...event, startStep: this.#startStep };
+  }
+
+  #redraw(): void {
+    if (this.#latest === undefined) return;
+    const state = this.#state(this.#latest);
+    const columns = this.#io.out.columns();
+    this.#io.out.write(this.#eraseText() + barLine(state, { columns, color: this.#color }));
+    this.#barChars = barLine(state, { columns, color: false }).length;
+  }
+
+  /** Takes the bar off the screen. A terminal that got narrower has wrapped it over several rows. */
+  #eraseText(): string {
+    if (this.#barChars === 0) return '';
+    const rowsAbove = Math.ceil(this.#barChars / Math.max(1, this.#io.out.columns())) - 1;
+    return `${rowsAbove > 0 ? `\x1b[${rowsAbove}A` : ''}\r\x1b[J`;
+  }
+
+  #endBar(): void {
+    if (this.#barChars > 0) this.#io.out.write('\n');
+    this.#barChars = 0;
+    this.#latest = undefined;
+  }
+
+  #line(event: Exclude<TrainEvent, ProgressEvent>): void {
+    const sink = event.event === 'warning' ? this.#io.err : this.#io.out;
+    this.#beside(() => sink.write(`${eventText(event)}\n`));
+  }
+
+  #beside(print: () => void): void {
+    const hadBar = this.#barChars > 0;
+    if (hadBar) this.#io.out.write(this.#eraseText());
+    this.#barChars = 0;
+    print();
+    if (hadBar) this.#redraw();
+  }
+}
+
+function eventText(event: Exclude<TrainEvent, ProgressEvent>): string {
+  switch (event.event) {
+    case 'start':
+      return startText(event);
+    case 'checkpoint':
+      return `saved step ${event.step}: ${event.path} (${bytesText(event.bytes)}, ${event.ms.toFixed(0)} ms)`;
+    case 'eval': {
+      const auc = event.auc === null ? 'AUC undefined' : `AUC ${event.auc.toFixed(4)}`;
+      return `evaluated step ${event.step}: ${auc}, loss ${lossText(event.loss)}, ${event.examples} examples`;
+    }
+    case 'warning':
+      return `warning ${event.code}: ${event.message}`;
+    default:
+      return event satisfies never;
+  }
+}
+
+function startText(event: StartEvent): string {
+  const threads = `${event.threads} thread${event.threads === 1 ? '' : 's'}`;
+  const text = `training ${event.model} on ${event.data}: ${event.steps} steps of ${event.batchSize} examples, ${threads}, ${event.backend} backend`;
+  return event.restored === null ? text : `${text}\ngoing on from step ${event.startStep}: ${event.restored}`;
+}
+
+/** The last JSON line of a run. */
+export function doneEvent(result: TrainResult): Record<string, unknown> {
+  const { step, loss, auc, examplesPerS, stepsPerS, threads, backend, checkpoint, trace, interrupted } = result;
+  return {
+    event: 'done',
+    step,
+    loss,
+    auc,
+    examplesPerS,
+    stepsPerS,
+    threads,
+    backend,
+    checkpoint,
+    trace,
+    interrupted,
+  };
+}

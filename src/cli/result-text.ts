@@ -1,0 +1,27 @@
+/** @file What people read at the end of a training run. */
+import { lossText, rateText } from './progress-line.js';
+import type { TrainResult } from './train-job.js';
+
+/** The closing lines of a run. */
+export function resultText(result: TrainResult): string {
+  const threads = `${result.threads} thread${result.threads === 1 ? '' : 's'}`;
+  const rows: [string, string][] = [
+    ['final loss', result.loss === null ? 'none: no step was run' : lossText(result.loss)],
+    ['held-out AUC', result.auc === null ? 'undefined: no held-out examples of both classes' : result.auc.toFixed(4)],
+    [
+      'throughput',
+      `${rateText(result.examplesPerS)} examples/s, ${rateText(result.stepsPerS)} steps/s (${threads}, ${result.backend} backend)`,
+    ],
+    ['checkpoint', result.checkpoint ?? 'not kept: --model-dir DIR keeps it'],
+  ];
+  if (result.trace !== null) {
+    rows.push(['trace', `${result.trace} (sum it up with: monolith trace ${shellWord(result.trace)})`]);
+  }
+  const title = result.interrupted ? `stopped early at step ${result.step}` : `done at step ${result.step}`;
+  return `${[title, ...rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`)].join('\n')}\n`;
+}
+
+/** `text` as one word of a shell command. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,98 @@
+/**
+ * @file What the `train` command and the training job say to each other.
+ *
+ * The command owns flags, signals and printing; the job owns everything else and prints nothing. Both sides import only
+ * these types, so `monolith --help` loads no training code.
+ */
+
+export const MODELS = ['ffm'] as const;
+export const DATA_SOURCES = ['clicks', 'reference'] as const;
+export const BACKENDS = ['wasm', 'reference'] as const;
+export const THREADS_MAX = 64;
+
+export type ModelName = (typeof MODELS)[number];
+export type DataName = (typeof DATA_SOURCES)[number];
+export type BackendName = (typeof BACKENDS)[number];
+
+export interface TrainJobOptions {
+  readonly model: ModelName;
+  /** `clicks` draws labels from a hidden model; `reference` is upstream's generator, whose labels are always 0. */
+  readonly data: DataName;
+  /** Ids per slot. */
+  readonly vocab: number;
+  /** Steps to add in this run, on top of a restored checkpoint's. */
+  readonly steps: number;
+  readonly batchSize: number;
+  readonly threads: number;
+  readonly backend: BackendName;
+  readonly modelDir: string | null;
+  readonly seed: number;
+  /** Same bytes for any thread count. */
+  readonly deterministic: boolean;
+  /** Trace file to write, or null for no tracing. */
+  readonly trace: string | null;
+  readonly saveEverySteps: number | null;
+  /** Least time between two progress events. The job sends one more for its last step, whatever the time. */
+  readonly progressIntervalMs: number;
+  /** Aborted when the user asks to stop: save, stop, and resolve with `interrupted: true`. May be aborted at the start. */
+  readonly signal: AbortSignal;
+}
+
+export type TrainEvent =
+  | {
+      readonly event: 'start';
+      readonly model: string;
+      readonly data: string;
+      readonly backend: string;
+      readonly threads: number;
+      readonly batchSize: number;
+      readonly steps: number;
+      readonly startStep: number;
+      readonly modelDir: string | null;
+      /** Path of the checkpoint training goes on from. */
+      readonly restored: string | null;
+    }
+  | {
+      readonly event: 'progress';
+      readonly step: number;
+      readonly endStep: number;
+      readonly loss: number;
+      readonly stepsPerS: number;
+      readonly examplesPerS: number;
+      /** Null until there is a rate to reckon with. */
+      readonly etaS: number | null;
+    }
+  | {
+      readonly event: 'checkpoint';
+      readonly step: number;
+      readonly path: string;
+      readonly bytes: number;
+      readonly ms: number;
+    }
+  | {
+      readonly event: 'eval';
+      readonly step: number;
+      /** Null when every held-out label is of one class. */
+      readonly auc: number | null;
+      readonly loss: number;
+      readonly examples: number;
+    }
+  | { readonly event: 'warning'; readonly code: string; readonly message: string };
+
+export type ProgressEvent = Extract<TrainEvent, { event: 'progress' }>;
+export type StartEvent = Extract<TrainEvent, { event: 'start' }>;
+
+export interface TrainResult {
+  readonly step: number;
+  readonly loss: number | null;
+  readonly auc: number | null;
+  readonly examplesPerS: number;
+  readonly stepsPerS: number;
+  readonly threads: number;
+  readonly backend: string;
+  readonly checkpoint: string | null;
+  readonly trace: string | null;
+  readonly interrupted: boolean;
+}
+
+export type TrainJob = (options: TrainJobOptions, onEvent: (event: TrainEvent) => void) => Promise<TrainResult>;

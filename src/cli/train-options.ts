@@ -1,0 +1,92 @@
+/** @file The flags of `monolith train`: the one schema their help, defaults, checks and types come from. */
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { flagMeta, oneOf, parseFlags, pathName, refuse, switchFlag, wholeNumber } from './flags.js';
+import { BACKENDS, DATA_SOURCES, MODELS, THREADS_MAX, type TrainJobOptions } from './train-job.js';
+
+const I32_MAX = 2 ** 31 - 1;
+const U32_MAX = 2 ** 32 - 1;
+const NO_GPU = 'this version trains on the CPU; leave the flag out or give --backend wasm';
+
+/** All cores this process may use, as far as a session takes them. */
+export function defaultThreads(): number {
+  return Math.min(availableParallelism(), THREADS_MAX);
+}
+
+export const trainFlags = z
+  .object({
+    model: oneOf(MODELS)
+      .default('ffm')
+      .register(flagMeta, { value: 'name', help: `model to train: ${MODELS.join(', ')}` }),
+    data: oneOf(DATA_SOURCES)
+      .default('clicks')
+      .register(flagMeta, {
+        value: 'source',
+        help:
+          'clicks: labels drawn from a hidden model, so there is something to learn; reference: the labels are ' +
+          'always 0, so there is no AUC',
+      }),
+    vocab: wholeNumber(1, I32_MAX).default(5).register(flagMeta, { value: 'count', help: 'ids per slot' }),
+    steps: wholeNumber(1, I32_MAX)
+      .default(2000)
+      .register(flagMeta, { value: 'count', help: 'steps to train in this run, on top of restored ones' }),
+    batchSize: wholeNumber(1, 1 << 20)
+      .default(64)
+      .register(flagMeta, { value: 'count', help: 'examples per step' }),
+    threads: wholeNumber(1, THREADS_MAX)
+      .default(defaultThreads)
+      .register(flagMeta, {
+        value: 'count',
+        help: `threads that compute, at most ${THREADS_MAX}`,
+        defaultText: `all cores, here ${defaultThreads()}`,
+      }),
+    backend: oneOf(BACKENDS, { cuda: NO_GPU, gpu: NO_GPU, cpu: 'the CPU backend is called wasm' })
+      .default('wasm')
+      .register(flagMeta, { value: 'name', help: 'wasm: SIMD kernels; reference: plain TypeScript, slow, to compare' }),
+    modelDir: pathName()
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'dir', help: 'keep checkpoints here and go on from the newest one' }),
+    seed: wholeNumber(0, U32_MAX).default(0).register(flagMeta, { value: 'number', help: 'seed of data and weights' }),
+    deterministic: switchFlag().register(flagMeta, { help: 'same result for any number of threads, at some cost' }),
+    trace: pathName()
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'file', help: 'write a timeline of all threads to this file' }),
+    saveEvery: wholeNumber(1, I32_MAX)
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'steps', help: 'save a checkpoint each so many steps, besides the last' }),
+    json: switchFlag().register(flagMeta, { help: 'print events as JSON lines' }),
+    quiet: switchFlag().register(flagMeta, { help: 'print the result only' }),
+    verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
+  })
+  .superRefine((flags, context) => {
+    if (flags.saveEvery !== null && flags.modelDir === null) {
+      refuse(context, 'needs a place to save to', 'add --model-dir DIR', 'saveEvery');
+    }
+    if (flags.quiet && flags.verbose) refuse(context, 'contradicts --verbose', 'give one of the two', 'quiet');
+    if (flags.trace !== null && flags.modelDir !== null && resolve(flags.trace) === resolve(flags.modelDir)) {
+      refuse(context, 'is the same path as --model-dir', 'one is a file, the other a folder', 'trace');
+    }
+  });
+
+export type TrainFlags = z.output<typeof trainFlags>;
+
+/**
+ * Checks the flags commander found.
+ *
+ * ```ts
+ * parseTrainFlags({ steps: '100' }).steps; // 100
+ * ```
+ */
+export function parseTrainFlags(raw: unknown): TrainFlags {
+  return parseFlags(trainFlags, raw, 'train');
+}
+
+/** The part of the flags that the training job sees. */
+export function toJobOptions(flags: TrainFlags, progressIntervalMs: number, signal: AbortSignal): TrainJobOptions {
+  const { saveEvery, json: _json, quiet: _quiet, verbose: _verbose, ...rest } = flags;
+  return { ...rest, saveEverySteps: saveEvery, progressIntervalMs, signal };
+}

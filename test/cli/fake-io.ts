@@ -1,0 +1,81 @@
+/** @file A world for commands under test: text is kept, time and signals come from the test. */
+import type { CliIo, Sink, StopSignal } from '../../src/cli/io.js';
+
+export class FakeSink implements Sink {
+  text = '';
+  width: number;
+  readonly isTTY: boolean;
+  readonly resizeListeners = new Set<() => void>();
+
+  constructor(isTTY: boolean, width: number) {
+    this.isTTY = isTTY;
+    this.width = width;
+  }
+
+  write(text: string): void {
+    this.text += text;
+  }
+
+  columns(): number {
+    return this.width;
+  }
+
+  onResize(listener: () => void): () => void {
+    this.resizeListeners.add(listener);
+    return () => this.resizeListeners.delete(listener);
+  }
+
+  resize(width: number): void {
+    this.width = width;
+    for (const listener of this.resizeListeners) listener();
+  }
+
+  /** What was written since the last call. */
+  take(): string {
+    const text = this.text;
+    this.text = '';
+    return text;
+  }
+}
+
+export class FakeIo implements CliIo {
+  readonly out: FakeSink;
+  readonly err: FakeSink;
+  readonly env: Record<string, string | undefined>;
+  readonly exits: number[] = [];
+  readonly signalListeners = new Set<(signal: StopSignal) => void>();
+  readonly pipeListeners = new Set<() => void>();
+  timeMs = 0;
+
+  constructor(options: { tty?: boolean; columns?: number; env?: Record<string, string> } = {}) {
+    this.out = new FakeSink(options.tty ?? false, options.columns ?? 80);
+    this.err = new FakeSink(options.tty ?? false, options.columns ?? 80);
+    this.env = options.env ?? {};
+  }
+
+  nowMs(): number {
+    return this.timeMs;
+  }
+
+  onSignal(listener: (signal: StopSignal) => void): () => void {
+    this.signalListeners.add(listener);
+    return () => this.signalListeners.delete(listener);
+  }
+
+  onBrokenPipe(listener: () => void): () => void {
+    this.pipeListeners.add(listener);
+    return () => this.pipeListeners.delete(listener);
+  }
+
+  exit(code: number): void {
+    this.exits.push(code);
+  }
+
+  signal(signal: StopSignal): void {
+    for (const listener of this.signalListeners) listener(signal);
+  }
+
+  breakPipe(): void {
+    for (const listener of this.pipeListeners) listener();
+  }
+}
