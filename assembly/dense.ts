@@ -1,6 +1,7 @@
 // Dense kernels: row-major f32 matrices. A stride is the distance between two rows in floats, so a column block of a
-// wider matrix is an operand like any other. `acc` 0 overwrites the output, 1 adds to it. Counts may be 0. An output may
-// be the very operand it is computed from (same pointer, same stride); any other overlap is a mistake of the caller.
+// wider matrix is an operand like any other. `acc` 0 overwrites the output, 1 adds to it. Counts may be 0. An output
+// may be the very operand it is computed from (same pointer, same stride); any other overlap is a mistake of the
+// caller.
 export * from "./dense/activation";
 export * from "./dense/elementwise";
 export * from "./dense/gemm";

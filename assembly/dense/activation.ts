@@ -40,12 +40,12 @@ export function reluF32(x: usize, xStride: i32, y: usize, yStride: i32, rows: i3
   unaryRows(RELU, x, xStride, y, yStride, rows, cols);
 }
 
-/** y = 1 / (1 + exp(-x)), within 2 ulp. */
+/** y = 1 / (1 + exp(-x)), within 2.5 ulp. */
 export function sigmoidF32(x: usize, xStride: i32, y: usize, yStride: i32, rows: i32, cols: i32): void {
   unaryRows(SIGMOID, x, xStride, y, yStride, rows, cols);
 }
 
-/** y = tanh(x), within 2 ulp. */
+/** y = tanh(x), within 1.5 ulp. */
 export function tanhF32(x: usize, xStride: i32, y: usize, yStride: i32, rows: i32, cols: i32): void {
   unaryRows(TANH, x, xStride, y, yStride, rows, cols);
 }

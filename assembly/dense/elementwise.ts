@@ -61,10 +61,10 @@ function scaleRow(src: usize, dst: usize, count: i32, factor: f32, acc: bool): v
     const v1 = f32x4.mul(factors, v128.load(src, 16));
     const v2 = f32x4.mul(factors, v128.load(src, 32));
     const v3 = f32x4.mul(factors, v128.load(src, 48));
-    put(dst, v0, acc);
-    put(dst + 16, v1, acc);
-    put(dst + 32, v2, acc);
-    put(dst + 48, v3, acc);
+    v128.store(dst, acc ? f32x4.add(v128.load(dst), v0) : v0);
+    v128.store(dst, acc ? f32x4.add(v128.load(dst, 16), v1) : v1, 16);
+    v128.store(dst, acc ? f32x4.add(v128.load(dst, 32), v2) : v2, 32);
+    v128.store(dst, acc ? f32x4.add(v128.load(dst, 48), v3) : v3, 48);
     src += 64;
     dst += 64;
     left -= 16;
@@ -105,7 +105,8 @@ export function scaleF32(
 
 /** dst[r, :] (+)= scale[r] * src[r, :]. */
 export function scaleRowsF32(
-  scale: usize, scaleStride: i32, src: usize, srcStride: i32, dst: usize, dstStride: i32, rows: i32, cols: i32, acc: i32,
+  scale: usize, scaleStride: i32, src: usize, srcStride: i32, dst: usize, dstStride: i32,
+  rows: i32, cols: i32, acc: i32,
 ): void {
   const scaleStep = <usize>scaleStride << 2;
   const srcStep = <usize>srcStride << 2;

@@ -1,13 +1,13 @@
 // Register-blocked inner loops of the matrix product. Not exported by the module.
 //
-// Every element of C is one chain over k in increasing order, started from C itself when accumulating. So the blocking
-// cannot be seen in the result: it equals the plain triple loop bit for bit.
+// Every element of C is one chain over k in increasing order, started from C itself when accumulating. So the
+// blocking cannot be seen in the result: it equals the plain triple loop bit for bit.
 
 /**
  * A tile of 4 rows and 8 columns of C from a packed panel of A (4 floats per k) and of B (8 floats per k), k >= 1.
  *
- * Each of the four unrolled steps ends in a real exit test. Without it the compiler lifts all loads of the unrolled body
- * to its top and spills the accumulators, which costs a third of the speed. Eight accumulators are what fits.
+ * Each of the four unrolled steps ends in a real exit test. Without it the compiler lifts all loads of the unrolled
+ * body to its top and spills the accumulators, which costs a third of the speed. Eight accumulators are what fits.
  */
 export function microTile(k: i32, a: usize, b: usize, c: usize, cStep: usize, acc: bool): void {
   let c00 = f32x4.splat(0);

@@ -1,5 +1,6 @@
-// Packing of operands into panels. Not exported by the module. Steps are in bytes: `rowStep` along the side that is cut
-// into panels (rows of A, columns of B) and `kStep` along k, so one pair of functions packs A and B, plain or transposed.
+// Packing of operands into panels. Not exported by the module. Steps are in bytes: `sideStep` along the side that is
+// cut into panels (rows of A, columns of B) and `kStep` along k, so one pair of functions packs A and B, plain or
+// transposed.
 
 /** Copies `k` steps of four side-by-side vectors: a 4 x 4 transpose per four steps when k is contiguous. */
 @inline

@@ -1,8 +1,10 @@
-// Matrix product over general strides: one kernel serves the forward pass, the weight gradient and the input gradient.
+// Matrix product over general strides: one kernel serves the forward pass, the weight gradient and the input
+// gradient.
 import { microColumn16, microColumn4, microTile } from "./gemm-micro";
 import { packA, packB } from "./gemm-pack";
 
-// Block sizes: a B panel (8 x K) and an A panel (4 x K) stay in L1, the A block (M x K) and the B block (K x N) in L2.
+// Block sizes: a B panel (8 x K) and an A panel (4 x K) stay in L1, the A block (M x K) and the B block (K x N) in
+// L2.
 const BLOCK_M: i32 = 192;
 const BLOCK_N: i32 = 512;
 const BLOCK_K: i32 = 512;
@@ -85,10 +87,11 @@ function multiplyColumn(
 }
 
 /**
- * C (+)= A * B with A of m x k and B of k x n; element (i, j) of an operand is at i * rowStride + j * colStride floats.
+ * C (+)= A * B with A of m x k and B of k x n; element (i, j) of an operand is at i * rowStride + j * colStride
+ * floats.
  *
- * c[i, j] is summed over k in increasing order, from c[i, j] when `acc` is set and from 0 otherwise, one f32 multiply and
- * one f32 add per step. Packed panels live in `scratch` (gemmScratchBytes). C must not overlap A, B or scratch.
+ * c[i, j] is summed over k in increasing order, from c[i, j] when `acc` is set and from 0 otherwise, one f32 multiply
+ * and one f32 add per step. Packed panels live in `scratch` (gemmScratchBytes). C must not overlap A, B or scratch.
  */
 export function gemmF32(
   a: usize, aRowStride: i32, aColStride: i32, b: usize, bRowStride: i32, bColStride: i32, c: usize, cStride: i32,

@@ -56,8 +56,9 @@ export function binaryRows(
     while (left >= 8) {
       const low = vector(op, v128.load(x), v128.load(y));
       const high = vector(op, v128.load(x, 16), v128.load(y, 16));
-      put(d, low, acc);
-      put(d + 16, high, acc);
+      // Written out: a literal offset is free, an added one is not, and only a literal may stand in this place.
+      v128.store(d, acc ? f32x4.add(v128.load(d), low) : low);
+      v128.store(d, acc ? f32x4.add(v128.load(d, 16), high) : high, 16);
       x += 32;
       y += 32;
       d += 32;

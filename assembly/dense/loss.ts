@@ -5,9 +5,9 @@ import { expNonPositive, log1pUnit, sigmoid4 } from "./math";
 /**
  * out[r] = max(x, 0) - x * label + log1p(exp(-|x|)).
  *
- * The last term is within 1e-7; with labels 0 and 1 the rest is exact, so only the final addition rounds besides it. An
- * infinite logit gives what the formula gives: infinity for x = -inf with label 1, NaN with label 0 or for x = +inf. A
- * model that reaches one has failed, and NaN is what the loss check stops on.
+ * With labels 0 and 1 the first part is exact, so the error is that of the last term (at most 1.1e-7) and the
+ * rounding of the sum. An infinite logit gives what the formula gives: infinity for x = -inf with label 1, NaN with
+ * label 0 or for x = +inf. A model that reaches one has failed, and NaN is what the loss check stops on.
  */
 export function bceLogitsF32(
   x: usize, xStride: i32, label: usize, labelStride: i32, out: usize, outStride: i32, rows: i32,

@@ -1,6 +1,6 @@
-// Optimizer steps over `n` consecutive floats, f32 at every operation and no fused multiply-add. Lanes are independent,
-// so body and tail agree bit for bit. The table code calls these once per row (n = 1..64, any 4-byte alignment), the
-// dense part once per range: no branch here depends on the data.
+// Optimizer steps over `n` consecutive floats, f32 at every operation and no fused multiply-add. Lanes are
+// independent, so body and tail agree bit for bit. The table code calls these once per row (n = 1..64, any 4-byte
+// alignment), the dense part once per range: no branch here depends on the data.
 
 /** w -= lr * g. */
 export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {

@@ -57,8 +57,8 @@ export function sumRowsF32(src: usize, srcStride: i32, dst: usize, rows: i32, co
 /**
  * dst[0] = factor * (sum of all elements).
  *
- * The sum is f64, element by element in row-major order, and is rounded to f32 once, after the factor: a mean loss over
- * a large batch keeps every digit an f32 can show, and strides cannot change it.
+ * The sum is f64, element by element in row-major order, and is rounded to f32 once, after the factor: a mean loss
+ * over a large batch keeps every digit an f32 can show, and strides cannot change it.
  */
 export function sumF32(src: usize, srcStride: i32, rows: i32, cols: i32, dst: usize, factor: f32): void {
   let sum: f64 = 0;
