@@ -56,13 +56,12 @@ static uint64_t mix64(uint64_t x) {
 }
 
 /** Unique by sorting (id, position) pairs. Gives ids in sorted order, which is less work than first-seen order. */
-static int uniqueSort(const char* file, double budgetMs) {
-  const auto ids = readAll<int64_t>(file);
-  const size_t n = ids.size();
-  std::vector<std::pair<int64_t, uint32_t>> pairs(n);
-  std::vector<int64_t> uids(n);
-  std::vector<uint32_t> inverse(n);
-  return report(budgetMs, n, [&] {
+struct SortUnique {
+  std::vector<std::pair<int64_t, uint32_t>> pairs;
+  std::vector<int64_t> uids;
+  std::vector<uint32_t> inverse;
+  explicit SortUnique(size_t n) : pairs(n), uids(n), inverse(n) {}
+  void run(const int64_t* ids, size_t n) {
     for (size_t i = 0; i < n; i++) pairs[i] = {ids[i], (uint32_t)i};
     std::sort(pairs.begin(), pairs.end());
     uint32_t count = 0;
@@ -70,26 +69,25 @@ static int uniqueSort(const char* file, double budgetMs) {
       if (i == 0 || pairs[i].first != pairs[i - 1].first) uids[count++] = pairs[i].first;
       inverse[pairs[i].second] = count - 1;
     }
-    keep(uids.data());
-    keep(inverse.data());
-  });
-}
+  }
+};
 
 /** The same scratch table as the kernel. */
-static int uniqueHash(const char* file, double budgetMs) {
+struct HashUnique {
   struct Cell {
     int64_t key;
     uint32_t generation, index;
   };
-  const auto ids = readAll<int64_t>(file);
-  const size_t n = ids.size();
   size_t cells = 64;
-  while (cells < 2 * n) cells *= 2;
-  std::vector<Cell> table(cells);
-  std::vector<int64_t> uids(n);
-  std::vector<uint32_t> inverse(n);
+  std::vector<Cell> table;
+  std::vector<int64_t> uids;
+  std::vector<uint32_t> inverse;
   uint32_t generation = 0;
-  return report(budgetMs, n, [&] {
+  explicit HashUnique(size_t n) : uids(n), inverse(n) {
+    while (cells < 2 * n) cells *= 2;
+    table.resize(cells);
+  }
+  void run(const int64_t* ids, size_t n) {
     generation++;
     uint32_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -101,21 +99,39 @@ static int uniqueHash(const char* file, double budgetMs) {
       }
       inverse[i] = table[at].index;
     }
-    keep(uids.data());
-    keep(inverse.data());
+  }
+};
+
+/** The file holds several batches of `n` ids, taken in turn: a batch met again at once would train the branch predictor. */
+template <class Unique>
+static int unique(const char* file, size_t n, double budgetMs) {
+  const auto ids = readAll<int64_t>(file);
+  Unique work(n);
+  size_t at = 0;
+  return report(budgetMs, n, [&] {
+    work.run(ids.data() + at, n);
+    at = at + 2 * n <= ids.size() ? at + n : 0;
+    keep(work.uids.data());
+    keep(work.inverse.data());
   });
 }
+
+typedef float Eight __attribute__((vector_size(32), aligned(4)));
 
 template <int D>
 static void poolRows(const std::vector<const float*>& rows, const std::vector<uint32_t>& inverse, int bag, float* out) {
   const size_t bags = inverse.size() / bag;
   for (size_t r = 0; r < bags; r++) {
-    float sum[D] = {};
+    // Vectors by hand: left to itself the compiler turns a small array of sums into scalars.
+    Eight sum[D / 8] = {};
+    float tail[D % 8 + 1] = {};
     for (int j = 0; j < bag; j++) {
       const float* row = rows[inverse[r * bag + j]];
-      for (int c = 0; c < D; c++) sum[c] += row[c];
+      for (int v = 0; v < D / 8; v++) sum[v] += *(const Eight*)(row + v * 8);
+      for (int c = 0; c < D % 8; c++) tail[c] += row[D / 8 * 8 + c];
     }
-    memcpy(out + r * D, sum, sizeof sum);
+    for (int v = 0; v < D / 8; v++) *(Eight*)(out + r * D + v * 8) = sum[v];
+    for (int c = 0; c < D % 8; c++) out[r * D + D / 8 * 8 + c] = tail[c];
   }
 }
 
@@ -160,8 +176,8 @@ static int copy(const char* file, size_t bytes, bool unpack, double budgetMs) {
 
 int main(int argc, char** argv) {
   const std::string name = argc > 2 ? argv[1] : "";
-  if (name == "unique-sort") return uniqueSort(argv[2], atof(argv[3]));
-  if (name == "unique-hash") return uniqueHash(argv[2], atof(argv[3]));
+  if (name == "unique-sort" && argc > 4) return unique<SortUnique>(argv[2], atol(argv[3]), atof(argv[4]));
+  if (name == "unique-hash" && argc > 4) return unique<HashUnique>(argv[2], atol(argv[3]), atof(argv[4]));
   if (name == "pool" && argc > 5) return pool(argv[2], atoi(argv[3]), atoi(argv[4]), atof(argv[5]));
   if (name == "pack" && argc > 4) return copy(argv[2], atol(argv[3]), false, atof(argv[4]));
   if (name == "unpack" && argc > 4) return copy(argv[2], atol(argv[3]), true, atof(argv[4]));
