@@ -32,6 +32,22 @@ export const ERROR_MESSAGES = {
   ML_TIMEOUT: '{what} did not answer within {timeoutMs} ms',
   ML_WASM: 'WebAssembly kernels cannot run here: {reason}',
   ML_WORKER: 'worker thread {thread} failed: {reason}',
+  // tensors; wording that upstream callers test is upstream's
+  ML_NESTED_COUNT: 'nested result needs {expected} tensors, got {found}',
+  ML_NESTED_LEAF: 'Tensor is not supported. {leaf}',
+  ML_NESTED_RAGGED: "Nested tensor doesn't support nested RaggedTensor.",
+  ML_PACK: 'tensors cannot be packed: {reason}',
+  ML_PACKED_LENGTH: 'Wrong packed_list length',
+  ML_RAGGED_INPUT: 'input must be RaggedTensor',
+  ML_RAGGED_SHAPE: 'Unknown shape of RaggedTensor. ',
+  ML_RAGGED_SPLITS: 'row splits are invalid: {reason}',
+  ML_RAGGED_TYPE: 'rt must be RaggedTensor',
+  ML_RESHAPE_COUNT: '`shapes` size must equal to `inputs`, got shapes ({shapes}) vs `inputs` ({inputs})',
+  ML_RESHAPE_DIVIDE: 'Input[{index}] of size {size} cannot be reshaped as {shape}',
+  ML_RESHAPE_RANK: 'Shape cannot be unknown rank for input [{index}]!',
+  ML_RESHAPE_SIZE: 'Input[{index}] to reshape is a tensor with {size} values, but the requested shape has {requested}',
+  ML_RESHAPE_UNKNOWN: 'Only one input size may be -1, not both {first} and {second}for input [{index}]!',
+  ML_TENSOR: 'tensor of dtype {dtype} and shape [{shape}] is invalid: {reason}',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_MESSAGES;
