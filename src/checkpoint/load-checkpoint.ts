@@ -104,7 +104,7 @@ async function withHint<T>(dir: string, damaged: string, action: () => Promise<T
 
 /** The newest other checkpoint that passes verification. Reads whole checkpoints: only errors pay for it. */
 async function intactCheckpoint(dir: string, except: string): Promise<string | null> {
-  for (const prefix of checkpointsIn(dir)) {
+  for (const prefix of listedOrNone(dir)) {
     if (prefix === except) continue;
     try {
       await verifyCheckpoint(prefix);
@@ -114,4 +114,13 @@ async function intactCheckpoint(dir: string, except: string): Promise<string | n
     }
   }
   return null;
+}
+
+/** A directory that cannot be listed must not hide the damage this hint is for. */
+function listedOrNone(dir: string): string[] {
+  try {
+    return checkpointsIn(dir);
+  } catch {
+    return [];
+  }
 }

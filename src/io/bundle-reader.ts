@@ -136,7 +136,7 @@ function strings(bytes: Uint8Array, count: number, refuse: (reason: string) => n
   at += 4;
   const data = lengths.map((length) => {
     at += length;
-    return bytes.slice(at - length, at);
+    return new Uint8Array(bytes.subarray(at - length, at));
   });
   return { data, crc };
 }

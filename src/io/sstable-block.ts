@@ -53,7 +53,7 @@ export class BlockBuilder {
     at += key.length - shared;
     this.#bytes.set(value, at);
     this.#length = at + value.length;
-    this.#lastKey = key.slice();
+    this.#lastKey = new Uint8Array(key);
     this.#sinceRestart++;
     this.#count++;
   }

@@ -44,7 +44,7 @@ export class SstableWriter {
     if (key.length + value.length >= LARGE_ENTRY_BYTES) this.#closeBlock();
     this.#indexPending(key);
     this.#block.add(key, value);
-    this.#lastKey = key.slice();
+    this.#lastKey = new Uint8Array(key);
     if (this.#block.sizeBytes >= BLOCK_BYTES) this.#closeBlock();
   }
 
@@ -118,7 +118,7 @@ function shortSuccessor(last: Uint8Array): Uint8Array {
 }
 
 function incrementedAt(key: Uint8Array, at: number): Uint8Array {
-  const cut = key.slice(0, at + 1);
+  const cut = new Uint8Array(key.subarray(0, at + 1)); // not slice(): that of a Buffer shares memory
   cut[at] = cut[at]! + 1;
   return cut;
 }
