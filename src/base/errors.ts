@@ -10,6 +10,9 @@ export const ERROR_MESSAGES = {
   // checkpoint
   ML_CKPT_CORRUPT: 'checkpoint file {file} is damaged: {reason}',
   ML_CKPT_MODEL: 'model directory {dir} holds a checkpoint of another model: {reason}',
+  ML_CKPT_PATH: 'The passed save_path is not a valid checkpoint: {path}',
+  ML_CKPT_READ: 'checkpoint file {file} cannot be read: {reason}',
+  ML_CKPT_SHARDS: '{reason}',
   ML_CKPT_WRITE: 'checkpoint could not be written to {file}: {reason}',
   // command line and files the user names
   ML_DIR: 'model directory {dir} cannot be used: {reason}',
@@ -19,6 +22,14 @@ export const ERROR_MESSAGES = {
   ML_TRACE_READ: 'trace file {file} cannot be read: {reason}',
   ML_TRACE_WRITE: 'trace file {file} cannot be written: {reason}',
   ML_UNSUPPORTED: '{what} is not supported: {reason}',
+  // file formats
+  ML_BUNDLE: 'tensor bundle {file}: {reason}',
+  ML_FILE_READ: 'file {file} cannot be read: {reason}',
+  ML_PBTXT: 'text message {file}, line {line}: {reason}',
+  ML_PROTO: 'message is malformed in {field} at byte {offset}: {reason}',
+  ML_RECORD: 'record {record} of {file} is damaged in its {field}: {reason}',
+  ML_SNAPPY: 'snappy data is malformed: {reason}',
+  ML_SSTABLE: 'table file {file} is damaged in its {field}: {reason}',
   // graph and session
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',

@@ -1,0 +1,126 @@
+/**
+ * @file Finds and loads checkpoints. Nothing is handed out before all of it was verified.
+ */
+import { dirname, join } from 'node:path';
+import { MonolithError } from '../base/errors.js';
+import { EntryDumpCodec } from '../io/entry-dump.js';
+import { RecordReader } from '../io/record-reader.js';
+import type { ManifestTable } from './manifest.js';
+import { checkpointExists, readState } from './model-dir.js';
+import { assetDir, checkpointsIn, STATE_FILE } from './names.js';
+import type { ModelLayout, Snapshot, TableRow, TableSnapshot } from './snapshot.js';
+import { decodeNext, hasAnyFile, verifyCheckpoint, wrapped } from './verify-checkpoint.js';
+
+/** A checkpoint in the form it was saved from; dense values are in memory, the rows of tables are read as they are taken. */
+export interface LoadedCheckpoint extends Snapshot {
+  /** The prefix it was loaded from. */
+  readonly path: string;
+}
+
+export interface LoadOptions {
+  /** The model to restore into; another one's checkpoint is ML_CKPT_MODEL. */
+  readonly expect?: ModelLayout;
+}
+
+/** Prefix of the latest checkpoint of a model directory, null when nothing was saved yet. */
+export async function latestCheckpoint(modelDir: string): Promise<string | null> {
+  return withHint(modelDir, '', async () => {
+    const state = readState(modelDir);
+    if (state === null) return null;
+    const path = state.modelCheckpointPath;
+    if (!checkpointExists(path)) {
+      // The reference starts over here. Training from nothing over a directory of saved work is worse than stopping.
+      const reason = `it names ${path}. Couldn't match files for checkpoint ${path}`;
+      throw new MonolithError('ML_CKPT_CORRUPT', {
+        file: join(modelDir, STATE_FILE),
+        field: 'model_checkpoint_path',
+        reason,
+      });
+    }
+    return path;
+  });
+}
+
+/**
+ * Loads the checkpoint `prefix`.
+ *
+ * ```ts
+ * const latest = await latestCheckpoint('runs/ffm');
+ * if (latest !== null) for (const table of (await loadCheckpoint(latest)).tables) restore(table);
+ * ```
+ */
+export async function loadCheckpoint(prefix: string, options: LoadOptions = {}): Promise<LoadedCheckpoint> {
+  if (!hasAnyFile(prefix)) throw new MonolithError('ML_CKPT_PATH', { path: prefix });
+  return withHint(dirname(prefix), prefix, async () => {
+    const { manifest, dense } = await verifyCheckpoint(prefix, options.expect);
+    const tables = manifest.tables.map((table) => loadedTable(prefix, table));
+    return { path: prefix, step: manifest.step, modelName: manifest.model, dense, tables };
+  });
+}
+
+function loadedTable(prefix: string, table: ManifestTable): TableSnapshot {
+  const { name, segments, rowCount } = table;
+  return { name, segments, rowCount, rows: () => readRows(prefix, table) };
+}
+
+/** Rows of all shards; the same object every time. Checksums are verified again, the file may have changed since. */
+function* readRows(prefix: string, table: ManifestTable): Generator<TableRow> {
+  const codec = new EntryDumpCodec(table.segments);
+  const row = codec.makeRow();
+  let rowCount = 0;
+  for (const name of table.files) {
+    const file = join(assetDir(prefix), name);
+    const reader = wrapped(file, () => new RecordReader(file));
+    try {
+      while (wrapped(file, () => decodeNext(reader, codec, row))) {
+        rowCount++;
+        yield row;
+      }
+    } finally {
+      reader.close();
+    }
+  }
+  if (rowCount !== table.rowCount) {
+    const reason = `rows: table ${table.name} gave ${rowCount} of ${table.rowCount} rows`;
+    throw new MonolithError('ML_CKPT_CORRUPT', { file: assetDir(prefix), record: rowCount, field: 'rows', reason });
+  }
+}
+
+/** Runs `action`; a damaged checkpoint's error gets a hint that names another one that is intact, when there is one. */
+async function withHint<T>(dir: string, damaged: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    if (!(cause instanceof MonolithError) || cause.code !== 'ML_CKPT_CORRUPT') throw cause;
+    const intact = await intactCheckpoint(dir, damaged);
+    const hint =
+      intact === null
+        ? `no other checkpoint in ${dir} is intact; restore the directory from a copy or use a new one`
+        : `${intact} is intact: load it, or set model_checkpoint_path to it in ${join(dir, STATE_FILE)}`;
+    const fields = { ...cause.fields, intact };
+    throw new MonolithError('ML_CKPT_CORRUPT', fields, { hint, cause: cause.cause ?? cause });
+  }
+}
+
+/** The newest other checkpoint that passes verification. Reads whole checkpoints: only errors pay for it. */
+async function intactCheckpoint(dir: string, except: string): Promise<string | null> {
+  for (const prefix of listedOrNone(dir)) {
+    if (prefix === except) continue;
+    try {
+      await verifyCheckpoint(prefix);
+      return prefix;
+    } catch (cause) {
+      if (!(cause instanceof MonolithError)) throw cause; // a coded error means: not this one
+    }
+  }
+  return null;
+}
+
+/** A directory that cannot be listed must not hide the damage this hint is for. */
+function listedOrNone(dir: string): string[] {
+  try {
+    return checkpointsIn(dir);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * @file `monolith_model.json`: whose checkpoint this is, and size and checksum of each of its other files.
+ *
+ * Upstream formats protect records and tensors one by one; a table file cut between two records, or files of two saves
+ * mixed together, look whole to them. The manifest closes that gap. It carries a checksum of itself and is compared
+ * with its own canonical text, so that no change to it goes unnoticed. It holds no times and nothing random.
+ */
+import { z } from 'zod';
+import { MonolithError, messageOf } from '../base/errors.js';
+import { crc32c, crcHex } from '../io/crc32c.js';
+import { type DumpedOptimizer, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
+import type { DenseLayout, ModelLayout, TableLayout } from './snapshot.js';
+
+const FORMAT = 1;
+const count = z.number().int().nonnegative();
+const optimizers = Object.keys(OPTIMIZER_DUMPS) as [DumpedOptimizer, ...DumpedOptimizer[]];
+
+const schema = z.strictObject({
+  format: z.literal(FORMAT),
+  model: z.string(),
+  step: count,
+  dense: z.array(
+    z.strictObject({ name: z.string(), dtype: z.enum(['float32', 'int32', 'int64']), shape: z.array(count) }),
+  ),
+  tables: z.array(
+    z.strictObject({
+      name: z.string(),
+      segments: z.array(z.strictObject({ dim: count, optimizer: z.enum(optimizers), stateDim: z.optional(count) })),
+      rowCount: count,
+      files: z.array(z.string()),
+    }),
+  ),
+  files: z.array(z.strictObject({ suffix: z.string(), bytes: count, crc32c: z.string() })),
+  crc32c: z.string(),
+});
+
+export interface ManifestFile {
+  /** What follows the prefix: `.index`, or `.assets/<name>`. */
+  readonly suffix: string;
+  readonly bytes: number;
+  readonly crc32c: string;
+}
+
+export interface ManifestTable extends TableLayout {
+  readonly rowCount: number;
+  /** Shard names inside the assets, in order. */
+  readonly files: readonly string[];
+}
+
+export interface Manifest {
+  readonly model: string;
+  readonly step: number;
+  readonly dense: readonly DenseLayout[];
+  readonly tables: readonly ManifestTable[];
+  readonly files: readonly ManifestFile[];
+}
+
+/** The canonical text: equal manifests give equal bytes. */
+export function formatManifest(manifest: Manifest): string {
+  const body = {
+    format: FORMAT,
+    model: manifest.model,
+    step: manifest.step,
+    dense: manifest.dense.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
+    tables: manifest.tables.map(({ name, segments, rowCount, files }) => ({
+      name,
+      segments: segments.map(({ dim, optimizer, stateDim }) => ({ dim, optimizer, stateDim })),
+      rowCount,
+      files,
+    })),
+    files: manifest.files.map(({ suffix, bytes, crc32c: crc }) => ({ suffix, bytes, crc32c: crc })),
+  };
+  const crc = crcHex(crc32c(Buffer.from(JSON.stringify(body), 'utf8')));
+  return `${JSON.stringify({ ...body, crc32c: crc }, null, 2)}\n`;
+}
+
+/** ML_CKPT_CORRUPT naming `file` when the text is not exactly what `formatManifest` writes. */
+export function parseManifest(text: string, file: string): Manifest {
+  const refuse = (field: string, reason: string, cause?: unknown): never => {
+    throw new MonolithError('ML_CKPT_CORRUPT', { file, field, reason }, { cause });
+  };
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    return refuse('text', messageOf(cause), cause);
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    return refuse(issue?.path.join('.') ?? 'text', issue?.message ?? 'does not fit', parsed.error);
+  }
+  const manifest = parsed.data as Manifest;
+  if (formatManifest(manifest) !== text) return refuse('crc32c', 'text does not fit its checksum');
+  return manifest;
+}
+
+/** ML_CKPT_MODEL when a checkpoint of `found` cannot be restored into `expected`. The first difference is named. */
+export function checkModel(expected: ModelLayout, found: Manifest, dir: string): void {
+  const refuse = (what: string, want: string, have: string): never => {
+    throw new MonolithError(
+      'ML_CKPT_MODEL',
+      { dir, what, expected: want, found: have, reason: `${what}: expected ${want}, found ${have}` },
+      { hint: 'use another model directory, or the model and settings this directory was made with' },
+    );
+  };
+  if (found.model !== expected.modelName) refuse('model', expected.modelName, found.model);
+  compare('dense values', expected.dense, found.dense, denseText, refuse);
+  compare('tables', expected.tables, found.tables, segmentsText, refuse);
+}
+
+function compare<T extends { readonly name: string }>(
+  what: string,
+  expected: readonly T[],
+  found: readonly T[],
+  text: (item: T) => string,
+  refuse: (what: string, want: string, have: string) => never,
+): void {
+  const have = new Map(found.map((item) => [item.name, item]));
+  for (const item of expected) {
+    const other = have.get(item.name);
+    if (other === undefined) refuse(what, item.name, [...have.keys()].join(', ') || 'none');
+    else if (text(item) !== text(other)) refuse(`${what}, ${item.name}`, text(item), text(other));
+  }
+  const wanted = new Set(expected.map((item) => item.name));
+  const extra = found.filter((item) => !wanted.has(item.name)).map((item) => item.name);
+  if (extra.length > 0) refuse(what, [...wanted].join(', ') || 'none', `also ${extra.join(', ')}`);
+}
+
+function denseText({ dtype, shape }: DenseLayout): string {
+  return `${dtype}[${shape.join(', ')}]`;
+}
+
+function segmentsText({ segments }: TableLayout): string {
+  const texts = segments.map(({ dim, optimizer, stateDim }) => {
+    return `${optimizer}[${dim}]${stateDim === undefined || stateDim === dim ? '' : ` with state ${stateDim}`}`;
+  });
+  return texts.join(' + ');
+}

@@ -1,0 +1,53 @@
+/**
+ * @file Names of the files of a checkpoint, and which of them are in a directory (save_utils.SaveHelper).
+ */
+import { readdirSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { shardFileName } from '../io/shard-files.js';
+
+export const MODEL_BASE = 'model.ckpt';
+export const STATE_FILE = 'checkpoint';
+/** Inside the assets: the model's layout and the size and checksum of every other file. */
+export const MANIFEST_FILE = 'monolith_model.json';
+
+/** `<base>-<step>`, or with the step padded to eight digits. */
+export function checkpointPrefix(base: string, step: number, padded = false): string {
+  return `${base}-${padded ? String(step).padStart(8, '0') : step}`;
+}
+
+/** The integer after the last dash, 0 when there is none. */
+export function stepOfPrefix(prefix: string): number {
+  const name = basename(prefix);
+  const dash = name.lastIndexOf('-');
+  const step = Number.parseInt(name.slice(dash + 1), 10);
+  return dash < 0 || Number.isNaN(step) ? 0 : step;
+}
+
+/** Directory of tables and filters, with its trailing slash. */
+export function assetDir(prefix: string): string {
+  return `${prefix}.assets/`;
+}
+
+/** Ends of the file names of a checkpoint, each follows the prefix. */
+export const INDEX_SUFFIX = '.index';
+export const DATA_SUFFIX = shardFileName('.data', 0, 1);
+export const ASSETS_SUFFIX = '.assets';
+export const MANIFEST_SUFFIX = `${ASSETS_SUFFIX}/${MANIFEST_FILE}`;
+
+/** Absolute form of a path of a state file; `hdfs:/...` counts as absolute. */
+export function resolveInDir(dir: string, path: string): string {
+  return isAbsolute(path) || path.startsWith('hdfs:/') ? path : join(dir, path);
+}
+
+/** The form in which a state file stores a path: relative when it is inside `dir`, so that a directory can move. */
+export function relativeToDir(dir: string, path: string): string {
+  return dirname(path) === dirname(join(dir, STATE_FILE)) ? basename(path) : path;
+}
+
+/** Prefixes of all checkpoints in `dir` that have an index, newest step first. */
+export function checkpointsIn(dir: string): string[] {
+  const prefixes = readdirSync(dir)
+    .filter((name) => /^model\.ckpt-\d+\.index$/.test(name))
+    .map((name) => join(dir, name.slice(0, -INDEX_SUFFIX.length)));
+  return prefixes.sort((a, b) => stepOfPrefix(b) - stepOfPrefix(a));
+}

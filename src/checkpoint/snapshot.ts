@@ -1,0 +1,93 @@
+/**
+ * @file What a checkpoint holds, as types, and the checks a snapshot must pass before anything is written.
+ */
+import { MonolithError } from '../base/errors.js';
+import type { EntryRow } from '../io/entry-dump.js';
+import { type DumpSegment, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
+import { tableBaseName } from '../io/shard-files.js';
+
+export type DenseDtype = 'float32' | 'int32' | 'int64';
+
+/** Name, type and shape of a dense variable. */
+export interface DenseLayout {
+  readonly name: string;
+  readonly dtype: DenseDtype;
+  readonly shape: readonly number[];
+}
+
+export interface DenseValue extends DenseLayout {
+  readonly data: Float32Array | Int32Array | BigInt64Array;
+}
+
+/** One slice of a table's rows: its weights and the optimizer that updates them. */
+export type TableSegment = DumpSegment;
+
+/** A row; `state` is in row order: adagrad norm[dim]; ftrl norm[dim], zero[dim]; segment after segment. */
+export type TableRow = EntryRow;
+
+export interface TableLayout {
+  /** For example `MonolithHashTable_<suffix>`. */
+  readonly name: string;
+  readonly segments: readonly TableSegment[];
+}
+
+export interface TableSnapshot extends TableLayout {
+  readonly rowCount: number;
+  /** Exactly `rowCount` rows. The object may be the same for all rows: copy what is kept. */
+  rows(): Iterable<TableRow>;
+}
+
+/** What tells one model from another; a snapshot is one. */
+export interface ModelLayout {
+  readonly modelName: string;
+  readonly dense: readonly DenseLayout[];
+  readonly tables: readonly TableLayout[];
+}
+
+export interface Snapshot extends ModelLayout {
+  readonly step: number;
+  readonly dense: readonly DenseValue[];
+  readonly tables: readonly TableSnapshot[];
+}
+
+/** Stored among the dense values by every save; not part of `Snapshot.dense`. */
+export const GLOBAL_STEP = 'global_step';
+
+const ARRAY_TYPES = { float32: Float32Array, int32: Int32Array, int64: BigInt64Array } as const;
+
+/** ML_CKPT_WRITE naming `file` when the snapshot cannot become a checkpoint. */
+export function checkSnapshot(snapshot: Snapshot, file: string): void {
+  const refuse = (reason: string): never => {
+    throw new MonolithError('ML_CKPT_WRITE', { file, reason });
+  };
+  const { step, dense, tables } = snapshot;
+  if (!isCount(step)) refuse(`step ${step} is not a step`);
+  const names = new Set<string>([GLOBAL_STEP]);
+  for (const { name, dtype, shape, data } of dense) {
+    if (name === '') refuse('a dense value has no name');
+    if (names.has(name)) refuse(`two dense values have the same name: ${name}`);
+    names.add(name);
+    if (!(data instanceof ARRAY_TYPES[dtype])) refuse(`${name} does not hold ${dtype} values`);
+    const count = shape.reduce((product, size) => product * size, 1);
+    if (!shape.every(isCount) || count !== data.length) {
+      refuse(`${name} has ${data.length} values for shape [${shape.join(', ')}]`);
+    }
+  }
+  const files = new Set<string>();
+  for (const table of tables) {
+    const base = tableBaseName(table.name);
+    if (base === '') refuse('a table has no name');
+    if (files.has(base)) refuse(`two tables have the same name: ${base}`);
+    files.add(base);
+    if (!isCount(table.rowCount)) refuse(`table ${table.name} has ${table.rowCount} rows`);
+    if (table.segments.length === 0) refuse(`table ${table.name} has no segments`);
+    for (const { dim, optimizer } of table.segments) {
+      if (!isCount(dim) || dim === 0) refuse(`table ${table.name} has a segment of dimension ${dim}`);
+      if (!Object.hasOwn(OPTIMIZER_DUMPS, optimizer)) refuse(`table ${table.name} has the optimizer ${optimizer}`);
+    }
+  }
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
