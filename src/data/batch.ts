@@ -1,0 +1,147 @@
+/**
+ * @file Batches in shared memory: how the feeds of one step lie there, and how to write and read them.
+ *
+ * Any thread that knows the schema and the address of the header finds every array of the batch; nothing is copied
+ * between threads. Addresses are absolute byte positions in the memory, so WASM kernels use them as they are.
+ *
+ * ```
+ *  header, u32 words:  | 0 rows | 1 pointer count | 2 … pointers in feed order |
+ *  dense feed:   one pointer   f32[rows * width]
+ *  ragged feed:  two pointers  splits i32[rows + 1], from 0;  values i64[splits[rows]]
+ * ```
+ * The header and every array start at a multiple of 64 bytes: threads that work on different arrays share no line.
+ */
+import { MonolithError } from '../base/errors.js';
+import { CACHE_LINE } from '../memory/arena.js';
+import { type Views, view } from '../memory/views.js';
+
+export const BATCH_ROWS = 0;
+export const BATCH_POINTER_COUNT = 1;
+export const BATCH_POINTERS = 2;
+
+export type FeedSpec =
+  | { readonly name: string; readonly kind: 'dense'; readonly width: number }
+  | { readonly name: string; readonly kind: 'ragged' };
+export type BatchSchema = readonly FeedSpec[];
+
+export interface DenseData {
+  readonly kind: 'dense';
+  readonly values: Float32Array;
+}
+/** Row r holds `values[splits[r]]` up to, but not including, `values[splits[r + 1]]`. */
+export interface RaggedData {
+  readonly kind: 'ragged';
+  readonly splits: Int32Array;
+  readonly values: BigInt64Array;
+}
+export type FeedData = DenseData | RaggedData;
+
+export interface BatchData {
+  readonly rows: number;
+  /** In the order of the schema. */
+  readonly feeds: readonly FeedData[];
+}
+
+/** Number of pointer words a batch of this schema has. */
+export function pointerCount(schema: BatchSchema): number {
+  return schema.reduce((count, feed) => count + (feed.kind === 'dense' ? 1 : 2), 0);
+}
+
+/** Bytes of a batch of `rows` rows; `valueCounts` has the number of values of each ragged feed, in schema order. */
+export function bytesFor(schema: BatchSchema, rows: number, valueCounts: readonly number[]): number {
+  let bytes = headerBytes(schema);
+  let ragged = 0;
+  for (const feed of schema) {
+    if (feed.kind === 'dense') {
+      bytes += padded(rows * feed.width * 4);
+    } else {
+      const values = valueCounts[ragged++];
+      if (values === undefined) throw misfit(feed.name, 'its number of values is missing');
+      bytes += padded((rows + 1) * 4) + padded(values * 8);
+    }
+  }
+  return bytes;
+}
+
+/** Writes `data` at `at`, a multiple of 64, and returns the bytes used. The header is written last. */
+export function writeBatch(views: Views, at: number, schema: BatchSchema, data: BatchData): number {
+  if (data.feeds.length !== schema.length) {
+    throw misfit('batch', `it has ${data.feeds.length} feeds and the schema ${schema.length}`);
+  }
+  if (at % CACHE_LINE !== 0) {
+    throw new MonolithError('ML_BOUNDS', { name: 'batch', offset: at, bytes: 0, reason: 'it must start a cache line' });
+  }
+  const pointers: number[] = [];
+  let top = at + headerBytes(schema);
+  const take = (bytes: number): number => {
+    const start = top;
+    pointers.push(start);
+    top += padded(bytes);
+    return start;
+  };
+  schema.forEach((spec, index) => {
+    const feed = data.feeds[index]!;
+    checkFeed(spec, feed, data.rows);
+    if (feed.kind === 'dense') {
+      const { length } = feed.values;
+      view(Float32Array, views.buffer, take(length * 4), length, spec.name).set(feed.values);
+    } else {
+      const { splits, values } = feed;
+      view(Int32Array, views.buffer, take(splits.length * 4), splits.length, spec.name).set(splits);
+      view(BigInt64Array, views.buffer, take(values.length * 8), values.length, spec.name).set(values);
+    }
+  });
+  const header = view(Uint32Array, views.buffer, at, BATCH_POINTERS + pointers.length, 'batch header');
+  header[BATCH_ROWS] = data.rows;
+  header[BATCH_POINTER_COUNT] = pointers.length;
+  header.set(pointers, BATCH_POINTERS);
+  return top - at;
+}
+
+/** A copy of the batch at `at`. For tests and tools: a step reads the arrays in place. */
+export function readBatch(views: Views, at: number, schema: BatchSchema): BatchData {
+  const header = view(Uint32Array, views.buffer, at, BATCH_POINTERS + pointerCount(schema), 'batch header');
+  const rows = header[BATCH_ROWS]!;
+  if (header[BATCH_POINTER_COUNT] !== pointerCount(schema)) {
+    throw misfit('batch', `it has ${header[BATCH_POINTER_COUNT]} pointers and the schema ${pointerCount(schema)}`);
+  }
+  let next = BATCH_POINTERS;
+  const feeds = schema.map((spec): FeedData => {
+    const first = header[next++]!;
+    if (spec.kind === 'dense') {
+      return { kind: 'dense', values: view(Float32Array, views.buffer, first, rows * spec.width, spec.name).slice() };
+    }
+    const splits = view(Int32Array, views.buffer, first, rows + 1, spec.name).slice();
+    const values = view(BigInt64Array, views.buffer, header[next++]!, splits[rows]!, spec.name).slice();
+    return { kind: 'ragged', splits, values };
+  });
+  return { rows, feeds };
+}
+
+function checkFeed(spec: FeedSpec, feed: FeedData, rows: number): void {
+  if (feed.kind !== spec.kind) throw misfit(spec.name, `it is ${feed.kind} and the schema says ${spec.kind}`);
+  if (spec.kind === 'dense' && feed.kind === 'dense' && feed.values.length !== rows * spec.width) {
+    throw misfit(spec.name, `${feed.values.length} values for ${rows} rows of ${spec.width}`);
+  }
+  if (feed.kind !== 'ragged') return;
+  const { splits, values } = feed;
+  if (splits.length !== rows + 1) throw misfit(spec.name, `${splits.length} splits for ${rows} rows`);
+  if (splits[0] !== 0 || splits[rows] !== values.length) {
+    throw misfit(spec.name, `its splits run from ${splits[0]} to ${splits[rows]} over ${values.length} values`);
+  }
+  for (let row = 0; row < rows; row++) {
+    if (splits[row]! > splits[row + 1]!) throw misfit(spec.name, `its splits fall after row ${row}`);
+  }
+}
+
+function headerBytes(schema: BatchSchema): number {
+  return padded((BATCH_POINTERS + pointerCount(schema)) * 4);
+}
+
+function padded(bytes: number): number {
+  return Math.ceil(bytes / CACHE_LINE) * CACHE_LINE;
+}
+
+function misfit(name: string, reason: string): MonolithError {
+  return new MonolithError('ML_FEED', { name, reason });
+}
