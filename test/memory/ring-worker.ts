@@ -1,5 +1,5 @@
-/** @file Thread of the ring's stress test: pushes its numbered items, or pops what it gets, until it is done or told. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** @file Thread of the ring's stress test: for each task it pushes numbered items, or pops what it gets, until done or told. */
+import { parentPort } from 'node:worker_threads';
 import { MersenneTwister } from '../../src/base/random.js';
 import { SharedRing } from '../../src/memory/shared-ring.js';
 
@@ -55,4 +55,4 @@ function run(task: RingTask): RingReport {
   return { id: task.id, pushed, popped: Int32Array.from(popped), ended };
 }
 
-parentPort!.postMessage(run(workerData as RingTask));
+parentPort!.on('message', (task: RingTask) => parentPort!.postMessage(run(task)));

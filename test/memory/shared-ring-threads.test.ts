@@ -15,12 +15,18 @@ function makeRing(capacity: number, lowWater: number): { buffer: SharedArrayBuff
   return { buffer, ring: SharedRing.create(buffer, 0, options) };
 }
 
+/** Threads are started once, for a thread costs more than the work of a test. */
+const idle: Worker[] = [];
+
 async function run(task: RingTask): Promise<RingReport> {
-  const worker = new Worker(new URL('./ring-worker.js', import.meta.url), { workerData: task, execArgv: [] });
+  const worker = idle.pop() ?? new Worker(new URL('./ring-worker.js', import.meta.url), { execArgv: [] });
+  worker.postMessage(task);
   const [report] = (await once(worker, 'message')) as [RingReport];
-  await worker.terminate();
+  idle.push(worker);
   return report;
 }
+
+t.teardown(() => Promise.all(idle.map((worker) => worker.terminate())));
 
 interface Crew {
   readonly pushers: Promise<RingReport>[];
@@ -59,7 +65,7 @@ function checkComplete(pushers: readonly RingReport[], poppers: readonly RingRep
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(setImmediate);
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 const shape = fc.record({
@@ -73,7 +79,7 @@ t.test('threads lose nothing, double nothing and keep the order of each pusher',
   await fc.assert(
     fc.asyncProperty(shape, async ({ capacity, lowWaterShare, pusherCount, popperCount }) => {
       const { buffer, ring } = makeRing(capacity, Math.floor(capacity * lowWaterShare));
-      const crew = startCrew(buffer, pusherCount, popperCount, 2000);
+      const crew = startCrew(buffer, pusherCount, popperCount, 600);
       const pushers = await Promise.all(crew.pushers);
       ring.close();
       const poppers = await Promise.all(crew.poppers);
@@ -81,13 +87,13 @@ t.test('threads lose nothing, double nothing and keep the order of each pusher',
       for (const { ended } of poppers) if (ended !== 'ML_CLOSED') throw new Error(`a popper ended with ${ended}`);
       checkComplete(pushers, poppers);
     }),
-    { numRuns: 5 },
+    { numRuns: 15 },
   );
 });
 
 t.test('what went in before a close in the middle comes out', async () => {
   await fc.assert(
-    fc.asyncProperty(shape, fc.nat({ max: 3000 }), async ({ capacity, pusherCount, popperCount }, closeAfter) => {
+    fc.asyncProperty(shape, fc.nat({ max: 900 }), async ({ capacity, pusherCount, popperCount }, closeAfter) => {
       const { buffer, ring } = makeRing(capacity, capacity - 1);
       const crew = startCrew(buffer, pusherCount, popperCount, Number.MAX_SAFE_INTEGER);
       await until(() => ring.stats().pops >= closeAfter);
@@ -98,13 +104,13 @@ t.test('what went in before a close in the middle comes out', async () => {
       }
       checkComplete(pushers, poppers);
     }),
-    { numRuns: 4 },
+    { numRuns: 12 },
   );
 });
 
 t.test('a cancel in the middle ends every thread at once', async () => {
   await fc.assert(
-    fc.asyncProperty(shape, fc.nat({ max: 2000 }), async ({ capacity, pusherCount, popperCount }, cancelAfter) => {
+    fc.asyncProperty(shape, fc.nat({ max: 600 }), async ({ capacity, pusherCount, popperCount }, cancelAfter) => {
       const { buffer, ring } = makeRing(capacity, capacity - 1);
       const crew = startCrew(buffer, pusherCount, popperCount, Number.MAX_SAFE_INTEGER);
       await until(() => ring.stats().pops >= cancelAfter);
@@ -115,7 +121,7 @@ t.test('a cancel in the middle ends every thread at once', async () => {
       }
       checkOrder(poppers);
     }),
-    { numRuns: 3 },
+    { numRuns: 8 },
   );
 });
 
