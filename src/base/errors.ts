@@ -16,6 +16,8 @@ export const ERROR_MESSAGES = {
   ML_FLAG: '{flag}: {reason}',
   ML_TRACE_READ: 'trace file {file} cannot be read: {reason}',
   ML_TRACE_WRITE: 'trace file {file} cannot be written: {reason}',
+  // data
+  ML_DATASET: 'data set cannot be made: {reason}',
   // graph and session
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',
