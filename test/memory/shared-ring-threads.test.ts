@@ -16,17 +16,24 @@ function makeRing(capacity: number, lowWater: number): { buffer: SharedArrayBuff
 }
 
 /** Threads are started once, for a thread costs more than the work of a test. */
+const threads: Worker[] = [];
 const idle: Worker[] = [];
 
+function startThread(): Worker {
+  const worker = new Worker(new URL('./ring-worker.js', import.meta.url), { execArgv: [] });
+  threads.push(worker);
+  return worker;
+}
+
 async function run(task: RingTask): Promise<RingReport> {
-  const worker = idle.pop() ?? new Worker(new URL('./ring-worker.js', import.meta.url), { execArgv: [] });
+  const worker = idle.pop() ?? startThread();
   worker.postMessage(task);
   const [report] = (await once(worker, 'message')) as [RingReport];
   idle.push(worker);
   return report;
 }
 
-t.teardown(() => Promise.all(idle.map((worker) => worker.terminate())));
+t.teardown(() => Promise.all(threads.map((worker) => worker.terminate())));
 
 interface Crew {
   readonly pushers: Promise<RingReport>[];
