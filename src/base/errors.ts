@@ -30,6 +30,8 @@ export const ERROR_MESSAGES = {
   ML_RECORD: 'record {record} of {file} is damaged in its {field}: {reason}',
   ML_SNAPPY: 'snappy data is malformed: {reason}',
   ML_SSTABLE: 'table file {file} is damaged in its {field}: {reason}',
+  // data
+  ML_DATASET: 'data set cannot be made: {reason}',
   // graph and session
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',

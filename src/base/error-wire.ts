@@ -1,0 +1,63 @@
+/**
+ * @file Errors as plain objects, so that they cross threads with their code, fields and cause.
+ *
+ * Structured clone keeps the message of an error and drops what programs test.
+ */
+import { ERROR_MESSAGES, type ErrorCode, type ErrorFields, MonolithError } from './errors.js';
+
+export interface WireError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly code: string | undefined;
+  readonly fields: ErrorFields | undefined;
+  readonly hint: string | undefined;
+  readonly cause: WireError | undefined;
+}
+
+/** Anything that was thrown, as an object that can be posted. */
+export function toWireError(thrown: unknown): WireError {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const own = error instanceof MonolithError ? error : undefined;
+  return {
+    name: error.name,
+    message: error.message,
+    stack: error.stack,
+    code: own?.code,
+    fields: own === undefined ? undefined : cloneable(own.fields),
+    hint: own?.hint,
+    cause: error.cause === undefined ? undefined : toWireError(error.cause),
+  };
+}
+
+/** The error again: a MonolithError if it was one. The stack is that of the thread it was thrown on. */
+export function fromWireError(wire: WireError): Error {
+  const cause = wire.cause === undefined ? undefined : fromWireError(wire.cause);
+  const error = isCode(wire.code)
+    ? new MonolithError(wire.code, wire.fields, { cause, ...(wire.hint === undefined ? {} : { hint: wire.hint }) })
+    : Object.assign(new Error(wire.message, cause === undefined ? undefined : { cause }), { name: wire.name });
+  if (wire.stack !== undefined) error.stack = wire.stack;
+  return error;
+}
+
+function isCode(code: string | undefined): code is ErrorCode {
+  return code !== undefined && Object.hasOwn(ERROR_MESSAGES, code);
+}
+
+/** Fields that cannot be posted are sent as text, so that the error itself always arrives. */
+function cloneable(fields: ErrorFields): ErrorFields {
+  const simple = (value: unknown): boolean =>
+    value === null || (typeof value !== 'object' && typeof value !== 'function');
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, simple(value) ? value : (jsonOf(value) ?? String(value))]),
+  );
+}
+
+/** Arrays and plain objects survive as they are; what JSON cannot say is left to the caller. */
+function jsonOf(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * @file The main thread's handle of the data reader thread.
+ *
+ * A step takes the next batch by popping one word from a ring; only control calls are messages.
+ */
+import { fromWireError } from '../base/error-wire.js';
+import { MonolithError, messageOf } from '../base/errors.js';
+import type { Arena } from '../memory/arena.js';
+import { CancelReason, type RingStats, SharedRing } from '../memory/shared-ring.js';
+import { ServiceThread } from '../runtime/service-thread.js';
+import { datasetBytesMax, type FfmDatasetOptions } from './ffm-dataset.js';
+import type { LoadReport, ReaderOptions, ReaderService, ReaderStats, StartOptions } from './reader-service.js';
+
+export interface DataReaderOptions extends StartOptions {
+  readonly buffer: SharedArrayBuffer;
+  /** The resident batches and the ring are taken from here. */
+  readonly arena: Arena;
+  readonly dataset: FfmDatasetOptions;
+  /** Batches that wait in the ring at most; 32 unless told. */
+  readonly depthMax?: number;
+  /** Limit for making the data set. */
+  readonly loadTimeoutMs?: number;
+  /** Thread to run instead of the usual one; it serves the same methods. */
+  readonly entry?: URL;
+}
+
+const THREAD_NAME = 'data-reader';
+/** Limit for a living thread to answer; a dead one is noticed at once. */
+const CALL_TIMEOUT_MS = 10_000;
+const LOAD_TIMEOUT_MS = 120_000;
+
+export class DataReader {
+  /** What the reader loaded. */
+  readonly batches: LoadReport;
+  readonly #thread: ServiceThread<ReaderService>;
+  readonly #ring: SharedRing;
+  #closed = false;
+
+  private constructor(thread: ServiceThread<ReaderService>, ring: SharedRing, batches: LoadReport) {
+    this.#thread = thread;
+    this.#ring = ring;
+    this.batches = batches;
+  }
+
+  /** Starts the thread, makes the data set resident and begins to hand batches out. */
+  static async start(options: DataReaderOptions): Promise<DataReader> {
+    const { buffer, arena, dataset, depthMax = 32 } = options;
+    const bytes = datasetBytesMax(dataset);
+    const region = { offset: arena.alloc(bytes, 'batches of the data set'), bytes };
+    const ringOffset = arena.alloc(SharedRing.bytesFor(depthMax, 4), 'ring of batches');
+    // Woken at half, the reader refills many slots at a time and leaves the cores to the pool in between.
+    const lowWater = depthMax >> 1;
+    const ring = SharedRing.create(buffer, ringOffset, { capacity: depthMax, slotBytes: 4, name: 'batches', lowWater });
+    const workerData: ReaderOptions = { buffer, region, ringOffset, dataset };
+    const thread = new ServiceThread<ReaderService>({
+      name: THREAD_NAME,
+      entry: options.entry ?? new URL('../../workers/data-reader.js', import.meta.url),
+      workerData,
+      onDeath: () => ring.cancel(CancelReason.died),
+    });
+    try {
+      const batches = await thread.call((service) => service.load(), options.loadTimeoutMs ?? LOAD_TIMEOUT_MS);
+      const start: StartOptions = {
+        ...(options.maxBatches === undefined ? {} : { maxBatches: options.maxBatches }),
+        ...(options.startBatch === undefined ? {} : { startBatch: options.startBatch }),
+      };
+      await thread.call((service) => service.start(start), CALL_TIMEOUT_MS);
+      return new DataReader(thread, ring, batches);
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
+  }
+
+  /** Batches that wait in the ring. */
+  get depth(): number {
+    return this.#ring.size;
+  }
+
+  /**
+   * Address of the next batch: a number when one is waiting, which is the usual case and costs no promise, else a
+   * promise of it. Fails with ML_OUT_OF_RANGE at the end of input, with the reader's own error when it failed, and with
+   * ML_WORKER when its thread died.
+   */
+  next(timeoutMs: number): number | Promise<number> {
+    try {
+      const pointer = this.#ring.tryPopU32();
+      return pointer >= 0 ? pointer : this.#wait(timeoutMs);
+    } catch (error) {
+      return this.#explain(error);
+    }
+  }
+
+  ringStats(): RingStats {
+    return this.#ring.stats();
+  }
+
+  stats(): Promise<ReaderStats> {
+    return this.#thread.call((service) => service.stats(), CALL_TIMEOUT_MS);
+  }
+
+  /** Ends the thread. Whoever waits for a batch gets ML_CLOSED. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#ring.cancel(CancelReason.stopped);
+    await this.#thread.close();
+  }
+
+  async #wait(timeoutMs: number): Promise<number> {
+    try {
+      return await this.#ring.popU32Async(timeoutMs);
+    } catch (error) {
+      return this.#explain(error);
+    }
+  }
+
+  /** Turns the end of the ring into the reason for it. */
+  async #explain(error: unknown): Promise<never> {
+    if (this.#closed) throw new MonolithError('ML_CLOSED', { what: 'data reader' });
+    if (this.#thread.death !== null) throw this.#thread.death;
+    if (this.#ring.cancelled === CancelReason.failed) throw await this.#failure();
+    if (this.#ring.cancelled === 0 && this.#ring.closed) {
+      throw new MonolithError('ML_OUT_OF_RANGE', { source: 'data reader' });
+    }
+    throw error;
+  }
+
+  async #failure(): Promise<Error> {
+    const { failure } = await this.stats();
+    if (failure === null) return new MonolithError('ML_WORKER', { thread: THREAD_NAME, reason: 'it gave no reason' });
+    const cause = fromWireError(failure);
+    if (cause instanceof MonolithError) return cause;
+    return new MonolithError('ML_WORKER', { thread: THREAD_NAME, reason: messageOf(cause) }, { cause });
+  }
+}

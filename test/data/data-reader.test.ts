@@ -1,0 +1,96 @@
+import t from 'tap';
+import { DataReader, type DataReaderOptions } from '../../src/data/data-reader.js';
+import { type FfmDatasetOptions, ffmBatches } from '../../src/data/ffm-dataset.js';
+import { ffmSchema } from '../../src/data/ffm-example.js';
+import { Arena } from '../../src/memory/arena.js';
+import { readBatch } from '../../src/memory/batch.js';
+import { createSharedMemory } from '../../src/memory/shared-memory.js';
+import { Views } from '../../src/memory/views.js';
+import { DIE, DIE_LOADING, FAIL_CODED, FAIL_PLAIN } from './failures.js';
+
+const DATASET: FfmDatasetOptions = { kind: 'reference', vocab: 5, batchSize: 16, seed: 0 };
+const FAILING = new URL('./failing-reader.js', import.meta.url);
+const LIMIT_MS = 10_000;
+
+function place(dataset: Partial<FfmDatasetOptions> = {}): DataReaderOptions {
+  const { buffer } = createSharedMemory(1 << 20);
+  return {
+    buffer,
+    arena: new Arena('test', 65536, buffer.byteLength),
+    dataset: { ...DATASET, ...dataset },
+    depthMax: 4,
+  };
+}
+
+/** Takes batches until the reader says why there are no more. */
+async function drain(reader: DataReader): Promise<unknown> {
+  for (;;) {
+    try {
+      await reader.next(LIMIT_MS);
+    } catch (error) {
+      return error;
+    }
+  }
+}
+
+t.test('batches made by the reader thread are found at the addresses it hands out', async (t) => {
+  const options = place();
+  const reader = await DataReader.start(options);
+  t.match(reader.batches, { batchCount: 4, exampleCount: 64 });
+  const views = new Views(options.buffer);
+  const wanted = [...ffmBatches(DATASET)];
+  for (let i = 0; i < 40; i++) {
+    const pointer = await reader.next(LIMIT_MS);
+    if (i < 8) t.same(readBatch(views, pointer, ffmSchema()), wanted[i % 4]);
+  }
+  t.match(await reader.stats(), { running: true, failure: null });
+  t.equal(reader.ringStats().pops, 40);
+  await reader.close();
+});
+
+t.test('a waiting batch is handed over without a promise', async (t) => {
+  const reader = await DataReader.start(place());
+  const first = await reader.next(LIMIT_MS);
+  while (reader.depth === 0) await new Promise(setImmediate);
+  const second = reader.next(LIMIT_MS);
+  t.type(second, 'number');
+  t.not(second, first);
+  await reader.close();
+});
+
+t.test('the end of input is ML_OUT_OF_RANGE', async (t) => {
+  const reader = await DataReader.start({ ...place(), maxBatches: 3, startBatch: 2 });
+  for (let i = 0; i < 3; i++) await reader.next(LIMIT_MS);
+  t.match(await drain(reader), { code: 'ML_OUT_OF_RANGE' });
+  await reader.close();
+});
+
+t.test('a closed reader says so, and may be closed again', async (t) => {
+  const reader = await DataReader.start(place());
+  const closing = reader.close();
+  t.match(await drain(reader), { code: 'ML_CLOSED' });
+  await closing;
+  await reader.close();
+  await t.rejects(reader.stats(), { code: 'ML_WORKER' });
+});
+
+t.test('a failure in the reader reaches the consumer as it was thrown', async (t) => {
+  for (const [seed, wanted] of [
+    [FAIL_CODED, { code: 'ML_DATASET', fields: { reason: 'batch 6 is bad' } }],
+    [FAIL_PLAIN, { code: 'ML_WORKER', fields: { reason: 'batch 6 is worse' }, cause: { name: 'TypeError' } }],
+    [DIE, { code: 'ML_WORKER', fields: { thread: 'data-reader', reason: 'it ended with code 7' } }],
+  ] as const) {
+    const reader = await DataReader.start({ ...place({ seed }), entry: FAILING });
+    t.match(await drain(reader), wanted);
+    t.match(await drain(reader), wanted, 'and does so again');
+    await reader.close();
+  }
+});
+
+t.test('a reader that cannot load says why and leaves no thread', async (t) => {
+  await t.rejects(DataReader.start(place({ vocab: 0 })), { code: 'ML_DATASET' });
+  await t.rejects(DataReader.start({ ...place({ seed: DIE_LOADING }), entry: FAILING }), { code: 'ML_WORKER' });
+  const missing = new URL('./no-such-thread.js', import.meta.url);
+  await t.rejects(DataReader.start({ ...place(), entry: missing }), { code: 'ML_WORKER' });
+  await t.rejects(DataReader.start({ ...place(), loadTimeoutMs: 0 }), { code: 'ML_TIMEOUT' });
+});
