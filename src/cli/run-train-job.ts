@@ -1,10 +1,141 @@
-/** @file The training job behind `monolith train`. */
-import { MonolithError } from '../base/errors.js';
-import type { TrainJob } from './train-job.js';
+/**
+ * @file The training job behind `monolith train`: the FFM demo from data to checkpoint, AUC and trace.
+ *
+ * It prints nothing; what happens is told as events. Everything that can be refused is refused before the first step.
+ */
+import { DataReader } from '../data/data-reader.js';
+import { type FfmDatasetOptions, heldOutOf, loadFfmBatches } from '../data/ffm-dataset.js';
+import { FFM_LENGTH_MAX, ffmSchema } from '../data/ffm-example.js';
+import { type Evaluation, evaluate } from '../metrics/evaluate.js';
+import type { Session } from '../runtime/session.js';
+import { writeChromeTrace } from '../trace/chrome-trace.js';
+import { checkTraceTarget } from '../trace/trace-file.js';
+import { LocalTrainer } from '../train/local-train.js';
+import { buildFfm } from '../train/models/ffm.js';
+import { ProgressHook } from './progress-hook.js';
+import type { TrainEvent, TrainJob, TrainJobOptions, TrainResult } from './train-job.js';
 
-export const runTrainJob: TrainJob = async (options) => {
-  throw new MonolithError('ML_UNSUPPORTED', {
-    what: `training ${options.model}`,
-    reason: 'this build holds no training job',
+/** Events each thread keeps for the trace: the last seconds of a run. */
+const TRACE_EVENTS = 1 << 16;
+const BATCH_TIMEOUT_MS = 60_000;
+
+export const runTrainJob: TrainJob = async (options, onEvent) => {
+  const { modelDir, trace, batchSize, seed, threads, backend, deterministic, steps } = options;
+  if (trace !== null) await checkTraceTarget(trace);
+  const model = buildFfm(FFM_LENGTH_MAX);
+  const dataset: FfmDatasetOptions = { kind: options.data, vocab: options.vocab, batchSize, seed };
+  const progress = new ProgressHook(model.loss, batchSize, options.progressIntervalMs, onEvent);
+  let checkpoint: string | null = null;
+  const trainer = await LocalTrainer.create({
+    model,
+    modelDir,
+    steps,
+    saveEverySteps: options.saveEverySteps,
+    hooks: [progress],
+    signal: options.signal,
+    session: {
+      schema: ffmSchema(),
+      batchSize,
+      threads,
+      backend,
+      deterministic,
+      seed,
+      traceEvents: trace === null ? 0 : TRACE_EVENTS,
+    },
+    onSaved: (step, saved, ms) => {
+      checkpoint = saved.path;
+      onEvent({ event: 'checkpoint', step, path: saved.path, bytes: saved.bytes, ms });
+      for (const message of saved.warnings) onEvent({ event: 'warning', code: 'ML_CKPT_WRITE', message });
+    },
   });
+  const { session, startStep, restored } = trainer;
+  checkpoint = restored;
+  onEvent({
+    event: 'start',
+    model: model.name,
+    data: options.data,
+    backend,
+    threads,
+    batchSize,
+    steps,
+    startStep,
+    modelDir,
+    restored,
+  });
+  let interrupted: boolean;
+  let evaluation: Evaluation;
+  try {
+    progress.endStep = trainer.lastStep;
+    interrupted = await trainOnReader(trainer, dataset);
+    const heldOut = loadFfmBatches(session.views, session.arena, heldOutOf(dataset));
+    evaluation = await evaluate(session, model, heldOut);
+    onEvent({ event: 'eval', step: session.globalStep, ...evaluation });
+  } finally {
+    await trainer.close();
+  }
+  if (trace !== null) await writeTrace(trace, session, options, onEvent);
+  const result: TrainResult = {
+    step: session.globalStep,
+    loss: progress.loss,
+    auc: evaluation.auc,
+    examplesPerS: progress.stepsPerS * batchSize,
+    stepsPerS: progress.stepsPerS,
+    threads,
+    backend,
+    checkpoint,
+    trace,
+    interrupted,
+  };
+  return result;
 };
+
+/** Trains on the batches of the reader thread; a resumed run goes on with the batch that would have come next. */
+async function trainOnReader(trainer: LocalTrainer, dataset: FfmDatasetOptions): Promise<boolean> {
+  const { session } = trainer;
+  const { main, names } = session.trace;
+  const ring = session.trace.addThread('data reader');
+  const reader = await DataReader.start({
+    buffer: session.views.buffer,
+    arena: session.arena,
+    dataset,
+    startBatch: trainer.startStep,
+    ...(ring && {
+      trace: { ring: ring.ptr, fill: names.id('fill the ring'), wait: names.id('wait for space', 'wait') },
+    }),
+  });
+  const depth = names.id('batches waiting');
+  try {
+    return await trainer.train({
+      next: () => {
+        main?.counter(depth, reader.depth, main.now());
+        return reader.next(BATCH_TIMEOUT_MS);
+      },
+    });
+  } finally {
+    await reader.close();
+  }
+}
+
+async function writeTrace(
+  file: string,
+  session: Session,
+  options: TrainJobOptions,
+  onEvent: (event: TrainEvent) => void,
+): Promise<void> {
+  const { threads, names } = session.trace;
+  const { lost } = await writeChromeTrace(file, {
+    threads,
+    names,
+    metadata: {
+      model: options.model,
+      backend: options.backend,
+      threads: options.threads,
+      batchSize: options.batchSize,
+    },
+  });
+  const total = lost.reduce((sum, count) => sum + count, 0);
+  if (total > 0) {
+    const message = `the trace holds the end of the run: ${total} older events were overwritten`;
+    onEvent({ event: 'warning', code: 'ML_TRACE_WRITE', message });
+  }
+}

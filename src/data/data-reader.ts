@@ -20,6 +20,7 @@ export interface DataReaderOptions extends StartOptions {
   readonly depthMax?: number;
   /** Limit for making the data set. */
   readonly loadTimeoutMs?: number;
+  readonly trace?: ReaderOptions['trace'];
   /** Thread to run instead of the usual one; it serves the same methods. */
   readonly entry?: URL;
 }
@@ -51,7 +52,8 @@ export class DataReader {
     // Woken at half, the reader refills many slots at a time and leaves the cores to the pool in between.
     const lowWater = depthMax >> 1;
     const ring = SharedRing.create(buffer, ringOffset, { capacity: depthMax, slotBytes: 4, name: 'batches', lowWater });
-    const workerData: ReaderOptions = { buffer, region, ringOffset, dataset };
+    const { trace } = options;
+    const workerData: ReaderOptions = { buffer, region, ringOffset, dataset, ...(trace && { trace }) };
     const thread = new ServiceThread<ReaderService>({
       name: THREAD_NAME,
       entry: options.entry ?? new URL('../../workers/data-reader.js', import.meta.url),

@@ -11,6 +11,7 @@ import { MonolithError } from '../base/errors.js';
 import { Arena } from '../memory/arena.js';
 import { CancelReason, SharedRing } from '../memory/shared-ring.js';
 import { Views } from '../memory/views.js';
+import { TraceRing } from '../trace/trace-ring.js';
 import { type DatasetSize, datasetSize, type FfmDatasetOptions, loadFfmBatches } from './ffm-dataset.js';
 
 export interface ReaderOptions {
@@ -20,6 +21,8 @@ export interface ReaderOptions {
   /** A ring of one word per slot. */
   readonly ringOffset: number;
   readonly dataset: FfmDatasetOptions;
+  /** Ring of this thread's events and the names it uses; nothing is traced without it. */
+  readonly trace?: { readonly ring: number; readonly fill: number; readonly wait: number };
 }
 
 export interface LoadReport extends DatasetSize {
@@ -49,6 +52,7 @@ const PUSHES_PER_TURN = 256;
 export class ReaderService {
   readonly #options: ReaderOptions;
   readonly #ring: SharedRing;
+  readonly #trace: TraceRing | null;
   #pointers: readonly number[] = [];
   #run: Promise<void> | null = null;
   #stop = new AbortController();
@@ -59,6 +63,8 @@ export class ReaderService {
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.#ring = SharedRing.attach(options.buffer, options.ringOffset);
+    this.#trace = options.trace === undefined ? null : TraceRing.attach(new Views(options.buffer), options.trace.ring);
+    this.#trace?.bindClock();
   }
 
   /** Generates the data set and writes all batches into the region, once. */
@@ -103,11 +109,17 @@ export class ReaderService {
   }
 
   async #pump(count: number, first: number, signal: AbortSignal): Promise<void> {
+    const trace = this.#trace;
+    let began = trace?.now() ?? 0;
     for (let sent = 0; sent < count; sent++) {
       const pointer = this.batchAt(first + sent);
       while (!this.#ring.tryPushU32(pointer)) {
         this.#waits++;
+        const full = trace?.now() ?? 0;
+        trace?.span(this.#options.trace!.fill, began, full);
         await this.#ring.waitForSpace(WAIT_SLICE_MS, signal);
+        began = trace?.now() ?? 0;
+        trace?.span(this.#options.trace!.wait, full, began);
         if (signal.aborted) return;
       }
       this.#pushed++;

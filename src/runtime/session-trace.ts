@@ -16,6 +16,7 @@ export class SessionTrace {
   readonly main: TraceRing | null;
   readonly poolRings: readonly number[];
   readonly waitName: number;
+  readonly stepName: number;
   readonly #views: Views;
   readonly #arena: Arena;
   readonly #capacity: number;
@@ -26,6 +27,7 @@ export class SessionTrace {
     this.#arena = arena;
     this.#capacity = capacity === 0 ? 0 : 2 ** Math.ceil(Math.log2(capacity));
     this.waitName = this.names.id('wait for a command', 'wait');
+    this.stepName = this.names.id('wait for the step', 'wait');
     this.main = this.addThread('main');
     this.poolRings = Array.from({ length: poolThreads }, (_, thread) => this.addThread(`pool ${thread}`)?.ptr ?? 0);
   }

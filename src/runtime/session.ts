@@ -225,7 +225,10 @@ export class Session implements CompileTarget {
     }
     const batch = typeof feeds === 'object' ? this.#feeds.write(feeds) : (feeds ?? 0);
     for (const update of this.#onStep) update(this.globalStep);
+    const { main, stepName } = this.trace;
+    const start = main?.now() ?? 0;
     await this.#pool.run(program.contexts, program.contextStride, batch, this.#stepTimeoutMs);
+    main?.span(stepName, start, main.now());
     const rows = batch === 0 ? 0 : this.views.u32[batch / 4]!;
     return fetches.map((fetch) => readFetch(this, program, fetch, rows));
   }

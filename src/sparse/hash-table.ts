@@ -128,30 +128,32 @@ export class HashTable {
     return out;
   }
 
-  /** Every row, partition by partition, in the order rows were made. */
+  /** Every row, in the order of its id: the same for any history of inserts. The views stay good until rows are added. */
   *rows(): Generator<TableRowView> {
     const { u32, i64, f32 } = this.#session.views;
+    for (const row of this.#sortedRowAddresses()) {
+      const weights = (row + ROW_HEADER_BYTES) / 4;
+      yield {
+        id: i64[row / 8]!,
+        lastUpdateSec: u32[row / 4 + ROW_UPDATE_WORD]!,
+        weights: f32.subarray(weights, weights + this.dim),
+        state: f32.subarray(weights + this.dim, weights + this.dim + this.stateFloats),
+      };
+    }
+  }
+
+  #sortedRowAddresses(): Uint32Array {
+    const { u32, i64 } = this.#session.views;
+    const addresses = new Uint32Array(this.size);
+    let found = 0;
     for (let p = 0; p < PARTITIONS; p++) {
       let block = u32[(this.#partitions + p * PARTITION_BYTES) / 4 + PARTITION.firstBlock]!;
       for (; block !== 0; block = u32[block / 4 + BLOCK.next]!) {
         const count = u32[block / 4 + BLOCK.rows]!;
-        for (let i = 0; i < count; i++) {
-          const row = block + BLOCK_HEADER_BYTES + i * this.#rowBytes;
-          const weights = (row + ROW_HEADER_BYTES) / 4;
-          yield {
-            id: i64[row / 8]!,
-            lastUpdateSec: u32[row / 4 + ROW_UPDATE_WORD]!,
-            weights: f32.subarray(weights, weights + this.dim),
-            state: f32.subarray(weights + this.dim, weights + this.dim + this.stateFloats),
-          };
-        }
+        for (let i = 0; i < count; i++) addresses[found++] = block + BLOCK_HEADER_BYTES + i * this.#rowBytes;
       }
     }
-  }
-
-  /** Every row in the order of its id: the same for any history of inserts. */
-  sortedRows(): TableRowView[] {
-    return [...this.rows()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+    return addresses.sort((a, b) => (i64[a / 8]! < i64[b / 8]! ? -1 : 1));
   }
 
   /** Puts rows in, over what is there. */

@@ -1,0 +1,45 @@
+/** @file Ties checkpoints to sessions: what a session holds as a snapshot, and putting a loaded one back. */
+import type { Tensor } from '../graph/graph.js';
+import { VARIABLES } from '../graph/ops/state.js';
+import type { Session } from '../runtime/session.js';
+import { TABLES } from '../sparse/embedding-ops.js';
+import { HashTable } from '../sparse/hash-table.js';
+import type { TableConfig } from '../sparse/table-config.js';
+import type { LoadedCheckpoint } from './load-checkpoint.js';
+import { type DenseValue, GLOBAL_STEP, type Snapshot, type TableSnapshot } from './snapshot.js';
+
+/** All variables and tables of the session, in place: save it before the next step runs. */
+export function snapshotSession(session: Session, modelName: string): Snapshot {
+  return {
+    step: session.globalStep,
+    modelName,
+    dense: denseVariables(session).map((tensor): DenseValue => {
+      const { name } = tensor.op;
+      const shape = tensor.spec.shape as readonly number[];
+      return { name, dtype: tensor.spec.dtype, shape, data: session.readVariable(name) };
+    }),
+    tables: tableConfigs(session).map((config): TableSnapshot => {
+      const table = HashTable.of(session, config);
+      const segments = config.segments.map(({ dim, optimizer }) => ({ dim, optimizer: optimizer.kind }));
+      return { name: config.name, segments, rowCount: table.size, rows: () => table.rows() };
+    }),
+  };
+}
+
+/** Puts a checkpoint, which was verified when it was loaded, into a session whose tables are still empty. */
+export function restoreSession(session: Session, loaded: LoadedCheckpoint): void {
+  for (const { name, data } of loaded.dense) {
+    if (!(data instanceof Int32Array)) session.writeVariable(name, data);
+  }
+  session.writeVariable(GLOBAL_STEP, BigInt64Array.of(BigInt(loaded.step)));
+  const configs = new Map(tableConfigs(session).map((config) => [config.name, config]));
+  for (const table of loaded.tables) HashTable.of(session, configs.get(table.name)!).restore(table.rows());
+}
+
+function denseVariables(session: Session): Tensor[] {
+  return session.graph.getCollection<Tensor>(VARIABLES).filter((tensor) => tensor.op.name !== GLOBAL_STEP);
+}
+
+function tableConfigs(session: Session): readonly TableConfig[] {
+  return session.graph.getCollection<TableConfig>(TABLES);
+}

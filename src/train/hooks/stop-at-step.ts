@@ -1,0 +1,27 @@
+/** @file Stops after a number of steps, or at a global step; with both, the smaller wins (§3.2). */
+import type { Session } from '../../runtime/session.js';
+import type { RunContext, TrainHook } from '../hook.js';
+
+export class StopAtStepHook implements TrainHook {
+  readonly #steps: number;
+  readonly #maxSteps: number;
+  #last = Number.POSITIVE_INFINITY;
+
+  constructor(options: { readonly steps?: number; readonly maxSteps?: number }) {
+    this.#steps = options.steps ?? Number.POSITIVE_INFINITY;
+    this.#maxSteps = options.maxSteps ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Global step at which training stops; known once the session exists. */
+  get lastStep(): number {
+    return this.#last;
+  }
+
+  afterCreateSession(session: Session): void {
+    this.#last = Math.min(session.globalStep + this.#steps, this.#maxSteps);
+  }
+
+  afterRun(context: RunContext): void {
+    if (context.globalStep >= this.#last) context.requestStop();
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * @file Single-host training: the loop around a monitored session.
+ *
+ * Mirrors localTrain as far as the engine goes (§3, §5): restore the newest checkpoint of the model directory, train a
+ * number of steps, save. What the input is and what is reported is up to the caller.
+ */
+import { MonolithError } from '../base/errors.js';
+import { latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
+import { prepareModelDir } from '../checkpoint/model-dir.js';
+import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
+import { Session, type SessionOptions } from '../runtime/session.js';
+import type { TrainHook } from './hook.js';
+import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
+import { NanGuardHook } from './hooks/nan-guard.js';
+import { StopAtStepHook } from './hooks/stop-at-step.js';
+import type { ModelSpec } from './model-spec.js';
+import { MonitoredSession } from './monitored-session.js';
+
+export interface LocalTrainOptions {
+  readonly model: ModelSpec;
+  readonly session: SessionOptions;
+  /** Without it nothing is saved or restored. */
+  readonly modelDir: string | null;
+  readonly steps: number;
+  readonly saveEverySteps?: number | null;
+  readonly onSaved?: CheckpointSaverOptions['onSaved'];
+  readonly hooks?: readonly TrainHook[];
+  readonly signal?: AbortSignal;
+}
+
+/** Where batches come from. */
+export interface TrainInput {
+  /** Address of the next batch; ML_OUT_OF_RANGE at the end of input, which is a normal stop. */
+  next(): number | Promise<number>;
+}
+
+export class LocalTrainer {
+  readonly session: Session;
+  /** Global step at which training stops. */
+  readonly lastStep: number;
+  readonly startStep: number;
+  /** Checkpoint that was restored. */
+  readonly restored: string | null;
+  readonly #monitored: MonitoredSession;
+  readonly #options: LocalTrainOptions;
+
+  private constructor(
+    options: LocalTrainOptions,
+    monitored: MonitoredSession,
+    lastStep: number,
+    restored: string | null,
+  ) {
+    this.#options = options;
+    this.#monitored = monitored;
+    this.session = monitored.session;
+    this.startStep = monitored.session.globalStep;
+    this.lastStep = lastStep;
+    this.restored = restored;
+  }
+
+  /** Builds the session and restores it; nothing was trained yet. */
+  static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
+    const { model, modelDir, steps, saveEverySteps, onSaved, hooks = [] } = options;
+    if (modelDir !== null) await prepareModelDir(modelDir);
+    const stop = new StopAtStepHook({ steps });
+    const saver =
+      modelDir === null
+        ? []
+        : [
+            new CheckpointSaverHook({
+              modelDir,
+              modelName: model.name,
+              ...(saveEverySteps && { everySteps: saveEverySteps }),
+              ...(onSaved && { onSaved }),
+            }),
+          ];
+    let restored: string | null = null;
+    const monitored = await MonitoredSession.create({
+      graph: model.graph,
+      hooks: [...saver, ...hooks, stop, new NanGuardHook(model.loss)],
+      createSession: async () => {
+        const session = await Session.create(model.graph, options.session);
+        try {
+          restored = modelDir === null ? null : await restoreLatest(session, model, modelDir);
+          return session;
+        } catch (error) {
+          await session.close();
+          throw error;
+        }
+      },
+    });
+    return new LocalTrainer(options, monitored, stop.lastStep, restored);
+  }
+
+  /** Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. */
+  async train(input: TrainInput): Promise<boolean> {
+    const { model, signal } = this.#options;
+    const fetches = [model.trainOp];
+    while (!this.#monitored.shouldStop && !signal?.aborted) {
+      let batch: number | Promise<number>;
+      try {
+        const next = input.next();
+        batch = typeof next === 'number' ? next : await next;
+      } catch (error) {
+        if (error instanceof MonolithError && error.code === 'ML_OUT_OF_RANGE') break;
+        throw error;
+      }
+      await this.#monitored.run(fetches, batch);
+    }
+    await this.#monitored.end();
+    return signal?.aborted ?? false;
+  }
+
+  close(): Promise<void> {
+    return this.#monitored.close();
+  }
+}
+
+/** Restores the newest checkpoint and returns its path; null when there is none. */
+async function restoreLatest(session: Session, model: ModelSpec, modelDir: string): Promise<string | null> {
+  const path = await latestCheckpoint(modelDir);
+  if (path === null) return null;
+  restoreSession(session, await loadCheckpoint(path, { expect: snapshotSession(session, model.name) }));
+  return path;
+}
