@@ -35,12 +35,29 @@ static int report(double budgetMs, double items, Body body) {
   return 0;
 }
 
+/** Memory at a cache line, as the kernels' arena gives it: off the line every 64-byte piece would cost two. */
 template <class T>
-static std::vector<T> readAll(const char* path) {
+struct LineAllocator {
+  typedef T value_type;
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(size_t n) { return (T*)aligned_alloc(64, (n * sizeof(T) + 63) / 64 * 64); }
+  void deallocate(T* p, size_t) { free(p); }
+  template <class U>
+  bool operator==(const LineAllocator<U>&) const { return true; }
+  template <class U>
+  bool operator!=(const LineAllocator<U>&) const { return false; }
+};
+template <class T>
+using Block = std::vector<T, LineAllocator<T>>;
+
+template <class T>
+static Block<T> readAll(const char* path) {
   FILE* f = fopen(path, "rb");
   if (!f) exit(3);
   fseek(f, 0, SEEK_END);
-  std::vector<T> data(ftell(f) / sizeof(T));
+  Block<T> data(ftell(f) / sizeof(T));
   rewind(f);
   if (fread(data.data(), sizeof(T), data.size(), f) != data.size()) exit(3);
   fclose(f);
@@ -57,9 +74,9 @@ static uint64_t mix64(uint64_t x) {
 
 /** Unique by sorting (id, position) pairs. Gives ids in sorted order, which is less work than first-seen order. */
 struct SortUnique {
-  std::vector<std::pair<int64_t, uint32_t>> pairs;
-  std::vector<int64_t> uids;
-  std::vector<uint32_t> inverse;
+  Block<std::pair<int64_t, uint32_t>> pairs;
+  Block<int64_t> uids;
+  Block<uint32_t> inverse;
   explicit SortUnique(size_t n) : pairs(n), uids(n), inverse(n) {}
   void run(const int64_t* ids, size_t n) {
     for (size_t i = 0; i < n; i++) pairs[i] = {ids[i], (uint32_t)i};
@@ -79,9 +96,9 @@ struct HashUnique {
     uint32_t generation, index;
   };
   size_t cells = 64;
-  std::vector<Cell> table;
-  std::vector<int64_t> uids;
-  std::vector<uint32_t> inverse;
+  Block<Cell> table;
+  Block<int64_t> uids;
+  Block<uint32_t> inverse;
   uint32_t generation = 0;
   explicit HashUnique(size_t n) : uids(n), inverse(n) {
     while (cells < 2 * n) cells *= 2;
@@ -119,7 +136,7 @@ static int unique(const char* file, size_t n, double budgetMs) {
 typedef float Eight __attribute__((vector_size(32), aligned(4)));
 
 template <int D>
-static void poolRows(const std::vector<const float*>& rows, const std::vector<uint32_t>& inverse, int bag, float* out) {
+static void poolRows(const std::vector<const float*>& rows, const Block<uint32_t>& inverse, int bag, float* out) {
   const size_t bags = inverse.size() / bag;
   for (size_t r = 0; r < bags; r++) {
     // Vectors by hand: left to itself the compiler turns a small array of sums into scalars.
@@ -138,7 +155,7 @@ static void poolRows(const std::vector<const float*>& rows, const std::vector<ui
 static int pool(const char* file, int dim, int bag, double budgetMs) {
   const auto inverse = readAll<uint32_t>(file);
   const size_t unique = *std::max_element(inverse.begin(), inverse.end()) + 1;
-  std::vector<float> weights(unique * dim, 0.5f), out(inverse.size() / bag * dim);
+  Block<float> weights(unique * dim, 0.5f), out(inverse.size() / bag * dim);
   std::vector<const float*> rows(unique);
   for (size_t u = 0; u < unique; u++) rows[u] = weights.data() + u * dim;
   return report(budgetMs, inverse.size(), [&] {
@@ -155,7 +172,7 @@ static int pool(const char* file, int dim, int bag, double budgetMs) {
 static int copy(const char* file, size_t bytes, bool unpack, double budgetMs) {
   const auto order = readAll<uint32_t>(file);
   const size_t n = order.size(), gap = bytes + 64;
-  std::vector<char> spread(n * gap, 1), packed(n * bytes, 0);
+  Block<char> spread(n * gap, 1), packed(n * bytes, 0);
   struct Piece {
     const char* src;
     char* dst;
