@@ -1,9 +1,12 @@
 /**
  * @file Small snapshots, directory comparison and a file system that fails on order.
  */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import type { DenseValue, Snapshot, TableRow, TableSegment, TableSnapshot } from '../../src/checkpoint/snapshot.js';
+import { isTemporaryName } from '../../src/io/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../../src/io/file-system.js';
 import { stateCountOf, weightCountOf } from '../../src/io/optimizer-dump.js';
 
@@ -140,4 +143,17 @@ export function faultyFileSystem(faults: Faults): FileSystem & { readonly operat
       return nodeFileSystem.list(path);
     },
   };
+}
+
+/** For saves that are not the point: the same, without forcing every file to disk. */
+export const quick = () => ({ fileSystem: faultyFileSystem({ at: Number.POSITIVE_INFINITY, mode: 'once' }) });
+
+export const temporaries = (dir: string): string[] => readdirSync(dir).filter(isTemporaryName);
+
+/** Operations of a save of `second` after `first`, so that each of them can be made to fail. */
+export async function operationCount(dir: string, first: number, second: number): Promise<number> {
+  const fs = faultyFileSystem({ at: Number.POSITIVE_INFINITY, mode: 'once' });
+  await saveCheckpoint(dir, sampleSnapshot(first));
+  await saveCheckpoint(dir, sampleSnapshot(second, 5), { keep: 1, fileSystem: fs });
+  return fs.operations;
 }

@@ -128,9 +128,11 @@ t.test('rows are streamed: one object serves all of them, and a loop may stop ea
     t.equal(id, 0n);
     break;
   }
-  const open = readdirSync('/proc/self/fd').length;
-  for (const _ of loaded.rows()) break;
-  t.equal(readdirSync('/proc/self/fd').length, open, 'no file stays open');
+  if (process.platform === 'linux') {
+    const open = readdirSync('/proc/self/fd').length;
+    for (const _ of loaded.rows()) break;
+    t.equal(readdirSync('/proc/self/fd').length, open, 'no file stays open');
+  }
 });
 
 t.test('old checkpoints beyond keep are deleted, and only those', async (t) => {

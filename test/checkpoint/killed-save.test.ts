@@ -4,49 +4,7 @@ import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
-import { isTemporaryName } from '../../src/io/atomic-file.js';
-import { nodeFileSystem } from '../../src/io/file-system.js';
-import { contentOf, faultyFileSystem, Killed, sampleSnapshot, treeOf } from './helpers.js';
-
-/** For saves that are not the point: the same, without forcing every file to disk. */
-const quick = () => ({ fileSystem: faultyFileSystem({ at: Number.POSITIVE_INFINITY, mode: 'once' }) });
-const temporaries = (dir: string): string[] => readdirSync(dir).filter(isTemporaryName);
-
-/** Operations of a save of `second` after `first`, so that each of them can be made to fail. */
-async function operationCount(dir: string, first: number, second: number): Promise<number> {
-  const fs = faultyFileSystem({ at: Number.POSITIVE_INFINITY, mode: 'once' });
-  await saveCheckpoint(dir, sampleSnapshot(first));
-  await saveCheckpoint(dir, sampleSnapshot(second, 5), { keep: 1, fileSystem: fs });
-  return fs.operations;
-}
-
-for (const [second, what] of [
-  [2, 'a new step'],
-  [1, 'the same step with other values'],
-] as const) {
-  t.test(`whichever operation fails while ${what} is saved, the previous checkpoint stays latest`, async (t) => {
-    const home = t.testdir();
-    const count = await operationCount(join(home, 'count'), 1, second);
-    t.ok(count > 30, `${count} operations`);
-    for (let at = 0; at < count; at++) {
-      const dir = join(home, String(at));
-      await saveCheckpoint(dir, sampleSnapshot(1), quick());
-      const before = treeOf(dir);
-      const fs = faultyFileSystem({ at, mode: 'once', code: 'ENOSPC' });
-      try {
-        const { warnings } = await saveCheckpoint(dir, sampleSnapshot(second, 5), { keep: 1, fileSystem: fs });
-        // Only the clearing away of old files may fail without failing the save.
-        t.match(warnings, [/ENOSPC/], `operation ${at}`);
-        const latest = await latestCheckpoint(dir);
-        t.same(contentOf(await loadCheckpoint(latest!)), contentOf(sampleSnapshot(second, 5)));
-      } catch (error) {
-        t.match(error, { code: 'ML_CKPT_WRITE', hint: /free some disk space/, cause: { code: 'ENOSPC' } });
-        t.same(treeOf(dir), before, `operation ${at} left the directory as it was`);
-        t.same(readdirSync(dir).sort(), [...new Set(Object.keys(before).map((name) => name.split('/')[0]))].sort());
-      }
-    }
-  });
-}
+import { contentOf, faultyFileSystem, operationCount, quick, sampleSnapshot, temporaries, treeOf } from './helpers.js';
 
 t.test('wherever a save is killed, the previous checkpoint is latest and the next save cleans up', async (t) => {
   const home = t.testdir();
@@ -141,31 +99,4 @@ t.test('leftovers of a killed process are ignored by readers; foreign assets are
     readdirSync(dir).filter((name) => !name.startsWith('model.ckpt-2.')),
     ['checkpoint', `mine.tmp${hex}`, 'model.ckpt-9.assets'].sort(),
   );
-});
-
-t.test('a save into a directory with a damaged state file works, deletes nothing and says so', async (t) => {
-  const dir = t.testdir();
-  await saveCheckpoint(dir, sampleSnapshot(1));
-  writeFileSync(join(dir, 'checkpoint'), 'garbage');
-  const saved = await saveCheckpoint(dir, sampleSnapshot(2), { keep: 1 });
-  t.match(saved.warnings, [/read ckpt error!.*Checkpoint ignored/]);
-  t.same(saved.deleted, []);
-  t.equal(await latestCheckpoint(dir), saved.path);
-  t.equal((await loadCheckpoint(join(dir, 'model.ckpt-1'))).step, 1);
-});
-
-t.test('when the clean-up fails as well, both errors are told', async (t) => {
-  const dir = t.testdir();
-  const refuse = async (): Promise<never> => {
-    throw new Killed('gone');
-  };
-  const fs = { ...nodeFileSystem, rename: refuse, remove: refuse };
-  await t.rejects(saveCheckpoint(dir, sampleSnapshot(1), { fileSystem: fs }), {
-    code: 'ML_CKPT_WRITE',
-    cause: AggregateError,
-    hint: /could not be removed/,
-  });
-  t.equal(await latestCheckpoint(dir), null);
-  await saveCheckpoint(dir, sampleSnapshot(1));
-  t.same(temporaries(dir), []);
 });
