@@ -45,11 +45,11 @@ export function joinSession(message: JoinMessage): JoinResult {
   }
 }
 
-/** Makes everybody leave: threads at the barrier, threads waiting for a command. The main thread learns it from the result. */
+/** Makes everybody leave: threads at the barrier or waiting for a command, and the main thread, whatever it awaits. */
 export function abortSession(views: Views, control: number, reason = ABORT_FAILED): void {
   const at = control / 4;
   Atomics.compareExchange(views.i32, at + ABORT, 0, reason);
-  for (const word of [COMMAND, GENERATION, DONE]) Atomics.notify(views.i32, at + word);
+  for (const word of [COMMAND, GENERATION, DONE, JOINED]) Atomics.notify(views.i32, at + word);
 }
 
 function followCommands(views: Views, message: JoinMessage): JoinResult {

@@ -54,6 +54,7 @@ export class ThreadPool {
   #command = 0;
   #failure: MonolithError | undefined;
   #closing = false;
+  #closed: Promise<void> | undefined;
 
   private constructor(options: ThreadPoolOptions) {
     this.threads = options.threads;
@@ -190,13 +191,16 @@ export class ThreadPool {
   }
 
   /** Stops the threads and waits until they are gone. */
-  async close(): Promise<void> {
-    if (!this.#closing) {
-      this.#closing = true;
-      if (this.#failure === undefined) this.#publish(KIND_STOP);
-      else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
-      await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
-    }
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing = true;
+    if (this.#failure === undefined) this.#publish(KIND_STOP);
+    else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
+    await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
     await this.#piscina.destroy();
   }
 }
