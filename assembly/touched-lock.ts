@@ -7,13 +7,11 @@ const SPIN_COUNT: i32 = 200;
 const SLICE_NS: i64 = 100_000_000;
 const LOCK_SLICES: i32 = 300; // 30 s
 
-// @ts-ignore: decorator
 @inline
 export function tryLock(word: usize): bool {
   return atomic.cmpxchg<i32>(word, 0, 1) == 0;
 }
 
-// @ts-ignore: decorator
 @inline
 export function lock(word: usize): bool {
   return atomic.cmpxchg<i32>(word, 0, 1) == 0 ? true : lockSlow(word);
@@ -38,7 +36,6 @@ function lockSlow(word: usize): bool {
   return false;
 }
 
-// @ts-ignore: decorator
 @inline
 export function unlock(word: usize): void {
   if (atomic.xchg<i32>(word, 0) == 2) atomic.notify(word, 1);

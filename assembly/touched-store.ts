@@ -36,7 +36,6 @@ export const PRESENT: u32 = 1;
 export const OVERFLOW_FULL: u32 = 2;
 export const LOST_LOCK: u32 = 3;
 
-// @ts-ignore: decorator
 @inline
 export function mix(key: i64): u64 {
   let x = <u64>key;

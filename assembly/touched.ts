@@ -19,7 +19,6 @@ export {
 // Scratch of a call: | 0 hashes of a chunk | 1024 sum of the touch loop |.
 const CHUNK: u32 = 256;
 
-// @ts-ignore: decorator
 @inline
 function inTable(home: usize, key: i64): bool {
   let found = false;

@@ -29,6 +29,9 @@ export const ERROR_MESSAGES = {
   ML_TIMEOUT: '{what} did not answer within {timeoutMs} ms',
   ML_WASM: 'WebAssembly kernels cannot run here: {reason}',
   ML_WORKER: 'worker thread {thread} failed: {reason}',
+  // sparse
+  ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
+  ML_TOUCHED_SIZE: 'touched-key set {name} cannot be made: {reason}',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_MESSAGES;
