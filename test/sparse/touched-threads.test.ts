@@ -8,7 +8,7 @@ import { touchedGeometry } from '../../src/runtime/touched-geometry.js';
 import { TouchedKeySet } from '../../src/sparse/touched-key-set.js';
 import { keyWithHash } from './colliding-keys.js';
 import { parityCase } from './parity.js';
-import type { TouchedWorkerData, TouchedWorkerResult } from './touched-worker.js';
+import type { TouchedJob, TouchedWorkerResult } from './touched-worker.js';
 
 /** 1 runs the parity cases at their full size (minutes); the default keeps the shape and shrinks the numbers. */
 const scale = process.env.TOUCHED_FULL === '1' ? 1 : 64;
@@ -30,18 +30,31 @@ interface ClearCase {
   expected: { inserts_returning_nonzero: number };
 }
 
-type Job = Pick<TouchedWorkerData, 'keys'> & Partial<TouchedWorkerData>;
+type Job = Pick<TouchedJob, 'keys'> & Partial<TouchedJob>;
 
-async function runThreads(made: ReturnType<typeof makeSet>, jobs: readonly Job[]): Promise<TouchedWorkerResult[]> {
+const workers: Worker[] = [];
+t.teardown(async () => {
+  const exits = workers.map((worker) => once(worker, 'exit'));
+  for (const worker of workers) worker.postMessage('end');
+  await Promise.all(exits);
+});
+
+/** One job per thread, all at once. Threads are kept for the next jobs: starting one takes longer than most jobs. */
+async function runThreads({ memory, set }: ReturnType<typeof makeSet>, jobs: Job[]): Promise<TouchedWorkerResult[]> {
   const gate = new Int32Array(new SharedArrayBuffer(4));
+  const shared = { module, memory, handle: set.handle, gate, threads: jobs.length };
   return Promise.all(
-    jobs.map(async (job) => {
-      const shared = { module, memory: made.memory, handle: made.set.handle, gate, threads: jobs.length };
-      const workerData = { ...shared, keysPerInsert: 512, rounds: 1, stealEvery: Number.POSITIVE_INFINITY, ...job };
-      const worker = new Worker(new URL('./touched-worker.js', import.meta.url), { workerData, execArgv: [] });
-      const exited = once(worker, 'exit');
-      const [result] = (await once(worker, 'message')) as [TouchedWorkerResult];
-      await exited;
+    jobs.map(async (job, i) => {
+      workers[i] ??= new Worker(new URL('./touched-worker.js', import.meta.url), { execArgv: [] });
+      const answer = once(workers[i], 'message');
+      workers[i].postMessage({
+        ...shared,
+        keysPerInsert: 512,
+        rounds: 1,
+        stealEvery: Number.POSITIVE_INFINITY,
+        ...job,
+      });
+      const [result] = (await answer) as [TouchedWorkerResult];
       return result;
     }),
   );

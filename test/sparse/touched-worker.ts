@@ -1,9 +1,9 @@
-/** @file Thread entry of the touched-key tests: inserts (and steals) what it is told, and answers with what happened. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** @file Thread entry of the touched-key tests: for each job, inserts (and steals) as told and answers with what happened. */
+import { parentPort } from 'node:worker_threads';
 import { instantiateKernels } from '../../src/runtime/load-kernels.js';
 import { TouchedKeySet, type TouchedKeySetHandle } from '../../src/sparse/touched-key-set.js';
 
-export interface TouchedWorkerData {
+export interface TouchedJob {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
   readonly handle: TouchedKeySetHandle;
@@ -23,7 +23,7 @@ export interface TouchedWorkerResult {
 }
 
 /** The batches of keys of one round. */
-function* batches({ keys, keysPerInsert }: TouchedWorkerData): Generator<BigInt64Array> {
+function* batches({ keys, keysPerInsert }: TouchedJob): Generator<BigInt64Array> {
   if (keys instanceof BigInt64Array) {
     for (let at = 0; at < keys.length; at += keysPerInsert) yield keys.subarray(at, at + keysPerInsert);
     return;
@@ -39,7 +39,7 @@ function* batches({ keys, keysPerInsert }: TouchedWorkerData): Generator<BigInt6
   yield batch.subarray(0, count);
 }
 
-function run(data: TouchedWorkerData): TouchedWorkerResult {
+function run(data: TouchedJob): TouchedWorkerResult {
   const kernels = instantiateKernels(data.module, data.memory);
   const set = TouchedKeySet.attach(data.handle, { memory: data.memory, kernels });
   let dropped = 0;
@@ -59,4 +59,7 @@ function run(data: TouchedWorkerData): TouchedWorkerResult {
   return { dropped, stolen };
 }
 
-parentPort?.postMessage(run(workerData as TouchedWorkerData));
+parentPort?.on('message', (job: TouchedJob | 'end') => {
+  if (job === 'end') parentPort?.close();
+  else parentPort?.postMessage(run(job));
+});
