@@ -15,6 +15,8 @@ import type { BenchJob, BenchSpan, BenchWorkerData } from './touched-keys-worker
 
 export interface Round {
   readonly insertMs: number;
+  /** Processor time of all threads: what to compare when others use the machine too. */
+  readonly cpuMs: number;
   readonly stealMs: number;
   /** Distinct keys found; all systems must agree. */
   readonly keyCount: number;
@@ -32,6 +34,11 @@ export interface Setup {
   readonly concurrencyLevel: number;
   readonly keys: readonly BigInt64Array[];
   readonly threadsMax: number;
+}
+
+function cpuMsSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
 }
 
 /** The product: kernels called by worker threads on keys that are in shared memory. */
@@ -64,6 +71,7 @@ export async function wasmSystem({ capacity, concurrencyLevel, keys, threadsMax 
     async run(keysIndex, threads) {
       const meetAt = Atomics.load(gate, 0) + threads;
       const { length } = keys[keysIndex]!;
+      const cpu = process.cpuUsage();
       const spans = await Promise.all(
         workers.slice(0, threads).map(async (worker, i) => {
           const from = Math.floor((length * i) / threads);
@@ -75,9 +83,10 @@ export async function wasmSystem({ capacity, concurrencyLevel, keys, threadsMax 
         }),
       );
       const insertMs = Math.max(...spans.map((s) => s.endMs)) - Math.min(...spans.map((s) => s.beginMs));
+      const cpuMs = cpuMsSince(cpu);
       const begin = performance.now();
       const keyCount = set.steal().length;
-      return { insertMs, keyCount, stealMs: performance.now() - begin };
+      return { insertMs, cpuMs, keyCount, stealMs: performance.now() - begin };
     },
     async close() {
       const exits = workers.map((worker) => once(worker, 'exit'));
@@ -94,11 +103,13 @@ export function jsSetSystem({ keys }: Setup): System {
     threadsMax: 1,
     async run(keysIndex) {
       const set = new Set<bigint>();
+      const cpu = process.cpuUsage();
       const begin = performance.now();
       for (const key of keys[keysIndex]!) set.add(key);
       const middle = performance.now();
+      const cpuMs = cpuMsSince(cpu);
       const keyCount = BigInt64Array.from(set).length;
-      return { insertMs: middle - begin, keyCount, stealMs: performance.now() - middle };
+      return { insertMs: middle - begin, cpuMs, keyCount, stealMs: performance.now() - middle };
     },
     async close() {},
   };
@@ -136,8 +147,8 @@ export function nativeSystem(setup: Setup, program: string, dir: string, lockSpa
       child.stdin!.write(`${threads} ${keysIndex}\n`);
       const { value, done } = await lines.next();
       if (done) throw new Error(`the native twin ended early, code ${child.exitCode}`);
-      const [insertMs, keyCount, stealMs] = String(value).split(' ').map(Number) as [number, number, number];
-      return { insertMs, keyCount, stealMs };
+      const [insertMs = 0, cpuMs = 0, keyCount = 0, stealMs = 0] = String(value).split(' ').map(Number);
+      return { insertMs, cpuMs, keyCount, stealMs };
     },
     async close() {
       child.stdin!.end();

@@ -69,6 +69,7 @@ function zipfRanks(universe: number, random: () => number): () => number {
 interface Cell {
   readonly system: string;
   readonly workload: string;
+  readonly keysIndex: number;
   readonly threads: number;
   readonly rounds: Round[];
 }
@@ -94,39 +95,41 @@ async function measure(systems: readonly System[]): Promise<Cell[]> {
       if (round >= 0) cell.rounds.push(result);
     }
   }
-  return cells.map(({ from, keysIndex, ...cell }) => cell);
+  return cells.map(({ from, ...cell }) => cell);
 }
 
-/** Numbers of a cell, and its ratios to the native twin: median of the per-round ratios, and best to best. */
+/** Numbers of a cell, and its ratios to the native twin: the median of the ratios of each round. */
 function summarise(cell: Cell, cells: readonly Cell[], keyCounts: readonly number[]) {
   const native = cells.find((c) => c.system === 'native' && c.workload === cell.workload && c.threads === cell.threads);
-  const ms = cell.rounds.map((r) => r.insertMs);
-  const inserts = keyCounts[WORKLOADS.indexOf(cell.workload as (typeof WORKLOADS)[number])]!;
+  const medianOf = (pick: (round: Round) => number) => median(cell.rounds.map(pick));
+  const ratioOf = (pick: (round: Round) => number) =>
+    native ? median(cell.rounds.map((round, i) => pick(round) / pick(native.rounds[i]!))) : undefined;
+  const insertMs = medianOf((r) => r.insertMs);
   return {
     workload: cell.workload,
     threads: cell.threads,
     system: cell.system,
-    insertMs: median(ms),
-    bestMs: Math.min(...ms),
-    insertsPerSecond: (inserts / median(ms)) * 1000,
-    stealMs: median(cell.rounds.map((r) => r.stealMs)),
-    ratio: native ? median(ms.map((m, i) => m / native.rounds[i]!.insertMs)) : undefined,
-    bestRatio: native ? Math.min(...ms) / Math.min(...native.rounds.map((r) => r.insertMs)) : undefined,
+    insertMs,
+    cpuMs: medianOf((r) => r.cpuMs),
+    insertsPerSecond: (keyCounts[cell.keysIndex]! / insertMs) * 1000,
+    stealMs: medianOf((r) => r.stealMs),
+    ratio: ratioOf((r) => r.insertMs),
+    cpuRatio: ratioOf((r) => r.cpuMs),
   };
 }
 
 function table(rows: readonly ReturnType<typeof summarise>[]): string {
-  const head = ['workload', 'threads', 'system', 'ms', 'best ms', 'M inserts/s', 'drain ms', '/ native', 'best / best'];
+  const head = ['workload', 'threads', 'system', 'ms', 'cpu ms', 'M inserts/s', 'drain ms', '/ native', 'cpu / native'];
   const body = rows.map((r) => [
     r.workload,
     String(r.threads),
     r.system,
     r.insertMs.toFixed(1),
-    r.bestMs.toFixed(1),
+    r.cpuMs.toFixed(1),
     (r.insertsPerSecond / 1e6).toFixed(1),
     r.stealMs.toFixed(1),
     r.ratio?.toFixed(2) ?? '-',
-    r.bestRatio?.toFixed(2) ?? '-',
+    r.cpuRatio?.toFixed(2) ?? '-',
   ]);
   const widths = head.map((_, i) => Math.max(...[head, ...body].map((row) => row[i]!.length)));
   return [head, ...body].map((row) => row.map((text, i) => text.padEnd(widths[i]!)).join('  ')).join('\n');

@@ -2,7 +2,8 @@
 // plainly. One key at a time, one-byte spin locks side by side (or `lock spacing` bytes apart), no prefetch.
 //
 // Usage: touched_keys <capacity> <concurrency> <lock spacing> <key file>...
-// A line "<threads> <file index>" on stdin runs one timed round; the answer is "<insert ms> <keys> <steal ms>".
+// A line "<threads> <file index>" on stdin runs one timed round; the answer is "<insert ms> <insert CPU ms> <keys>
+// <steal ms>".
 #include <immintrin.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -208,6 +210,12 @@ double nowMs() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double cpuMs() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return time.tv_sec * 1e3 + time.tv_nsec / 1e6;
+}
+
 std::vector<int64_t> readKeys(const char* path) {
   FILE* file = fopen(path, "rb");
   if (file == nullptr) exit(1);
@@ -247,10 +255,12 @@ int main(int argc, char** argv) {
   for (int i = 4; i < argc; i++) files.push_back(readKeys(argv[i]));
   int threads, file;
   while (scanf("%d %d", &threads, &file) == 2) {
+    const double cpuStart = cpuMs();
     const double insertMs = insertAll(set, files.at(file), threads);
+    const double insertCpuMs = cpuMs() - cpuStart;
     const double start = nowMs();
     const size_t count = set.steal().size();
-    printf("%.3f %zu %.3f\n", insertMs, count, nowMs() - start);
+    printf("%.3f %.3f %zu %.3f\n", insertMs, insertCpuMs, count, nowMs() - start);
     fflush(stdout);
   }
 }
