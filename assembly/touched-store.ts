@@ -65,7 +65,7 @@ export function createTouchedKeys(
   store<u32>(set, buckets - 1, 16);
   // With more locks than buckets, one bucket's keys must still share a stripe: they share its bitmap.
   store<u32>(set, min(buckets, locks) - 1, 20);
-  store<u32>(set, min<u32>(max<u32>(capacity >> 10, 1), 16), 24);
+  store<u32>(set, min<u32>(max<u32>(capacity >> 10, 1), 32), 24);
   store<u32>(set, slots, 28);
   store<u32>(set, stripes, 32);
   store<u32>(set, overflow, 36);

@@ -19,14 +19,20 @@ export {
 // Scratch of a call: | 0 hashes of a chunk | 1024 sum of the touch loop |.
 const CHUNK: u32 = 256;
 
+/**
+ * Whether one of the entries `hop` names is `key`. The first four share the cache line of `home` and are compared without
+ * a branch on how many there are, which no predictor could guess.
+ */
 @inline
-function inTable(home: usize, key: i64): bool {
-  let found = false;
-  for (let hop = atomic.load<u32>(home, 12); hop != 0; hop &= hop - 1) {
-    if (atomic.load<i64>(home + (<usize>ctz(hop) << SLOT_SHIFT)) == key) {
-      found = true;
-      break;
-    }
+function isAmong(home: usize, hop: u32, key: i64): bool {
+  const near =
+    <u32>(atomic.load<i64>(home) == key) |
+    (<u32>(atomic.load<i64>(home, 16) == key) << 1) |
+    (<u32>(atomic.load<i64>(home, 32) == key) << 2) |
+    (<u32>(atomic.load<i64>(home, 48) == key) << 3);
+  let found = (near & hop) != 0;
+  for (let far = hop & ~15; far != 0 && !found; far &= far - 1) {
+    found = atomic.load<i64>(home + (<usize>ctz(far) << SLOT_SHIFT)) == key;
   }
   return found;
 }
@@ -60,15 +66,20 @@ function moveHole(set: usize, hole: usize, held: usize): usize {
   return 0;
 }
 
-/** Steps 4 to 8 of an insert; the caller holds `stripe`, the stripe of `home`. */
-function insertLocked(set: usize, stripe: usize, home: usize, key: i64, hash: u32): u32 {
-  if (inTable(home, key)) return PRESENT;
+/**
+ * Steps 4 to 8 of an insert; the caller holds `stripe`, the stripe of `home`. `absent`: the key is known not to be among
+ * the entries of `home`.
+ */
+function insertLocked(set: usize, stripe: usize, home: usize, key: i64, hash: u32, absent: bool): u32 {
+  const hop = load<u32>(home, 12);
+  if (!absent && isAmong(home, hop, key)) return PRESENT;
   if (load<u32>(stripe, 8) != 0) {
     const found = overflowHas(set, key);
     if (found != INSERTED) return found;
   }
   const end = home + (<usize>INSERT_RANGE << SLOT_SHIFT);
-  let hole = home;
+  // Slots with entries of this bucket are taken: no need to look.
+  let hole = home + (<usize>ctz(~hop) << SLOT_SHIFT);
   while (hole < end && (load<u32>(hole, 8) != 0 || atomic.cmpxchg<u32>(hole, 0, hash, 8) != 0)) hole += 1 << SLOT_SHIFT;
   if (hole == end) return addOverflow(set, stripe, key, hash);
   while (hole - home >= <usize>HOP_RANGE << SLOT_SHIFT) {
@@ -81,6 +92,7 @@ function insertLocked(set: usize, stripe: usize, home: usize, key: i64, hash: u3
   }
   store<i64>(hole, key);
   store<u32>(hole, hash, 8);
+  // Not `hop`: making room may have moved an entry of this very bucket.
   store<u32>(home, load<u32>(home, 12) | (1 << <u32>((hole - home) >> SLOT_SHIFT)), 12);
   return INSERTED;
 }
@@ -146,7 +158,9 @@ export function insertTouchedKeys(set: usize, keys: usize, count: u32, scratch: 
       const key = load<i64>(chunk + (<usize>i << 3));
       const hash = load<u32>(scratch + (<usize>i << 2));
       const home = slots + (<usize>(hash & bucketMask) << SLOT_SHIFT);
-      if (key != 0 && inTable(home, key) && atomic.load<u32>(set + EPOCH) == epoch) {
+      const hop = atomic.load<u32>(home, 12);
+      const seen = isAmong(home, hop, key);
+      if (seen && key != 0 && atomic.load<u32>(set + EPOCH) == epoch) {
         i++;
         continue;
       }
@@ -154,11 +168,12 @@ export function insertTouchedKeys(set: usize, keys: usize, count: u32, scratch: 
       if (!lock(stripe)) return -1;
       const now = atomic.load<u32>(set + EPOCH);
       if (now != epoch) {
-        // What this call had inserted is gone.
-        epoch = now;
-        pending = 0;
+        pending = 0; // what this call had inserted is gone
       }
-      const result = insertLocked(set, stripe, home, key, hash);
+      // In one epoch a bitmap never comes back to an earlier value: entries move up and new ones add bits.
+      const absent = !seen && now == epoch && load<u32>(home, 12) == hop;
+      epoch = now;
+      const result = insertLocked(set, stripe, home, key, hash, absent);
       if (result == INSERTED) {
         store<u32>(stripe, load<u32>(stripe, 4) + 1, 4);
         pending++;
@@ -250,7 +265,7 @@ export function endSteal(set: usize): void {
 
 /**
  * Moves all keys to `out` and returns how many. -1: a lock is lost; -2: `outCount` is too small and nothing was moved.
- * Room for capacity + 1 + 16 keys per inserting thread always suffices.
+ * Room for capacity + 1 + 32 keys per inserting thread always suffices.
  */
 export function stealTouchedKeys(set: usize, out: usize, outCount: u32): i32 {
   const count = stop(set);
