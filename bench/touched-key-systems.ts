@@ -129,13 +129,17 @@ export function compileNative(dir: string, say: (line: string) => void): string 
   }
 }
 
-/** The C++ twin as a process that runs a round per line; its locks are `lockSpacing` bytes apart. */
-export function nativeSystem(setup: Setup, program: string, dir: string, lockSpacing: number): System {
-  const files = setup.keys.map((keys, i) => {
+/** Writes the keys to files for `nativeSystem`. Once: a process that has started may still be reading them. */
+export function writeKeys({ keys }: Setup, dir: string): string[] {
+  return keys.map((list, i) => {
     const file = join(dir, `keys-${i}.bin`);
-    writeFileSync(file, new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength));
+    writeFileSync(file, new Uint8Array(list.buffer, list.byteOffset, list.byteLength));
     return file;
   });
+}
+
+/** The C++ twin as a process that runs a round per line; its locks are `lockSpacing` bytes apart. */
+export function nativeSystem(setup: Setup, program: string, files: readonly string[], lockSpacing: number): System {
   const args = [setup.capacity, setup.concurrencyLevel, lockSpacing].map(String);
   const child: ChildProcess = spawn(program, [...args, ...files], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');

@@ -17,6 +17,7 @@ import {
   type Setup,
   type System,
   wasmSystem,
+  writeKeys,
 } from './touched-key-systems.js';
 
 const { values: options } = parseArgs({
@@ -149,12 +150,17 @@ try {
   };
   systems.push(await wasmSystem(setup));
   const program = compileNative(dir, say);
-  if (program) for (const spacing of [1, 16]) systems.push(nativeSystem(setup, program, dir, spacing));
+  if (program) {
+    const files = writeKeys(setup, dir);
+    for (const spacing of [1, 16]) systems.push(nativeSystem(setup, program, files, spacing));
+  }
   systems.push(jsSetSystem(setup));
   const cells = await measure(systems);
   for (const workload of WORKLOADS) {
-    const found = new Set(cells.filter((c) => c.workload === workload).flatMap((c) => c.rounds.map((r) => r.keyCount)));
-    if (found.size !== 1) throw new Error(`systems disagree on the distinct keys of ${workload}: ${[...found]}`);
+    const found = new Map(
+      cells.filter((c) => c.workload === workload).flatMap((c) => c.rounds.map((r) => [r.keyCount, c.system] as const)),
+    );
+    if (found.size > 1) throw new Error(`systems disagree on the keys of ${workload}: ${JSON.stringify([...found])}`);
   }
   const keyCounts = setup.keys.map((k) => k.length);
   const rows = cells.map((cell) => summarise(cell, cells, keyCounts));
