@@ -66,6 +66,15 @@ export class TouchedKeySet {
 
   /** The set another thread made, by its handle. `memory` must be the memory it was made in. */
   static attach(handle: TouchedKeySetHandle, { memory, kernels }: TouchedKeyMemory): TouchedKeySet {
+    if (
+      handle.pointer >= memory.buffer.byteLength ||
+      kernels.capacityOfTouchedKeys(handle.pointer) !== handle.capacity
+    ) {
+      throw new MonolithError('ML_TOUCHED_SIZE', {
+        name: handle.sharedName,
+        reason: 'the handle is of another memory',
+      });
+    }
     return new TouchedKeySet({ memory, kernels, handle });
   }
 

@@ -88,6 +88,8 @@ t.test('a set is reached by its handle', async (t) => {
   t.same([set.size, other.capacity, other.sharedName], [1, 10, set.sharedName]);
   t.same(set.steal(), BigInt64Array.of(7n));
   t.equal(other.size, 0);
+  const astray = { ...set.handle, pointer: 1024 };
+  t.throws(() => TouchedKeySet.attach(astray, { memory, kernels }), { code: 'ML_TOUCHED_SIZE' });
 });
 
 t.test('ids of any shape are flattened, and either reading of 64 bits is the same id', async (t) => {

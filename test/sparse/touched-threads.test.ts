@@ -145,3 +145,37 @@ t.test('threads that touch the same colliding keys leave each of them once', asy
     t.same(sorted(made.set.steal()), sorted(keys));
   }
 });
+
+const range = (from: number, to: number) => BigInt64Array.from({ length: to - from }, (_, i) => BigInt(from + i));
+
+t.test('threads that all come first initialise the set once', async (t) => {
+  // Clearing 16 MiB takes long enough for everybody to find the set uninitialised.
+  const made = makeSet(700_000, 1024);
+  await runThreads(
+    made,
+    [0, 1, 2, 3].map((i) => ({ keys: range(i * 100, (i + 1) * 100) })),
+  );
+  t.same(sorted(made.set.steal()), range(0, 400));
+});
+
+t.test('threads that insert the same keys in the same order add each of them once', async (t) => {
+  const made = makeSet(200_000, 16);
+  await runThreads(
+    made,
+    [0, 1, 2, 3].map(() => ({ keys: range(0, 100_000), keysPerInsert: 2048 })),
+  );
+  t.equal(made.set.size, 100_000);
+  t.same(sorted(made.set.steal()), range(0, 100_000));
+});
+
+t.test('a steal in the midst of an insert voids what that call had yet to add to the size', async (t) => {
+  const made = makeSet(100_000, 16);
+  const sizeWord = (made.set.handle.pointer + 64) / 4;
+  for (let attempt = 0; attempt < 10; attempt++) {
+    // The first thread steals and is done long before the second, whose later keys stay in the set.
+    const stealing = { keys: range(0, 50), keysPerInsert: 10, stealEvery: 5 };
+    await runThreads(made, [stealing, { keys: range(50, 40_000), keysPerInsert: 2048 }]);
+    t.equal(new Uint32Array(made.memory.buffer)[sizeWord], made.set.size);
+    made.set.steal();
+  }
+});
