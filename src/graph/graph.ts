@@ -122,8 +122,10 @@ export class Graph {
 
   /** The tensor called `op:index` (or `op`, meaning its first output). */
   tensor(name: string): Tensor {
-    const [op, index = '0'] = name.split(':') as [string, string?];
-    const tensor = this.op(op).outputs[Number(index)];
+    // Names of ops may hold colons themselves: lookups are called `feature:start_end`.
+    const colon = this.#ops.has(name) ? -1 : name.lastIndexOf(':');
+    const op = this.op(colon < 0 ? name : name.slice(0, colon));
+    const tensor = op.outputs[colon < 0 ? 0 : Number(name.slice(colon + 1))];
     if (tensor === undefined) throw misfit(name, 'the op has no such output');
     return tensor;
   }
