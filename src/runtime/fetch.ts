@@ -22,6 +22,7 @@ export function readFetch(session: Session, program: Program, fetch: Tensor | Op
       return shaped(fetch, sum);
     }
     case 'global':
+    case 'replicated':
       return shaped(fetch, f32.slice(storage.base / 4, storage.base / 4 + storage.count));
     case 'slice': {
       const values = new Float32Array(rows * storage.columns);
