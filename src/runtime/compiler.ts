@@ -103,7 +103,7 @@ export function executionOrder(fetches: readonly (Tensor | Op)[]): Op[] {
 }
 
 /** Where each feed of the schema has its pointers in a batch header. */
-function pointerWords(schema: BatchSchema): Map<string, { index: number; word: number }> {
+export function pointerWords(schema: BatchSchema): Map<string, { index: number; word: number }> {
   const words = new Map<string, { index: number; word: number }>();
   let word = BATCH_POINTERS;
   schema.forEach((feed, index) => {

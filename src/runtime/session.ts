@@ -81,6 +81,12 @@ export class Session implements CompileTarget {
 
   private constructor(graph: Graph, options: SessionOptions, memory: WebAssembly.Memory, kernels: WasmKernels) {
     const threads = options.threads ?? availableParallelism();
+    if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
+      throw new MonolithError('ML_FLAG', {
+        flag: 'batchSize',
+        reason: `${options.batchSize} is not a number of examples`,
+      });
+    }
     const slices = options.deterministic ? DETERMINISTIC_SLICES : threads;
     this.graph = graph;
     this.schema = options.schema;
@@ -198,6 +204,10 @@ export class Session implements CompileTarget {
 
   /** Compiles what `fetches` need; a later `run` of the same fetches finds it. */
   prepare(fetches: readonly Fetch[]): Program {
+    const stranger = fetches.find((fetch) => fetch.graph !== this.graph);
+    if (stranger !== undefined) {
+      throw new MonolithError('ML_GRAPH', { op: stranger.name, reason: 'it is of another graph than the session' });
+    }
     const key = fetches.map((fetch) => fetch.name).join('\n');
     let program = this.#programs.get(key);
     if (program === undefined) {
@@ -226,8 +236,7 @@ export class Session implements CompileTarget {
     const batch = typeof feeds === 'object' ? this.#feeds.write(feeds) : (feeds ?? 0);
     for (const update of this.#onStep) update(this.globalStep);
     await this.#pool.run(program.contexts, program.contextStride, batch, this.#stepTimeoutMs);
-    const rows = batch === 0 ? 0 : this.views.u32[batch / 4]!;
-    return fetches.map((fetch) => readFetch(this, program, fetch, rows));
+    return fetches.map((fetch) => readFetch(this, program, fetch, batch));
   }
 
   #explain(result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number): MonolithError {
