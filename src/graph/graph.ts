@@ -140,6 +140,16 @@ export class Graph {
     }
   }
 
+  /** Ops made by `body` have the names they ask for, whatever scope is open: slots are named after their variable. */
+  rootScope<T>(body: () => T): T {
+    const scopes = this.#scopes.splice(0);
+    try {
+      return body();
+    } finally {
+      this.#scopes.push(...scopes);
+    }
+  }
+
   /** Ops made by `body` run after `ops`. */
   controlDependencies<T>(ops: readonly (Op | Tensor)[], body: () => T): T {
     this.#control.push(ops.map((item) => (item instanceof Tensor ? item.op : item)));
