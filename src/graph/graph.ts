@@ -70,10 +70,11 @@ export class Op<A = unknown> {
     this.graph = graph;
     this.name = name;
     this.def = def;
-    this.inputs = inputs;
+    // A copy: the caller may go on using its array.
+    this.inputs = [...inputs];
     this.attrs = attrs;
     this.controlInputs = control;
-    const specs = def.infer(inputs, attrs);
+    const specs = def.infer(this.inputs, attrs);
     this.outputs = specs.map((spec, index) => new Tensor(this as Op, index, spec));
   }
 
