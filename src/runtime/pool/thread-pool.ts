@@ -30,6 +30,7 @@ export const THREADS_MAX = 64;
 const WORKER_FILE = fileURLToPath(new URL('../../../workers/pool-worker.js', import.meta.url));
 const JOIN_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 2_000;
+const KEEP_ALIVE_MS = 60_000;
 
 export interface ThreadPoolOptions {
   readonly threads: number;
@@ -167,13 +168,27 @@ export class ThreadPool {
   }
 
   async #until(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
+    // Neither waitAsync nor a thread whose task has ended keeps the process alive; somebody who awaits a step does.
+    const alive = setInterval(() => {}, KEEP_ALIVE_MS);
+    try {
+      await this.#reached(word, reached, timeoutMs, what);
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  async #reached(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
     const { i32 } = this.#views;
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       const value = Atomics.load(i32, this.#at + word);
       if (reached(value)) return;
-      if (Atomics.load(i32, this.#at + ABORT) !== 0) await this.#abortExplained();
+      if (Atomics.load(i32, this.#at + ABORT) !== 0) {
+        await this.#abortExplained();
+        continue;
+      }
+      // An abort between the check above and the wait below is not lost: its thread's task ends, and that notifies again.
       const left = deadline - performance.now();
       if (left <= 0) {
         this.#fail(new MonolithError('ML_TIMEOUT', { what, timeoutMs }));
@@ -186,7 +201,7 @@ export class ThreadPool {
 
   /** A thread raised the abort flag; its error arrives with its task. */
   async #abortExplained(): Promise<void> {
-    await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
+    await this.#tasksEnded();
     this.#failure ??= new MonolithError('ML_WORKER', { thread: 'unknown', reason: 'the session was aborted' });
   }
 
@@ -200,11 +215,17 @@ export class ThreadPool {
     this.#closing = true;
     if (this.#failure === undefined) this.#publish(KIND_STOP);
     else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
-    await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
+    await this.#tasksEnded();
     await this.#piscina.destroy();
   }
-}
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+  /** Waits for the threads to leave by themselves, but not for long. */
+  async #tasksEnded(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+    });
+    await Promise.race([Promise.all(this.#tasks), limit]);
+    clearTimeout(timer);
+  }
 }
