@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
+const LIMIT_MS = 60_000;
+
 export type CliEvent = Readonly<Record<string, unknown>>;
 
 export interface Ended {
@@ -27,7 +29,9 @@ export function runCli(args: readonly string[], { cwd, during = () => {} }: RunO
   return new Promise((resolve, reject) => {
     // By way of env, which takes out what tap puts in: its loaders would cost more than all the rest of the process.
     const command = ['-u', 'NODE_OPTIONS', '-u', 'MONOLITH_DEBUG', process.execPath, MAIN, ...args];
-    const child = spawn('env', command, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    // The limit is for a process that hangs: the test fails then, and nothing is left running.
+    const limit = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
+    const child = spawn('env', command, { cwd, stdio: ['ignore', 'pipe', 'pipe'], ...limit });
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk) => {
