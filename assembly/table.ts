@@ -273,13 +273,18 @@ function optimizeRow(table: usize, weights: usize, gradient: usize): void {
   }
 }
 
+/** Rows must not point to gradients when nobody is updating them: a later update would add to a buffer that is gone. */
+function forgetSums(merged: usize, end: usize): void {
+  for (let m = merged; m < end; m += 4) store<u32>(<usize>load<u32>(m) - 4, 0);
+}
+
 /**
  * Sums the gradients of each id over the slices, in slice order, and steps its row once. Handles the partitions
  * [first, end), whose owner the caller is. `slices` is an array of `sliceCount` records of 8 u32 words:
  * | unique ids | order | offsets | rows | gradients | gradient stride (floats) | - | - |, order and offsets as
  * partitionByHash writes them, rows as tableFind does. The first slice's gradient row is the accumulator; a row
  * points to it for the length of this call. `merged` has room for the ids of one partition over all slices.
- * Returns the number of rows stepped, or -1 when the heap is full.
+ * Returns the number of rows stepped, or -1 when the heap is full: the partition at hand is then as it was, but for new rows.
  */
 export function tableApply(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, merged: usize, updateSec: u32): i32 {
   const zeroRow = load<u32>(table, 28);
@@ -301,7 +306,10 @@ export function tableApply(table: usize, first: u32, end: u32, slices: usize, sl
         let weights = <usize>load<u32>(rows + (u << 2));
         if (weights == zeroRow) {
           const row = upsert(table, load<i64>(ids + (u << 3)));
-          if (row == 0) return -1;
+          if (row == 0) {
+            forgetSums(merged, last);
+            return -1;
+          }
           weights = row + ROW_HEADER;
         }
         const gradient = gradients + u * stride;

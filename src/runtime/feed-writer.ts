@@ -33,11 +33,17 @@ export class FeedWriter {
       }
     }
     const rows = rowsOf(this.#schema, data);
+    if (!Number.isInteger(rows) || rows < 0) {
+      const name = this.#schema[0]!.name;
+      throw new MonolithError('ML_FEED', { name, reason: 'its values do not fill a whole number of rows' });
+    }
     const valueCounts = data.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
     const bytes = bytesFor(this.#schema, rows, valueCounts);
     if (bytes > this.#bytes) {
-      this.#at = this.#arena.alloc(bytes, 'feeds');
-      this.#bytes = bytes;
+      // The old region is lost: growing at least twofold keeps the sum of all below twice the last.
+      const grown = Math.max(bytes, 2 * this.#bytes);
+      this.#at = this.#arena.alloc(grown, 'feeds');
+      this.#bytes = grown;
     }
     writeBatch(this.#views, this.#at, this.#schema, { rows, feeds: data });
     return this.#at;

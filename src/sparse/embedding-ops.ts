@@ -93,11 +93,16 @@ function isOp<A>(op: Op, def: OpDef<A>): op is Op<A> & Op {
 function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
   const { slice } = context;
   const table = HashTable.of(context.environment, config);
-  const lookups = context.ops.filter((op) => isOp(op, EmbeddingLookup) && op.attrs.table === config);
-  const updated = context.ops.some((op) => isOp(op, EmbeddingUpdate) && op.attrs.table === config);
+  const updates = context.ops.filter((op) => isOp(op, EmbeddingUpdate) && op.attrs.table === config);
+  const updated = updates.length > 0;
+  // A gradient need not depend on the lookup it belongs to, so that lookup may be no part of the program.
+  const lookups = new Set([
+    ...context.ops.filter((op) => isOp(op, EmbeddingLookup) && op.attrs.table === config),
+    ...updates.flatMap((op) => (op.attrs as EmbeddingUpdateAttrs).lookups.map((lookup) => lookup.op)),
+  ]);
   for (const lookup of lookups) context.lower(lookup.inputs[0]!.op);
-  const feeds = lookups.map((lookup) => context.ragged(lookup.inputs[0]!));
-  const capacity = feeds.reduce((sum, feed) => sum + feed.capacity, 0);
+  const feeds = [...lookups].map((lookup) => ({ lookup, ragged: context.ragged(lookup.inputs[0]!) }));
+  const capacity = feeds.reduce((sum, { ragged }) => sum + ragged.capacity, 0);
 
   const cells = context.environment.kernels.uniqueTableCells(capacity);
   const scratch = context.perSlice(cells * 16, 'unique table');
@@ -109,8 +114,7 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
 
   let count = slice.constant(0);
   const features = new Map<Tensor, { inverse: Register; ragged: RaggedFeed }>();
-  lookups.forEach((lookup, index) => {
-    const ragged = feeds[index]!;
+  for (const { lookup, ragged } of feeds) {
     const inverse = context.perSlice(ragged.capacity * 4, `inverse ${lookup.name}`).pointer;
     const total = slice.each();
     context.emit(
@@ -129,7 +133,7 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     );
     count = total;
     features.set(lookup.output, { inverse, ragged });
-  });
+  }
   const tableAddress = slice.constant(table.address);
   context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer]);
   const group = { table, ids, rows, count, capacity, features };

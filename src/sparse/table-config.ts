@@ -27,7 +27,7 @@ export type OptimizerConfig =
       readonly l2: number;
     };
 
-/** A rate per global step; text is what makes two of them equal. */
+/** A rate per global step. Two of them are equal when they are the same function, or when each has a text of its own and the texts are equal. */
 export interface LearningRateFunction {
   (globalStep: number): number;
   toString(): string;
@@ -88,7 +88,22 @@ export function tableDim(config: TableConfig): number {
   return config.segments.reduce((dim, segment) => dim + segment.dim, 0);
 }
 
+const functionNumbers = new WeakMap<LearningRateFunction, number>();
+let functionCount = 0;
+
+/** The source text of a function says nothing about the values it closes over, so a function without a text of its own gets a number. */
+function rateKey(rate: LearningRateFunction | undefined): string | number | null {
+  if (rate === undefined) return null;
+  if (rate.toString !== Function.prototype.toString) return rate.toString();
+  let number = functionNumbers.get(rate);
+  if (number === undefined) {
+    number = functionCount++;
+    functionNumbers.set(rate, number);
+  }
+  return number;
+}
+
 /** Text of everything that makes two tables the same but the name and the dimension of segments. */
 export function segmentKey(segment: SegmentConfig): string {
-  return JSON.stringify([segment.initializer, segment.optimizer, segment.learningRateFn?.toString() ?? null]);
+  return JSON.stringify([segment.initializer, segment.optimizer, rateKey(segment.learningRateFn)]);
 }

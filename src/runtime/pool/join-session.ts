@@ -29,7 +29,7 @@ import type { JoinMessage, JoinResult } from './protocol.js';
 const SPINS = 6000;
 const SLEEP_SLICE_MS = 100;
 
-type RunStep = (context: number, batch: number, command: number) => number;
+type RunStep = (context: number, batch: number, command: number, quiet: number) => number;
 
 export function joinSession(message: JoinMessage): JoinResult {
   const views = new Views(message.memory.buffer);
@@ -45,11 +45,11 @@ export function joinSession(message: JoinMessage): JoinResult {
   }
 }
 
-/** Makes everybody leave: threads at the barrier, threads waiting for a command. The main thread learns it from the result. */
+/** Makes everybody leave: threads at the barrier or waiting for a command, and the main thread, whatever it awaits. */
 export function abortSession(views: Views, control: number, reason = ABORT_FAILED): void {
   const at = control / 4;
   Atomics.compareExchange(views.i32, at + ABORT, 0, reason);
-  for (const word of [COMMAND, GENERATION, DONE]) Atomics.notify(views.i32, at + word);
+  for (const word of [COMMAND, GENERATION, DONE, JOINED]) Atomics.notify(views.i32, at + word);
 }
 
 function followCommands(views: Views, message: JoinMessage): JoinResult {
@@ -70,7 +70,7 @@ function followCommands(views: Views, message: JoinMessage): JoinResult {
     const slot = at + COMMANDS + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
     if (u32[slot] !== KIND_STEP) return { kind: 'stopped' };
     const context = u32[slot + 1]! + thread * u32[slot + 2]!;
-    const status = runStep(context, u32[slot + 3]!, command);
+    const status = runStep(context, u32[slot + 3]!, command, u32[slot + 4]!);
     if (status === STATUS_ABORTED) return { kind: 'aborted' };
     if (status !== 0) {
       const failedAt = u32[context / 4 + CONTEXT.failedAt]!;

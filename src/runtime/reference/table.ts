@@ -263,7 +263,10 @@ export function tableApply(
         let weights = m.u32[word('rows') / 4 + u]!;
         if (weights === zeroRow) {
           const row = upsert(m, table, m.i64[word('ids') / 8 + u]!);
-          if (row === 0) return -1;
+          if (row === 0) {
+            for (let i = 0; i < count; i++) m.u32[m.u32[merged / 4 + i]! / 4 - 1] = 0;
+            return -1;
+          }
           weights = row + ROW_HEADER_BYTES;
         }
         const gradient = word('gradients') + u * word('stride') * 4;

@@ -1,0 +1,102 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { MonolithError } from '../../src/base/errors.js';
+import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
+import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
+import { contentOf, faultyFileSystem, operationCount, quick, sampleSnapshot, temporaries, treeOf } from './helpers.js';
+
+t.test('wherever a save is killed, the previous checkpoint is latest and the next save cleans up', async (t) => {
+  const home = t.testdir();
+  const count = await operationCount(join(home, 'count'), 1, 2);
+  const clean = join(home, 'clean');
+  await saveCheckpoint(clean, sampleSnapshot(1));
+  await saveCheckpoint(clean, sampleSnapshot(2, 5), { keep: 1 });
+  let leftovers = 0;
+  for (let at = 0; at < count; at++) {
+    const dir = join(home, String(at));
+    await saveCheckpoint(dir, sampleSnapshot(1), quick());
+    const fs = faultyFileSystem({ at, mode: 'kill' });
+    const outcome = await saveCheckpoint(dir, sampleSnapshot(2, 5), { keep: 1, fileSystem: fs }).catch(
+      (e: unknown) => e,
+    );
+    if (outcome instanceof Error) t.ok(outcome instanceof MonolithError && outcome.code === 'ML_CKPT_WRITE');
+    leftovers += temporaries(dir).length;
+
+    const latest = await latestCheckpoint(dir);
+    const loaded = await loadCheckpoint(latest!);
+    t.same(
+      contentOf(loaded),
+      contentOf(loaded.step === 1 ? sampleSnapshot(1) : sampleSnapshot(2, 5)),
+      `killed at ${at}`,
+    );
+
+    await saveCheckpoint(dir, sampleSnapshot(2, 5), { keep: 1, ...quick() });
+    t.same(temporaries(dir), []);
+    if (loaded.step === 1) t.same(treeOf(dir), treeOf(clean), 'as if nothing had happened');
+    else t.equal((await loadCheckpoint(join(dir, 'model.ckpt-2'))).step, 2);
+  }
+  t.ok(leftovers > 10, 'the kills did leave something to clean');
+});
+
+t.test(
+  'a kill while a step is saved again with other values gives old, new or an error, never a mixture',
+  async (t) => {
+    const home = t.testdir();
+    const count = await operationCount(join(home, 'count'), 1, 1);
+    for (let at = 0; at < count; at++) {
+      const dir = join(home, String(at));
+      await saveCheckpoint(dir, sampleSnapshot(1), quick());
+      const fs = faultyFileSystem({ at, mode: 'kill' });
+      const killed = await saveCheckpoint(dir, sampleSnapshot(1, 5), { fileSystem: fs }).catch((e: unknown) => e);
+      t.ok(!(killed instanceof Error) || killed instanceof MonolithError);
+      try {
+        const loaded = contentOf(await loadCheckpoint((await latestCheckpoint(dir))!));
+        const versions = [sampleSnapshot(1), sampleSnapshot(1, 5)].map((version) => JSON.stringify(contentOf(version)));
+        t.ok(versions.includes(JSON.stringify(loaded)), `killed at ${at}`);
+      } catch (error) {
+        t.match(error, { code: 'ML_CKPT_CORRUPT' }, `killed at ${at}`);
+      }
+      await saveCheckpoint(dir, sampleSnapshot(1, 5), quick());
+      t.same(contentOf(await loadCheckpoint((await latestCheckpoint(dir))!)), contentOf(sampleSnapshot(1, 5)));
+      t.same(temporaries(dir), []);
+    }
+  },
+);
+
+t.test('a killed save of another step leaves nothing after the next save', async (t) => {
+  const home = t.testdir();
+  const count = await operationCount(join(home, 'count'), 1, 2);
+  for (let at = 0; at < count; at += 3) {
+    const dir = join(home, String(at));
+    await saveCheckpoint(dir, sampleSnapshot(1), quick());
+    const fs = faultyFileSystem({ at, mode: 'kill' });
+    await saveCheckpoint(dir, sampleSnapshot(2, 5), { fileSystem: fs }).catch(() => {});
+    await saveCheckpoint(dir, sampleSnapshot(3), quick());
+    t.same(temporaries(dir), []);
+    const withoutIndex = readdirSync(dir)
+      .filter((name) => name.startsWith('model.ckpt-2.'))
+      .filter(() => !readdirSync(dir).includes('model.ckpt-2.index'));
+    t.same(withoutIndex, [], `killed at ${at}`);
+    t.equal((await loadCheckpoint((await latestCheckpoint(dir))!)).step, 3);
+  }
+});
+
+t.test('leftovers of a killed process are ignored by readers; foreign assets are left alone', async (t) => {
+  const dir = t.testdir();
+  const { path } = await saveCheckpoint(dir, sampleSnapshot(1));
+  const hex = '0123456789abcdef'.repeat(2);
+  writeFileSync(join(dir, `checkpoint.tmp${hex}`), 'model_checkpoint_path: "nowhere"');
+  writeFileSync(`${path}.index.tmp${hex}`, '');
+  mkdirSync(join(dir, `model.ckpt-2.assets.tmp${hex}`));
+  mkdirSync(join(dir, 'model.ckpt-9.assets'));
+  writeFileSync(join(dir, `mine.tmp${hex}`), '');
+  writeFileSync(join(`${path}.assets`, 'MonolithHashTable_bias-00000-of-00001-tmp-77'), 'x');
+  t.equal(await latestCheckpoint(dir), path);
+  t.same(contentOf(await loadCheckpoint(path)), contentOf(sampleSnapshot(1)));
+  await saveCheckpoint(dir, sampleSnapshot(2), { keep: 1 });
+  t.same(
+    readdirSync(dir).filter((name) => !name.startsWith('model.ckpt-2.')),
+    ['checkpoint', `mine.tmp${hex}`, 'model.ckpt-9.assets'].sort(),
+  );
+});
