@@ -55,7 +55,8 @@ export class ProgressHook implements TrainHook {
     this.loss = loss as number;
     this.#step = context.globalStep;
     this.#nowMs = performance.now();
-    if (this.#nowMs - this.#toldMs >= this.#intervalMs) this.#tell();
+    // The last step is told before the save and the evaluation that follow it: both may take their time.
+    if (this.#step >= this.endStep || this.#nowMs - this.#toldMs >= this.#intervalMs) this.#tell();
   }
 
   end(): void {

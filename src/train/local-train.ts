@@ -83,7 +83,9 @@ export class LocalTrainer {
     let restored: string | null = null;
     const monitored = await MonitoredSession.create({
       graph: model.graph,
-      hooks: [...saver, ...hooks, stop, new NanGuardHook(model.loss)],
+      // The guard comes first, though §3.1 has it near the end: a step that went wrong must not be saved, or every later
+      // run would go on from it.
+      hooks: [new NanGuardHook(model.loss), ...saver, ...hooks, stop],
       createSession: async () => {
         const session = await Session.create(model.graph, options.session);
         try {
@@ -100,6 +102,17 @@ export class LocalTrainer {
 
   /** Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. */
   async train(input: TrainInput): Promise<boolean> {
+    try {
+      await this.#loop(input);
+    } catch (error) {
+      this.#monitored.fail();
+      throw error;
+    }
+    await this.#monitored.end();
+    return this.#options.signal?.aborted ?? false;
+  }
+
+  async #loop(input: TrainInput): Promise<void> {
     const { model, signal } = this.#options;
     const fetches = [model.trainOp];
     const batches = new BatchQueue(input);
@@ -111,8 +124,6 @@ export class LocalTrainer {
       await this.#monitored.runSteps(fetches, group);
       wanted = stepsFor(GROUP_MS, (performance.now() - start) / group.length);
     }
-    await this.#monitored.end();
-    return signal?.aborted ?? false;
   }
 
   close(): Promise<void> {
