@@ -39,6 +39,10 @@ export class ProgressHook implements TrainHook {
     this.#step = session.globalStep;
   }
 
+  quietSteps(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
   beforeRun(): readonly Fetch[] {
     if (this.#startMs === 0) {
       this.#startMs = performance.now();

@@ -12,6 +12,8 @@ import {
   BINDING_RAGGED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
+  CAPTURES_HEADER_WORDS,
+  COMMAND_CAPACITY,
   CONTEXT,
   CONTEXT_BYTES,
 } from '../memory/control-layout.js';
@@ -29,6 +31,9 @@ export interface Program {
   /** Names of the feeds, by the number a failed binding reports. */
   readonly feedNames: readonly string[];
   storage(tensor: Tensor): Storage;
+  /** Scalars per batch that are kept for each command: their index among the captures, and where those are. */
+  readonly captured: ReadonlyMap<Tensor, number>;
+  readonly captures: { readonly base: number; readonly commandBytes: number };
 }
 
 export interface CompileTarget extends CompileEnvironment {
@@ -52,6 +57,8 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const sliceRegisters = context.slice.writeRegisters(views, arena, plan.slices, 'slice registers');
   const threadRegisters = context.thread.writeRegisters(views, arena, plan.threads, 'thread registers');
 
+  const captured = new Map([...fetched].filter(isBatchScalar).map((tensor, index) => [tensor, index]));
+  const captures = writeCaptures(target, context, [...captured.keys()]);
   const contexts = arena.alloc(CONTEXT_BYTES * plan.threads, 'step contexts');
   for (let thread = 0; thread < plan.threads; thread++) {
     const words: Record<keyof typeof CONTEXT, number> = {
@@ -74,6 +81,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
       bindings,
       failedAt: 0,
       failedDetail: 0,
+      captures: captures.at,
     };
     const at = (contexts + thread * CONTEXT_BYTES) / 4;
     for (const [name, word] of Object.entries(CONTEXT)) views.u32[at + word] = words[name as keyof typeof CONTEXT];
@@ -84,6 +92,8 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
     needsBatch: feeds.length > 0,
     feedNames: target.schema.map((feed) => feed.name),
     storage: (tensor) => context.storage(tensor),
+    captured,
+    captures,
   };
 }
 
@@ -114,6 +124,25 @@ function pointerWords(schema: BatchSchema): Map<string, { index: number; word: n
     word += feed.kind === 'dense' ? 1 : 2;
   });
   return words;
+}
+
+/** A number per batch, such as the loss. */
+function isBatchScalar(tensor: Tensor): boolean {
+  return tensor.spec.partial === true && tensor.spec.shape.length === 0;
+}
+
+function writeCaptures(target: CompileTarget, context: LoweringContext, tensors: readonly Tensor[]) {
+  if (tensors.length === 0) return { at: 0, base: 0, commandBytes: 0 };
+  const { arena, views, plan } = target;
+  const commandBytes = Math.ceil((tensors.length * plan.slices * 4) / 64) * 64;
+  const base = arena.alloc(commandBytes * COMMAND_CAPACITY, 'captured scalars');
+  const pairs = tensors.flatMap((tensor) => {
+    const storage = context.storage(tensor);
+    return storage.kind === 'partial' ? [storage.base, storage.sliceBytes] : [];
+  });
+  const at = arena.alloc((CAPTURES_HEADER_WORDS + pairs.length) * 4, 'captures');
+  views.u32.set([tensors.length, base, commandBytes, 0, ...pairs], at / 4);
+  return { at, base, commandBytes };
 }
 
 function writeBindings(target: CompileTarget, context: LoweringContext, feeds: readonly FeedUse[]): number {

@@ -1,13 +1,28 @@
 /** @file Reads the value of a fetch out of shared memory after a step. */
 import { type Op, Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
+import { COMMAND_CAPACITY } from '../memory/control-layout.js';
 import type { Program } from './compiler.js';
 import type { Session } from './session.js';
 
 export type FetchValue = number | Float32Array | BigInt64Array | undefined;
 
-export function readFetch(session: Session, program: Program, fetch: Tensor | Op, rows: number): FetchValue {
+/** Whether the value of each step is still there when several steps were run: true of ops and of scalars per batch. */
+export function outlivesStep(program: Program, fetch: Tensor | Op): boolean {
+  return !(fetch instanceof Tensor) || program.captured.has(fetch);
+}
+
+/** The value of `fetch` after the step of `command`, whose batch had `rows` rows. */
+export function readFetch(
+  session: Session,
+  program: Program,
+  fetch: Tensor | Op,
+  command: number,
+  rows: number,
+): FetchValue {
   if (!(fetch instanceof Tensor)) return undefined;
+  const capture = program.captured.get(fetch);
+  if (capture !== undefined) return readCapture(session, program, capture, command);
   if (fetch.op.type === Variable.type) return session.readVariable(fetch.op.name).slice();
   const storage = program.storage(fetch);
   const { f32 } = session.views;
@@ -42,6 +57,16 @@ export function readFetch(session: Session, program: Program, fetch: Tensor | Op
     default:
       return storage satisfies never;
   }
+}
+
+/** Slices in order, in f32 as the dense update sums them. */
+function readCapture(session: Session, program: Program, capture: number, command: number): number {
+  const { base, commandBytes } = program.captures;
+  const { slices } = session.plan;
+  const place = (base + (command & (COMMAND_CAPACITY - 1)) * commandBytes) / 4 + capture * slices;
+  let sum = 0;
+  for (let slice = 0; slice < slices; slice++) sum = Math.fround(sum + session.views.f32[place + slice]!);
+  return sum;
 }
 
 function shaped(tensor: Tensor, values: Float32Array): number | Float32Array {

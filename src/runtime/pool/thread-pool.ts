@@ -28,6 +28,8 @@ import type { BackendName, JoinMessage, JoinResult } from './protocol.js';
 /** A table has that many partitions, and each is owned by one thread. */
 export const THREADS_MAX = 64;
 const WORKER_FILE = fileURLToPath(new URL('../../../workers/pool-worker.js', import.meta.url));
+/** Steps that can be under way at once. */
+export const STEPS_AHEAD_MAX = COMMAND_CAPACITY - 1;
 const JOIN_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -141,11 +143,20 @@ export class ThreadPool {
     abortSession(this.#views, this.#options.control);
   }
 
-  /** Runs one step on all threads. */
-  async run(contexts: number, contextStride: number, batch: number, timeoutMs = 300_000): Promise<void> {
+  /**
+   * Runs one step per batch on all threads, back to back, and returns the number of the first command. At most
+   * STEPS_AHEAD_MAX: the threads wake us once, after the last.
+   */
+  async run(contexts: number, contextStride: number, batches: readonly number[], timeoutMs = 300_000): Promise<number> {
     this.#check();
-    const command = this.#publish(KIND_STEP, contexts, contextStride, batch);
-    await this.#until(DONE, (done) => done === command, timeoutMs, 'a training step');
+    const first = nextCommand(this.#command);
+    batches.forEach((batch, index) => {
+      this.#write(KIND_STEP, contexts, contextStride, batch, index < batches.length - 1);
+    });
+    this.#publish();
+    const last = this.#command;
+    await this.#until(DONE, (done) => done === last, timeoutMs * batches.length, 'a training step');
+    return first;
   }
 
   #check(): void {
@@ -153,17 +164,22 @@ export class ThreadPool {
     if (this.#closing) throw new MonolithError('ML_CLOSED', { what: 'the thread pool' });
   }
 
-  #publish(kind: number, contexts = 0, contextStride = 0, batch = 0): number {
-    const { i32, u32 } = this.#views;
+  #write(kind: number, contexts = 0, contextStride = 0, batch = 0, quiet = false): void {
+    const { u32 } = this.#views;
     this.#command = nextCommand(this.#command);
     const slot = this.#at + COMMANDS + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
     u32[slot] = kind;
     u32[slot + 1] = contexts;
     u32[slot + 2] = contextStride;
     u32[slot + 3] = batch;
+    u32[slot + 4] = quiet ? 1 : 0;
+  }
+
+  /** Shows the threads all commands written so far. */
+  #publish(): void {
+    const { i32 } = this.#views;
     Atomics.store(i32, this.#at + COMMAND, this.#command);
     Atomics.notify(i32, this.#at + COMMAND);
-    return this.#command;
   }
 
   async #until(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
@@ -198,8 +214,10 @@ export class ThreadPool {
 
   async #close(): Promise<void> {
     this.#closing = true;
-    if (this.#failure === undefined) this.#publish(KIND_STOP);
-    else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
+    if (this.#failure === undefined) {
+      this.#write(KIND_STOP);
+      this.#publish();
+    } else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
     await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
     await this.#piscina.destroy();
   }

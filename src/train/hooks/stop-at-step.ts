@@ -21,6 +21,10 @@ export class StopAtStepHook implements TrainHook {
     this.#last = Math.min(session.globalStep + this.#steps, this.#maxSteps);
   }
 
+  quietSteps(globalStep: number): number {
+    return this.#last - globalStep;
+  }
+
   afterRun(context: RunContext): void {
     if (context.globalStep >= this.#last) context.requestStop();
   }
