@@ -76,6 +76,14 @@ export {
   zerosInitializer,
 } from './sparse/table-config.js';
 
+// The bounded set of ids touched since the last drain, shared by threads.
+export {
+  type Ids,
+  TouchedKeySet,
+  type TouchedKeySetHandle,
+  type TouchedKeySetOptions,
+} from './sparse/touched-key-set.js';
+
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
 export { NestedTensors } from './tensor/nested.js';
 export { RaggedTensor } from './tensor/ragged-tensor.js';
