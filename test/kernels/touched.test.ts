@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 import { hashKey, ReferenceTouchedKeySet } from '../../src/runtime/reference/touched.js';
@@ -189,25 +188,4 @@ t.test('nothing but the header and lane locks is written before the first key', 
 t.test('hashes keep clear of the marks of a free slot, and powers of two round up', async (t) => {
   fc.assert(fc.property(fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }), (key) => (hashKey(key) & 3) === 3));
   t.same([1, 2, 3, 4, 5, 1000, 1024, 1025, 2 ** 31 + 1].map(nextPow2), [1, 2, 4, 4, 8, 1024, 1024, 2048, 2 ** 32]);
-});
-
-t.test('the module has no data segment and imports nothing but the memory and the clock', async (t) => {
-  const bytes = readFileSync(new URL('../../kernels.wasm', import.meta.url));
-  const allowed = new Set(['env.memory', 'env.now']);
-  const imports = WebAssembly.Module.imports(new WebAssembly.Module(bytes));
-  t.same(
-    imports.map((i) => `${i.module}.${i.name}`).filter((name) => !allowed.has(name)),
-    [],
-  );
-  const sections: number[] = [];
-  for (let at = 8; at < bytes.length; ) {
-    sections.push(bytes[at++]!);
-    let size = 0;
-    for (let shift = 0, byte = 0x80; byte & 0x80; shift += 7) {
-      byte = bytes[at++]!;
-      size |= (byte & 0x7f) << shift;
-    }
-    at += size;
-  }
-  t.notOk(sections.includes(11), 'section 11 holds data');
 });
