@@ -7,6 +7,7 @@
 import {
   adagradOptimizer,
   addBias,
+  applyGradients,
   concatColumns,
   evaluate,
   FeatureFactory,
@@ -62,11 +63,16 @@ function buildModel() {
   const pred = sigmoid(logit, 'pred');
   const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label), 'loss');
 
-  const grads = gradients(
-    [loss],
-    columns.map((column) => column.getAllEmbeddingsConcat()),
-  );
-  const updates = features.applyEmbeddingGradients(grads.map((grad, i) => [grad, columns[i]]));
+  const lookups = columns.map((column) => column.getAllEmbeddingsConcat());
+  const weights = [w1, b1, w2];
+  const grads = gradients([loss], [...lookups, ...weights]);
+  const updates = [
+    ...features.applyEmbeddingGradients(columns.map((column, i) => [grads[i], column])),
+    ...applyGradients(
+      weights.map((weight, i) => [grads[columns.length + i], weight]),
+      adagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
+    ),
+  ];
   const trainOp = group(graph, [increment(globalStep(graph)), ...updates], 'train_op');
   return { name: 'own-model', graph, label, pred, loss, trainOp };
 }

@@ -53,6 +53,9 @@ export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
 export { auc } from './metrics/auc.js';
 export { type Evaluation, evaluate } from './metrics/evaluate.js';
 
+// Dense optimizers: one step of variables from their gradients.
+export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
+
 // Session: runs programs of a graph on a pool of threads.
 export type { FeedMap } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
