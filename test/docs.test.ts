@@ -45,7 +45,7 @@ t.test('every js block of the documentation runs', async (t) => {
     for (const { line, source } of programsOf(page)) {
       const file = join(home, `${page.replaceAll('/', '-')}-${line}.mjs`);
       writeFileSync(file, source);
-      t.match(await runNode([file], cwd), { code: 0, err: '' }, `${page}, line ${line}`);
+      t.match(await runNode([file], { cwd }), { code: 0, err: '' }, `${page}, line ${line}`);
       count++;
     }
   }

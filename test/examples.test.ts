@@ -11,7 +11,7 @@ t.test('every example trains, says how it went, and leaves nothing behind', asyn
   const names = readdirSync(EXAMPLES).filter((name) => name.endsWith('.mjs'));
   t.ok(names.length >= 2, 'examples were found');
   for (const name of names) {
-    const ended = await runNode([join(EXAMPLES, name), '40'], cwd);
+    const ended = await runNode([join(EXAMPLES, name), '40'], { cwd });
     t.match(
       ended,
       { code: 0, out: /^step 10: loss 0\.\d+\n[\s\S]*held out: AUC [01]\.\d+, loss 0\.\d+/, err: '' },
