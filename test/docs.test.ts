@@ -92,8 +92,8 @@ t.test('files and folders the documentation names exist', async (t) => {
 t.test('scripts and flags the documentation names exist', async (t) => {
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
   const unknownScripts = PAGES.flatMap((page) =>
-    [...textOf(page).matchAll(/npm (?:run (?:-s )?([\w:]+)|(start|test)\b)/g)]
-      .map((match) => match[1] ?? match[2]!)
+    [...textOf(page).matchAll(/npm run (?:-s )?([\w:]+)|npm (start|test)\b|`(bench:\w+)`/g)]
+      .map((match) => match[1] ?? match[2] ?? match[3]!)
       .filter((name) => scripts[name] === undefined)
       .map((name) => `${page}: ${name}`),
   );
