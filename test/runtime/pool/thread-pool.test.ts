@@ -106,12 +106,11 @@ for (const backend of BACKENDS) {
 }
 
 t.test('a step that takes too long fails with its limit', async (t) => {
-  const { program, entered } = endless(2);
+  const { program } = endless(2);
   const pool = await start(program, 2);
   const workers = [...pool.workers];
   const step = pool.run(program.contexts, CONTEXT_BYTES, 0, 50);
   await t.rejects(step, { code: 'ML_TIMEOUT', message: /a training step did not answer within 50 ms/ });
-  t.ok(entered());
   t.equal(await closeAndCount(pool, workers), 0);
 });
 
