@@ -48,6 +48,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
   const context = new LoweringContext(target, ops, new Placement(ops, fetched));
   for (const op of ops) context.lower(op);
+  context.checkPhases();
 
   const { views, arena, plan } = target;
   const feeds = [...context.feeds.values()];

@@ -122,6 +122,8 @@ export class LoweringContext {
   readonly #written = new Set<Tensor>();
   readonly #lowered = new Set<Op>();
   readonly #shared = new Map<object, unknown>();
+  readonly #computing = new Set<Op>();
+  readonly #updating = new Set<Op>();
   #op: Op | undefined;
 
   constructor(environment: CompileEnvironment, ops: readonly Op[], placement: Placement) {
@@ -150,11 +152,31 @@ export class LoweringContext {
   }
 
   emit(kernel: Kernel, operands: readonly Register[], result?: Register): void {
+    if (this.#op !== undefined) this.#computing.add(this.#op);
     this.slice.emit(kernel, operands, { traceName: this.#traceName(kernel), ...(result !== undefined && { result }) });
   }
 
   emitThread(kernel: Kernel, operands: readonly Register[], options: { checked?: boolean } = {}): void {
+    if (this.#op !== undefined) this.#updating.add(this.#op);
     this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), ...options });
+  }
+
+  /**
+   * Updates run after all slices, so nothing that slices compute can run after an update of the same step. An op that was
+   * asked to (by a control dependency) is refused rather than run too early.
+   */
+  checkPhases(): void {
+    const after = new Map<Op, Op>();
+    for (const op of this.ops) {
+      const before = [...op.inputs.map((input) => input.op), ...op.controlInputs];
+      const updates = before.map((input) => (this.#updating.has(input) ? input : after.get(input)));
+      const update = updates.find((found) => found !== undefined);
+      if (update === undefined) continue;
+      after.set(op, update);
+      if (this.#computing.has(op) && !this.#updating.has(op)) {
+        throw misfit(op.name, `it cannot run after ${update.name} in one step: updates come last`);
+      }
+    }
   }
 
   #traceName(kernel: Kernel): number {

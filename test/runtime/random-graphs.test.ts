@@ -12,7 +12,7 @@ import { BACKENDS, openSession } from './with-session.js';
 const WIDTHS = { a: 3, b: 3, c: 1, d: 5 } as const;
 const BATCH = 7;
 
-/** One graph serves all runs: each adds its ops, compiles what it fetches and gives the memory back. */
+/** One graph and its sessions serve all runs: each run adds its ops and compiles what it fetches. */
 const graph = new Graph();
 const feeds = Object.entries(WIDTHS).map(([name, width]) => placeholder(graph, name, width));
 const sessions = await Promise.all(
@@ -39,6 +39,8 @@ function valuesFor(rows: number, seed: number): Record<string, Float32Array> {
   );
 }
 
+const DIRT = valuesFor(BATCH, 99);
+
 function build(recipe: readonly Step[], values: Record<string, ArrayLike<number>>): Node[] {
   const nodes = feeds.map((feed) => leaf(feed, values[feed.op.name]!));
   for (const step of recipe) addStep(nodes, step);
@@ -52,6 +54,8 @@ async function compare(
   expected: readonly { value: readonly number[]; size: readonly number[] }[],
 ): Promise<void> {
   for (const session of sessions) {
+    // Buffers must not be clean: what a step leaves behind is what the next one finds.
+    await session.run(fetches, DIRT);
     const found = await session.run(fetches, values);
     found.forEach((result, index) => {
       const list = typeof result === 'number' ? [result] : Array.from(result as Float32Array);
