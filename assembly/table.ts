@@ -18,6 +18,8 @@ import { heapAlloc, heapFree } from "./heap";
 
 const ROW_HEADER: usize = 16;
 const CHUNK: u32 = 256;
+/** Rows that are stepped together: with their gradients they stay in the nearest cache. */
+const OPTIMIZED_ROWS: usize = 64;
 /** Rows in the first block of a partition; each further block doubles, up to ROWS_BLOCK_MAX. */
 const ROWS_BLOCK_MIN: u32 = 4;
 const ROWS_BLOCK_MAX: u32 = 4096;
@@ -253,8 +255,12 @@ export function tableUpsert(table: usize, ids: usize, n: u32, rows: usize): u32 
   for (; i < n; i++, dst += 4, src += 4) store<f32>(dst, load<f32>(dst) + load<f32>(src));
 }
 
-function optimizeRow(table: usize, weights: usize, gradient: usize): void {
-  const states = weights + (<usize>load<u32>(table, 4) << 2);
+/**
+ * Steps the rows whose weights the addresses `m`..`end` point to, by the gradients the rows point to. Segment by segment
+ * over a few rows, not row by row: the long chains of one optimizer, roots and divisions, then overlap between rows.
+ */
+function optimizeRows(table: usize, m: usize, end: usize): void {
+  const states = <usize>load<u32>(table, 4) << 2;
   const segments = load<u32>(table, 16);
   for (let s: u32 = 0; s < segments; s++) {
     const segment = table + 64 + (<usize>s << 6);
@@ -263,12 +269,16 @@ function optimizeRow(table: usize, weights: usize, gradient: usize): void {
     const state = states + (<usize>load<u32>(segment, 8) << 2);
     const lr = load<f32>(segment, 28);
     const optimizer = load<u32>(segment, 24);
-    if (optimizer == OPT_SGD) applySgdF32(weights + offset, gradient + offset, dim, lr);
-    else if (optimizer == OPT_ADAGRAD) {
-      applyAdagradF32(weights + offset, state, gradient + offset, dim, lr, load<f32>(segment, 36));
-    } else {
-      applyFtrlF32(weights + offset, state, state + (<usize>dim << 2), gradient + offset, dim, lr,
-        load<f32>(segment, 36), load<f32>(segment, 40), load<f32>(segment, 44));
+    const a = load<f32>(segment, 36), b = load<f32>(segment, 40), c = load<f32>(segment, 44);
+    for (let q = m; q < end; q += 4) {
+      const weights = <usize>load<u32>(q);
+      const gradient = <usize>load<u32>(weights - 4) + offset;
+      if (optimizer == OPT_SGD) applySgdF32(weights + offset, gradient, dim, lr);
+      else if (optimizer == OPT_ADAGRAD) applyAdagradF32(weights + offset, weights + state, gradient, dim, lr, a);
+      else {
+        const first = weights + state;
+        applyFtrlF32(weights + offset, first, first + (<usize>dim << 2), gradient, dim, lr, a, b, c);
+      }
     }
   }
 }
@@ -276,6 +286,25 @@ function optimizeRow(table: usize, weights: usize, gradient: usize): void {
 /** Rows must not point to gradients when nobody is updating them: a later update would add to a buffer that is gone. */
 function forgetSums(merged: usize, end: usize): void {
   for (let m = merged; m < end; m += 4) store<u32>(<usize>load<u32>(m) - 4, 0);
+}
+
+/**
+ * Loads a word of every cache line of the rows and gradients that the indexes `order`..`end` name, in a loop that does
+ * nothing else, so that the misses overlap: rows and gradients both lie scattered. The result is of no use.
+ */
+function touchUpdates(order: usize, end: usize, rows: usize, rowBytes: usize, gradients: usize, stride: usize): i32 {
+  let seen: i32 = 0;
+  const rowLast = rowBytes - 4;
+  const gradientLast = stride - 4;
+  for (let q = order; q < end; q += 4) {
+    const u = <usize>load<u32>(q);
+    const row = <usize>load<u32>(rows + (u << 2)) - ROW_HEADER;
+    const gradient = gradients + u * stride;
+    for (let c: usize = 0; c < rowLast; c += 64) seen |= load<i32>(row + c);
+    for (let c: usize = 0; c < gradientLast; c += 64) seen |= load<i32>(gradient + c);
+    seen |= load<i32>(row + rowLast) | load<i32>(gradient + gradientLast);
+  }
+  return seen;
 }
 
 /**
@@ -289,6 +318,7 @@ function forgetSums(merged: usize, end: usize): void {
 export function tableApply(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, merged: usize, updateSec: u32): i32 {
   const zeroRow = load<u32>(table, 28);
   const dim = load<u32>(table, 4);
+  const rowBytes = <usize>load<u32>(table, 12);
   let stepped: i32 = 0;
   for (let p = first; p < end; p++) {
     let last = merged;
@@ -301,7 +331,12 @@ export function tableApply(table: usize, first: u32, end: u32, slices: usize, sl
       const stride = <usize>load<u32>(slice, 20) << 2;
       let order = <usize>load<u32>(slice, 4) + (<usize>load<u32>(offsets) << 2);
       const orderEnd = <usize>load<u32>(slice, 4) + (<usize>load<u32>(offsets, 4) << 2);
+      let touched = order;
       for (; order < orderEnd; order += 4) {
+        if (order == touched) {
+          touched = min(order + (CHUNK << 2), orderEnd);
+          touchUpdates(order, touched, rows, rowBytes, gradients, stride);
+        }
         const u = <usize>load<u32>(order);
         let weights = <usize>load<u32>(rows + (u << 2));
         if (weights == zeroRow) {
@@ -321,11 +356,14 @@ export function tableApply(table: usize, first: u32, end: u32, slices: usize, sl
         } else addRow(sum, gradient, dim);
       }
     }
-    for (let m = merged; m < last; m += 4) {
-      const weights = <usize>load<u32>(m);
-      optimizeRow(table, weights, <usize>load<u32>(weights - 4));
-      store<u32>(weights - 4, 0);
-      store<u32>(weights - 8, updateSec);
+    for (let m = merged; m < last;) {
+      const chunkEnd = min(m + (OPTIMIZED_ROWS << 2), last);
+      optimizeRows(table, m, chunkEnd);
+      for (; m < chunkEnd; m += 4) {
+        const weights = <usize>load<u32>(m);
+        store<u32>(weights - 4, 0);
+        store<u32>(weights - 8, updateSec);
+      }
     }
     stepped += <i32>((last - merged) >> 2);
   }
