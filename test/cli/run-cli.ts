@@ -9,48 +9,9 @@ export const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.u
 
 export type CliEvent = Readonly<Record<string, unknown>>;
 
-<<<<<<< HEAD
 /** Runs `monolith` with `args` to its end. */
 export function runCli(args: readonly string[], options: RunOptions): Promise<Ended> {
   return runNode([MAIN, ...args], options);
-=======
-export interface Ended {
-  /** Null when a signal ended the process. */
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-export interface RunOptions {
-  readonly cwd: string;
-  /** File descriptor to print to; `out` is empty then. */
-  readonly stdout?: number;
-  /** Sees the process each time it printed something, and all that it printed so far. */
-  readonly during?: (child: ChildProcess, printed: string) => void;
-}
-
-/** Runs `monolith` with `args` to its end. */
-export function runCli(args: readonly string[], { cwd, stdout, during = () => {} }: RunOptions): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    // By way of env, which takes out what tap puts in: its loaders would cost more than all the rest of the process.
-    const command = ['-u', 'NODE_OPTIONS', '-u', 'MONOLITH_DEBUG', process.execPath, MAIN, ...args];
-    // The limit is for a process that hangs: the test fails then, and nothing is left running.
-    const limit = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
-    const child = spawn('env', command, { cwd, stdio: ['ignore', stdout ?? 'pipe', 'pipe'], ...limit });
-    let out = '';
-    let err = '';
-    child.stdout?.on('data', (chunk) => {
-      out += chunk;
-      during(child, out + err);
-    });
-    child.stderr?.on('data', (chunk) => {
-      err += chunk;
-      during(child, out + err);
-    });
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, out, err }));
-  });
->>>>>>> h-e2e
 }
 
 /** The whole JSON lines of `text`; a process that was killed may have left half of one at the end. */
