@@ -85,7 +85,7 @@ export class TableFixture {
   upsert(table: HashTable, ids: readonly bigint[]): number {
     return this.#scope(() => {
       const [at, rows] = [this.#putIds(ids), this.arena.alloc(ids.length * 4, 'rows')];
-      return this.kernels.tableUpsert(table.address, at, ids.length, rows);
+      return this.kernels.tableUpsert(table.address, at, ids.length, rows, 0);
     });
   }
 
@@ -98,15 +98,19 @@ export class TableFixture {
       const records = arena.alloc(APPLY_SLICE_BYTES * Math.max(1, slices.length), 'slices');
       slices.forEach(({ ids, gradients }, index) => {
         const uids = this.#putIds(ids);
-        const [order, rows] = [arena.alloc(ids.length * 4, 'order'), arena.alloc(ids.length * 4, 'rows')];
+        const [order, rows, slots] = ['order', 'rows', 'slots'].map((what) => arena.alloc(ids.length * 4, what)) as [
+          number,
+          number,
+          number,
+        ];
         const offsets = arena.alloc((PARTITIONS + 1) * 4, 'offsets');
         const sums = arena.alloc(ids.length * stride * 4, 'gradients');
         gradients.forEach((gradient, row) => {
           views.f32.set(gradient, sums / 4 + row * stride);
         });
         kernels.partitionByHash(uids, ids.length, PARTITIONS, order, offsets);
-        kernels.tableFind(table.address, uids, ids.length, rows);
-        views.u32.set([uids, order, offsets, rows, sums, stride], (records + index * APPLY_SLICE_BYTES) / 4);
+        kernels.tableFind(table.address, uids, ids.length, rows, slots);
+        views.u32.set([uids, order, offsets, rows, sums, stride, slots], (records + index * APPLY_SLICE_BYTES) / 4);
       });
       const merged = arena.alloc(slices.reduce((count, { ids }) => count + ids.length, 0) * 4, 'merged');
       let stepped = 0;
