@@ -31,6 +31,7 @@ const TRACE_UPDATE: usize = 60;
 const BINDINGS: usize = 64;
 const FAILED_AT: usize = 68;
 const FAILED_DETAIL: usize = 72;
+const CAPTURES: usize = 76;
 
 const STATUS_ABORTED: i32 = -1;
 const STATUS_BATCH_ROWS: i32 = -2;
@@ -170,8 +171,30 @@ export function bindBatch(context: usize, registers: usize, batch: usize, bindin
   return 0;
 }
 
-/** One step of one thread: its slices, a barrier, its share of the update, a barrier that publishes `command`. */
-export function runStep(context: usize, batch: usize, command: i32): i32 {
+/**
+ * Keeps scalars of this thread's slices where the next step does not overwrite them. Captures, u32 words: | 0 count |
+ * 1 where they go | 2 bytes per command | 3 - | then pairs: address in slice 0, bytes to the next slice |. What goes
+ * there is f32[count][slices], in one of 16 places by the command's number.
+ */
+function capture(context: usize, command: i32): void {
+  const captures = <usize>load<u32>(context, CAPTURES);
+  if (captures == 0) return;
+  const count = load<u32>(captures);
+  const slices = <usize>load<u32>(context, SLICE_COUNT);
+  const begin = <usize>load<u32>(context, SLICE_BEGIN), end = <usize>load<u32>(context, SLICE_END);
+  let to = <usize>load<u32>(captures, 4) + <usize>(command & 15) * <usize>load<u32>(captures, 8);
+  for (let i: u32 = 0; i < count; i++, to += slices << 2) {
+    const from = <usize>load<u32>(captures + (<usize>i << 3), 16);
+    const stride = <usize>load<u32>(captures + (<usize>i << 3), 20);
+    for (let s = begin; s < end; s++) store<f32>(to + (s << 2), load<f32>(from + s * stride));
+  }
+}
+
+/**
+ * One step of one thread: its slices, a barrier, its share of the update, a barrier that publishes `command`. A quiet
+ * step wakes nobody: more steps follow at once.
+ */
+export function runStep(context: usize, batch: usize, command: i32, quiet: bool): i32 {
   const control = <usize>load<u32>(context, CONTROL);
   const threads = load<i32>(context, THREADS);
   const trace = <usize>load<u32>(context, TRACE);
@@ -187,14 +210,15 @@ export function runStep(context: usize, batch: usize, command: i32): i32 {
     if (status != 0) return status;
   }
   traceSpan(trace, load<u32>(context, TRACE_SLICES), phase, traceNow(trace));
+  capture(context, command);
   const code = <usize>load<u32>(context, THREAD_CODE);
   const codeEnd = <usize>load<u32>(context, THREAD_CODE_END);
   if (code != codeEnd) {
-    if (!barrier(control, threads, 0, trace, load<u32>(context, TRACE_BARRIER))) return STATUS_ABORTED;
+    if (!barrier(control, threads, 0, true, trace, load<u32>(context, TRACE_BARRIER))) return STATUS_ABORTED;
     const update = traceNow(trace);
     const status = runCode(context, code, codeEnd, <usize>load<u32>(context, THREAD_REGISTERS), trace);
     if (status != 0) return status;
     traceSpan(trace, load<u32>(context, TRACE_UPDATE), update, traceNow(trace));
   }
-  return barrier(control, threads, command, trace, load<u32>(context, TRACE_BARRIER)) ? 0 : STATUS_ABORTED;
+  return barrier(control, threads, command, quiet, trace, load<u32>(context, TRACE_BARRIER)) ? 0 : STATUS_ABORTED;
 }

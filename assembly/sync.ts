@@ -24,10 +24,15 @@ const CONTROL_ARRIVED: usize = 64;
 const CONTROL_GENERATION: usize = 128;
 
 /**
+<<<<<<< HEAD
  * Waits until `threads` threads have arrived; false when the session was aborted meanwhile. The last one to arrive
- * stores `publish` as the finished command when it is not 0, before it lets the others go.
+ * stores `publish` as the finished command when it is not 0, and wakes whoever awaits it unless `quiet`.
+=======
+ * Waits until `threads` threads have arrived; false when the session was aborted meanwhile. The last one to arrive lets
+ * the others go and then stores `publish` as the finished command when it is not 0.
+>>>>>>> h-rt
  */
-export function barrier(control: usize, threads: i32, publish: i32, trace: usize, traceName: u32): bool {
+export function barrier(control: usize, threads: i32, publish: i32, quiet: bool, trace: usize, traceName: u32): bool {
   const generation = atomic.load<i32>(control + CONTROL_GENERATION);
   if (atomic.add<i32>(control + CONTROL_ARRIVED, 1) == threads - 1) {
     atomic.store<i32>(control + CONTROL_ARRIVED, 0);
@@ -35,7 +40,7 @@ export function barrier(control: usize, threads: i32, publish: i32, trace: usize
     if (threads > 1) atomic.notify(control + CONTROL_GENERATION, -1);
     if (publish != 0) {
       atomic.store<i32>(control + CONTROL_DONE, publish);
-      atomic.notify(control + CONTROL_DONE, -1);
+      if (!quiet) atomic.notify(control + CONTROL_DONE, -1);
     }
     return atomic.load<i32>(control + CONTROL_ABORT) == 0;
   }

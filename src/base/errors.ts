@@ -61,6 +61,9 @@ export const ERROR_MESSAGES = {
   ML_RESHAPE_SIZE: 'Input[{index}] to reshape is a tensor with {size} values, but the requested shape has {requested}',
   ML_RESHAPE_UNKNOWN: 'Only one input size may be -1, not both {first} and {second}for input [{index}]!',
   ML_TENSOR: 'tensor of dtype {dtype} and shape [{shape}] is invalid: {reason}',
+  // sparse
+  ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
+  ML_TOUCHED_SIZE: 'touched-key set {name} cannot be made: {reason}',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_MESSAGES;

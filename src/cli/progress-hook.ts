@@ -39,6 +39,10 @@ export class ProgressHook implements TrainHook {
     this.#step = session.globalStep;
   }
 
+  quietSteps(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
   beforeRun(): readonly Fetch[] {
     if (this.#startMs === 0) {
       this.#startMs = performance.now();
@@ -51,7 +55,8 @@ export class ProgressHook implements TrainHook {
     this.loss = loss as number;
     this.#step = context.globalStep;
     this.#nowMs = performance.now();
-    if (this.#nowMs - this.#toldMs >= this.#intervalMs) this.#tell();
+    // The last step is told before the save and the evaluation that follow it: both may take their time.
+    if (this.#step >= this.endStep || this.#nowMs - this.#toldMs >= this.#intervalMs) this.#tell();
   }
 
   end(): void {

@@ -99,7 +99,8 @@ export class ProgressReporter {
   #progress(event: ProgressEvent): void {
     this.#latest = event;
     this.#latestShown = false;
-    if (this.#io.nowMs() - this.#shownMs >= this.#intervalMs) this.#flush();
+    const last = event.step >= event.endStep;
+    if (last || this.#io.nowMs() - this.#shownMs >= this.#intervalMs) this.#flush();
   }
 
   /** Shows the newest progress if it is not shown yet. */

@@ -4,10 +4,11 @@
  *
  * ```
  * control, i32 words:  | 0 command | 1 done | 2 abort | 3 joined | … | 16 arrived | … | 32 generation | … | 48 ring of commands |
- * command, 8 words:    | kind | context of thread 0 | context stride | batch | 4 spare |
+ * command, 8 words:    | kind | context of thread 0 | context stride | batch | quiet | 3 spare |
  * ```
  * `command` and `done` are sequence numbers: the main thread publishes a command by storing its number, the last thread
- * through the closing barrier stores the same number as done. Words that different threads write are a cache line apart.
+ * through the closing barrier stores the same number as done. Several commands may be under way; a quiet one wakes
+ * nobody when it is done. Words that different threads write are a cache line apart.
  */
 export const COMMAND = 0;
 export const DONE = 1;
@@ -48,6 +49,7 @@ export const CONTEXT = {
   bindings: 16,
   failedAt: 17,
   failedDetail: 18,
+  captures: 19,
 } as const;
 export const CONTEXT_BYTES = 128;
 
@@ -55,6 +57,9 @@ export const STATUS_ABORTED = -1;
 export const STATUS_BATCH_ROWS = -2;
 export const STATUS_BATCH_VALUES = -3;
 export const STATUS_KERNEL = -4;
+
+/** Captures of a program: header words, drawn at capture() in assembly/program.ts; then two words each. */
+export const CAPTURES_HEADER_WORDS = 4;
 
 /** Bindings of a program: header and entry words, drawn at bindBatch in assembly/program.ts. */
 export const BINDINGS_HEADER_WORDS = 4;

@@ -12,6 +12,8 @@ import {
   BINDING_RAGGED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
+  CAPTURES_HEADER_WORDS,
+  COMMAND_CAPACITY,
   CONTEXT,
   CONTEXT_BYTES,
 } from '../memory/control-layout.js';
@@ -29,6 +31,9 @@ export interface Program {
   /** Names of the feeds, by the number a failed binding reports. */
   readonly feedNames: readonly string[];
   storage(tensor: Tensor): Storage;
+  /** Scalars per batch that are kept for each command: their index among the captures, and where those are. */
+  readonly captured: ReadonlyMap<Tensor, number>;
+  readonly captures: { readonly base: number; readonly commandBytes: number };
 }
 
 export interface CompileTarget extends CompileEnvironment {
@@ -43,6 +48,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
   const context = new LoweringContext(target, ops, new Placement(ops, fetched));
   for (const op of ops) context.lower(op);
+  context.checkPhases();
 
   const { views, arena, plan } = target;
   const feeds = [...context.feeds.values()];
@@ -52,6 +58,8 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const sliceRegisters = context.slice.writeRegisters(views, arena, plan.slices, 'slice registers');
   const threadRegisters = context.thread.writeRegisters(views, arena, plan.threads, 'thread registers');
 
+  const captured = new Map([...fetched].filter(isBatchScalar).map((tensor, index) => [tensor, index]));
+  const captures = writeCaptures(target, context, [...captured.keys()]);
   const contexts = arena.alloc(CONTEXT_BYTES * plan.threads, 'step contexts');
   for (let thread = 0; thread < plan.threads; thread++) {
     const words: Record<keyof typeof CONTEXT, number> = {
@@ -74,6 +82,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
       bindings,
       failedAt: 0,
       failedDetail: 0,
+      captures: captures.at,
     };
     const at = (contexts + thread * CONTEXT_BYTES) / 4;
     for (const [name, word] of Object.entries(CONTEXT)) views.u32[at + word] = words[name as keyof typeof CONTEXT];
@@ -84,29 +93,28 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
     needsBatch: feeds.length > 0,
     feedNames: target.schema.map((feed) => feed.name),
     storage: (tensor) => context.storage(tensor),
+    captured,
+    captures,
   };
 }
 
-/** Ops that `fetches` need, producers and control inputs first, otherwise in the order they were made. */
+/**
+ * Ops that `fetches` need, in the order they were made: inputs and control inputs exist before the op that names them, so
+ * this is an order of execution, and it does not depend on the order of the fetches.
+ */
 export function executionOrder(fetches: readonly (Tensor | Op)[]): Op[] {
-  const order: Op[] = [];
-  const state = new Map<Op, 'open' | 'done'>();
-  const visit = (op: Op): void => {
-    const known = state.get(op);
-    if (known === 'done') return;
-    if (known === 'open') throw new MonolithError('ML_GRAPH', { op: op.name, reason: 'it depends on itself' });
-    state.set(op, 'open');
-    for (const input of op.inputs) visit(input.op);
-    for (const control of op.controlInputs) visit(control);
-    state.set(op, 'done');
-    order.push(op);
-  };
-  for (const fetch of fetches) visit(fetch instanceof Tensor ? fetch.op : fetch);
-  return order;
+  const needed = new Set<Op>();
+  const open = fetches.map((fetch) => (fetch instanceof Tensor ? fetch.op : fetch));
+  for (let op = open.pop(); op !== undefined; op = open.pop()) {
+    if (needed.has(op)) continue;
+    needed.add(op);
+    open.push(...op.inputs.map((input) => input.op), ...op.controlInputs);
+  }
+  return fetches[0]?.graph.ops.filter((op) => needed.has(op)) ?? [];
 }
 
 /** Where each feed of the schema has its pointers in a batch header. */
-function pointerWords(schema: BatchSchema): Map<string, { index: number; word: number }> {
+export function pointerWords(schema: BatchSchema): Map<string, { index: number; word: number }> {
   const words = new Map<string, { index: number; word: number }>();
   let word = BATCH_POINTERS;
   schema.forEach((feed, index) => {
@@ -114,6 +122,25 @@ function pointerWords(schema: BatchSchema): Map<string, { index: number; word: n
     word += feed.kind === 'dense' ? 1 : 2;
   });
   return words;
+}
+
+/** A number per batch, such as the loss. */
+function isBatchScalar(tensor: Tensor): boolean {
+  return tensor.spec.partial === true && tensor.spec.shape.length === 0;
+}
+
+function writeCaptures(target: CompileTarget, context: LoweringContext, tensors: readonly Tensor[]) {
+  if (tensors.length === 0) return { at: 0, base: 0, commandBytes: 0 };
+  const { arena, views, plan } = target;
+  const commandBytes = Math.ceil((tensors.length * plan.slices * 4) / 64) * 64;
+  const base = arena.alloc(commandBytes * COMMAND_CAPACITY, 'captured scalars');
+  const pairs = tensors.flatMap((tensor) => {
+    const storage = context.storage(tensor);
+    return storage.kind === 'partial' ? [storage.base, storage.sliceBytes] : [];
+  });
+  const at = arena.alloc((CAPTURES_HEADER_WORDS + pairs.length) * 4, 'captures');
+  views.u32.set([tensors.length, base, commandBytes, 0, ...pairs], at / 4);
+  return { at, base, commandBytes };
 }
 
 function writeBindings(target: CompileTarget, context: LoweringContext, feeds: readonly FeedUse[]): number {

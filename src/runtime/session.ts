@@ -10,17 +10,17 @@ import type { Graph, Op, Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
-import { CONTROL_BYTES, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
+import { CONTROL_BYTES, nextCommand, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
 import { createSharedMemory } from '../memory/shared-memory.js';
 import { HEAP, HEAP_HEADER_BYTES } from '../memory/table-layout.js';
 import { Views, view } from '../memory/views.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
 import { type FeedMap, FeedWriter } from './feed-writer.js';
-import { type FetchValue, readFetch } from './fetch.js';
+import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import { compileKernels, instantiateKernels } from './load-kernels.js';
 import type { CompileEnvironment, Plan } from './lowering.js';
 import type { BackendName, JoinResult } from './pool/protocol.js';
-import { ThreadPool } from './pool/thread-pool.js';
+import { STEPS_AHEAD_MAX, ThreadPool } from './pool/thread-pool.js';
 import { SessionTrace } from './session-trace.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
@@ -72,6 +72,7 @@ export class Session implements CompileTarget {
   readonly #variables = new Map<string, Variable>();
   readonly #resources = new Map<object, unknown>();
   readonly #programs = new Map<string, Program>();
+  readonly #programsOfArrays = new WeakMap<readonly Fetch[], Program>();
   readonly #onStep: ((globalStep: number) => void)[] = [];
   readonly #stepTimeoutMs: number;
   readonly #feeds: FeedWriter;
@@ -81,6 +82,12 @@ export class Session implements CompileTarget {
 
   private constructor(graph: Graph, options: SessionOptions, memory: WebAssembly.Memory, kernels: WasmKernels) {
     const threads = options.threads ?? availableParallelism();
+    if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
+      throw new MonolithError('ML_FLAG', {
+        flag: 'batchSize',
+        reason: `${options.batchSize} is not a number of examples`,
+      });
+    }
     const slices = options.deterministic ? DETERMINISTIC_SLICES : threads;
     this.graph = graph;
     this.schema = options.schema;
@@ -198,13 +205,26 @@ export class Session implements CompileTarget {
 
   /** Compiles what `fetches` need; a later `run` of the same fetches finds it. */
   prepare(fetches: readonly Fetch[]): Program {
-    const key = fetches.map((fetch) => fetch.name).join('\n');
-    let program = this.#programs.get(key);
+    // A training loop passes the same array every time: then nothing is built to look the program up.
+    let program = this.#programsOfArrays.get(fetches);
     if (program === undefined) {
-      program = compile(this, fetches);
+      const stranger = fetches.find((fetch) => fetch.graph !== this.graph);
+      if (stranger !== undefined) {
+        throw new MonolithError('ML_GRAPH', { op: stranger.name, reason: 'it is of another graph than the session' });
+      }
+      const key = fetches.map((fetch) => fetch.name).join('\n');
+      program = this.#programs.get(key) ?? compile(this, fetches);
       this.#programs.set(key, program);
+      this.#programsOfArrays.set(fetches, program);
     }
     return program;
+  }
+
+  /** How many steps of these fetches `runSteps` takes at once: one when a value or a rate must be seen to in between. */
+  stepsAheadMax(fetches: readonly Fetch[]): number {
+    if (this.#onStep.length > 0) return 1;
+    const program = this.prepare(fetches);
+    return fetches.every((fetch) => outlivesStep(program, fetch)) ? STEPS_AHEAD_MAX : 1;
   }
 
   /**
@@ -212,25 +232,49 @@ export class Session implements CompileTarget {
    * Calls run one after the other.
    */
   run(fetches: readonly Fetch[], feeds?: Feeds): Promise<FetchValue[]> {
-    const result = this.#tail.then(() => this.#run(fetches, feeds));
+    return this.#inTurn(async () => {
+      if (feeds === undefined && this.prepare(fetches).needsBatch) {
+        throw new MonolithError('ML_FEED', { name: 'batch', reason: 'these fetches need a batch' });
+      }
+      const batch = typeof feeds === 'object' ? this.#feeds.write(feeds) : (feeds ?? 0);
+      return (await this.#run(fetches, [batch]))[0]!;
+    });
+  }
+
+  /** Runs a step per batch, one right after the other, and returns the values of each; see `stepsAheadMax`. */
+  runSteps(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
+    return this.#inTurn(() => {
+      const max = this.stepsAheadMax(fetches);
+      if (batches.length > max) {
+        const reason = `${batches.length} steps at once, of these fetches ${max} can be`;
+        throw new MonolithError('ML_FEED', { name: 'batches', reason });
+      }
+      return this.#run(fetches, batches);
+    });
+  }
+
+  /** Runs `body` after what was asked for before. */
+  #inTurn<T>(body: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(() => {
+      if (this.#closed || this.#pool === undefined) throw new MonolithError('ML_CLOSED', { what: 'the session' });
+      return body();
+    });
     this.#tail = result.catch(() => undefined);
     return result;
   }
 
-  async #run(fetches: readonly Fetch[], feeds: Feeds | undefined): Promise<FetchValue[]> {
-    if (this.#closed || this.#pool === undefined) throw new MonolithError('ML_CLOSED', { what: 'the session' });
+  async #run(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
     const program = this.prepare(fetches);
-    if (program.needsBatch && feeds === undefined) {
-      throw new MonolithError('ML_FEED', { name: 'batch', reason: 'these fetches need a batch' });
-    }
-    const batch = typeof feeds === 'object' ? this.#feeds.write(feeds) : (feeds ?? 0);
     for (const update of this.#onStep) update(this.globalStep);
     const { main, stepName } = this.trace;
     const start = main?.now() ?? 0;
-    await this.#pool.run(program.contexts, program.contextStride, batch, this.#stepTimeoutMs);
+    let command = await this.#pool!.run(program.contexts, program.contextStride, batches, this.#stepTimeoutMs);
     main?.span(stepName, start, main.now());
-    const rows = batch === 0 ? 0 : this.views.u32[batch / 4]!;
-    return fetches.map((fetch) => readFetch(this, program, fetch, rows));
+    return batches.map((batch) => {
+      const values = fetches.map((fetch) => readFetch(this, program, fetch, command, batch));
+      command = nextCommand(command);
+      return values;
+    });
   }
 
   #explain(result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number): MonolithError {

@@ -16,7 +16,7 @@ export interface Coordinator {
 
 export interface RunContext {
   readonly session: Session;
-  /** Steps trained so far. */
+  /** Steps trained up to and including the run at hand. */
   readonly globalStep: number;
   requestStop(): void;
 }
@@ -26,7 +26,13 @@ export interface TrainHook {
   begin?(graph: Graph): Awaitable<void>;
   /** Variables are initialised or restored. */
   afterCreateSession?(session: Session, coordinator: Coordinator): Awaitable<void>;
-  /** Fetches to add to this run. Return the same array every time: a new one means a new program. */
+  /**
+   * How many steps may run, from `globalStep` on, before this hook has to act. The threads then run them without a pause,
+   * and afterRun is told of each of them in order, but only afterwards. A hook without this method is told after every
+   * step, before the next one begins.
+   */
+  quietSteps?(globalStep: number): number;
+  /** Fetches to add to this run; asked for once per group of quiet steps. Return the same array every time: a new one means a new program. */
   beforeRun?(context: RunContext): readonly Fetch[] | undefined;
   /** The values of the fetches this hook asked for. */
   afterRun?(context: RunContext, values: readonly FetchValue[]): Awaitable<void>;

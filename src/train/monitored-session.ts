@@ -23,7 +23,7 @@ const NO_VALUES: readonly FetchValue[] = [];
 export class MonitoredSession implements Coordinator {
   readonly session: Session;
   readonly #hooks: readonly TrainHook[];
-  readonly #context: RunContext;
+  readonly #context: RunContext & { globalStep: number };
   #stop = false;
   #failed = false;
   #ended = false;
@@ -31,15 +31,15 @@ export class MonitoredSession implements Coordinator {
   /** Fetches of the caller and of each hook at the last run, and all of them in one list. */
   #parts: (readonly Fetch[])[] = [];
   #all: Fetch[] = [];
+  /** The hooks were asked for the fetches of the next run already. */
+  #asked = false;
 
   private constructor(session: Session, hooks: readonly TrainHook[]) {
     this.session = session;
     this.#hooks = hooks;
     this.#context = {
       session,
-      get globalStep() {
-        return session.globalStep;
-      },
+      globalStep: session.globalStep,
       requestStop: () => this.requestStop(),
     };
   }
@@ -68,39 +68,93 @@ export class MonitoredSession implements Coordinator {
 
   /** One step with the hooks around it; the values of `fetches`. */
   async run(fetches: readonly Fetch[], feeds?: Feeds): Promise<readonly FetchValue[]> {
+    const [values] = await this.#guarded(fetches, async (all) => [await this.session.run(all, feeds)]);
+    return values!;
+  }
+
+  /** Steps that may run at once: the hooks allow it and the values they fetch outlive it. */
+  stepsAheadMax(fetches: readonly Fetch[]): number {
+    const { globalStep } = this.session;
+    let steps = Number.POSITIVE_INFINITY;
+    for (const hook of this.#hooks) steps = Math.min(steps, hook.quietSteps?.(globalStep) ?? 1);
+    if (steps <= 1) return 1;
+    const all = this.#gather(fetches);
+    this.#asked = true;
+    return Math.min(steps, this.session.stepsAheadMax(all));
+  }
+
+  /** A step per batch, at most `stepsAheadMax`, with the hooks around them; the values of `fetches` for each. */
+  runSteps(fetches: readonly Fetch[], batches: readonly number[]): Promise<readonly (readonly FetchValue[])[]> {
+    return this.#guarded(fetches, (all) => this.session.runSteps(all, batches));
+  }
+
+  async #guarded(
+    fetches: readonly Fetch[],
+    run: (all: readonly Fetch[]) => Promise<readonly (readonly FetchValue[])[]>,
+  ): Promise<readonly (readonly FetchValue[])[]> {
     if (this.#closed) throw new MonolithError('ML_CLOSED', { what: 'the monitored session' });
     if (this.#stop) throw new MonolithError('ML_CANCELLED', { what: 'a run', reason: 'a stop was requested' });
     try {
-      return await this.#run(fetches, feeds);
+      return await this.#run(fetches, run);
     } catch (error) {
-      this.#failed = true;
-      this.#stop = true;
+      this.fail();
       throw error;
     }
   }
 
-  async #run(fetches: readonly Fetch[], feeds: Feeds | undefined): Promise<readonly FetchValue[]> {
-    const hooks = this.#hooks;
+  async #run(
+    fetches: readonly Fetch[],
+    run: (all: readonly Fetch[]) => Promise<readonly (readonly FetchValue[])[]>,
+  ): Promise<readonly (readonly FetchValue[])[]> {
+    const context = this.#context;
+    const before = this.session.globalStep;
+    context.globalStep = before;
+    const all = this.#gather(fetches);
+    this.#asked = false;
+    const steps = await run(all);
+    const perStep = (this.session.globalStep - before) / steps.length;
+    for (let step = 0; step < steps.length; step++) {
+      context.globalStep = before + perStep * (step + 1);
+      const told = this.#tell(steps[step]!, fetches.length);
+      if (told !== undefined) await told;
+    }
+    return steps.map((values) => values.slice(0, fetches.length));
+  }
+
+  /** The caller's fetches and those of all hooks, the same array as long as nobody asks for something else. */
+  #gather(fetches: readonly Fetch[]): readonly Fetch[] {
     let changed = this.#keepPart(0, fetches);
-    for (let i = 0; i < hooks.length; i++) {
-      changed = this.#keepPart(i + 1, hooks[i]!.beforeRun?.(this.#context) ?? NO_FETCHES) || changed;
+    if (!this.#asked) {
+      this.#hooks.forEach((hook, index) => {
+        changed = this.#keepPart(index + 1, hook.beforeRun?.(this.#context) ?? NO_FETCHES) || changed;
+      });
     }
     if (changed) this.#all = this.#parts.flat();
-    const values = await this.session.run(this.#all, feeds);
-    let from = fetches.length;
-    for (let i = 0; i < hooks.length; i++) {
+    return this.#all;
+  }
+
+  /** Hands each hook its values; a promise only when some hook returned one. */
+  #tell(values: readonly FetchValue[], from: number, first = 0): Promise<void> | undefined {
+    for (let i = first; i < this.#hooks.length; i++) {
       const { length } = this.#parts[i + 1]!;
-      const done = hooks[i]!.afterRun?.(this.#context, length === 0 ? NO_VALUES : values.slice(from, from + length));
-      if (done !== undefined) await done;
+      const own = length === 0 ? NO_VALUES : values.slice(from, from + length);
+      const done = this.#hooks[i]!.afterRun?.(this.#context, own);
+      if (done !== undefined) return done.then(() => this.#tell(values, from + length, i + 1));
       from += length;
     }
-    return values.slice(0, fetches.length);
+    return undefined;
   }
 
   #keepPart(index: number, fetches: readonly Fetch[]): boolean {
     if (this.#parts[index] === fetches) return false;
     this.#parts[index] = fetches;
     return true;
+  }
+
+  /** Tells of an error outside of a run, such as one of the input: the loop stops and hooks will not be ended. */
+  fail(): void {
+    this.#failed = true;
+    this.#stop = true;
   }
 
   /** Ends the hooks after a clean stop; nothing after an error. The session stays usable for evaluation. */

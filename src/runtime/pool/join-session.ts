@@ -29,7 +29,7 @@ import type { JoinMessage, JoinResult } from './protocol.js';
 const SPINS = 6000;
 const SLEEP_SLICE_MS = 100;
 
-type RunStep = (context: number, batch: number, command: number) => number;
+type RunStep = (context: number, batch: number, command: number, quiet: number) => number;
 
 export function joinSession(message: JoinMessage): JoinResult {
   const views = new Views(message.memory.buffer);
@@ -70,7 +70,7 @@ function followCommands(views: Views, message: JoinMessage): JoinResult {
     const slot = at + COMMANDS + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
     if (u32[slot] !== KIND_STEP) return { kind: 'stopped' };
     const context = u32[slot + 1]! + thread * u32[slot + 2]!;
-    const status = runStep(context, u32[slot + 3]!, command);
+    const status = runStep(context, u32[slot + 3]!, command, u32[slot + 4]!);
     if (status === STATUS_ABORTED) return { kind: 'aborted' };
     if (status !== 0) {
       const failedAt = u32[context / 4 + CONTEXT.failedAt]!;

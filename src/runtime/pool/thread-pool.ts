@@ -28,8 +28,11 @@ import type { BackendName, JoinMessage, JoinResult } from './protocol.js';
 /** A table has that many partitions, and each is owned by one thread. */
 export const THREADS_MAX = 64;
 const WORKER_FILE = fileURLToPath(new URL('../../../workers/pool-worker.js', import.meta.url));
+/** Steps that can be under way at once. */
+export const STEPS_AHEAD_MAX = COMMAND_CAPACITY - 1;
 const JOIN_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 2_000;
+const KEEP_ALIVE_MS = 60_000;
 
 export interface ThreadPoolOptions {
   readonly threads: number;
@@ -51,6 +54,8 @@ export class ThreadPool {
   readonly #at: number;
   readonly #piscina: Piscina;
   readonly #tasks: Promise<void>[] = [];
+  /** Neither waitAsync nor a thread whose task has ended keeps the process alive; while somebody awaits a step, this does. */
+  readonly #alive = setInterval(() => {}, KEEP_ALIVE_MS).unref();
   #command = 0;
   #failure: MonolithError | undefined;
   #closing = false;
@@ -141,11 +146,20 @@ export class ThreadPool {
     abortSession(this.#views, this.#options.control);
   }
 
-  /** Runs one step on all threads. */
-  async run(contexts: number, contextStride: number, batch: number, timeoutMs = 300_000): Promise<void> {
+  /**
+   * Runs one step per batch on all threads, back to back, and returns the number of the first command. At most
+   * STEPS_AHEAD_MAX: the threads wake us once, after the last.
+   */
+  async run(contexts: number, contextStride: number, batches: readonly number[], timeoutMs = 300_000): Promise<number> {
     this.#check();
-    const command = this.#publish(KIND_STEP, contexts, contextStride, batch);
-    await this.#until(DONE, (done) => done === command, timeoutMs, 'a training step');
+    const first = nextCommand(this.#command);
+    batches.forEach((batch, index) => {
+      this.#write(KIND_STEP, contexts, contextStride, batch, index < batches.length - 1);
+    });
+    this.#publish();
+    const last = this.#command;
+    await this.#until(DONE, (done) => done === last, timeoutMs * batches.length, 'a training step');
+    return first;
   }
 
   #check(): void {
@@ -153,27 +167,45 @@ export class ThreadPool {
     if (this.#closing) throw new MonolithError('ML_CLOSED', { what: 'the thread pool' });
   }
 
-  #publish(kind: number, contexts = 0, contextStride = 0, batch = 0): number {
-    const { i32, u32 } = this.#views;
+  #write(kind: number, contexts = 0, contextStride = 0, batch = 0, quiet = false): void {
+    const { u32 } = this.#views;
     this.#command = nextCommand(this.#command);
     const slot = this.#at + COMMANDS + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
     u32[slot] = kind;
     u32[slot + 1] = contexts;
     u32[slot + 2] = contextStride;
     u32[slot + 3] = batch;
+    u32[slot + 4] = quiet ? 1 : 0;
+  }
+
+  /** Shows the threads all commands written so far. */
+  #publish(): void {
+    const { i32 } = this.#views;
     Atomics.store(i32, this.#at + COMMAND, this.#command);
     Atomics.notify(i32, this.#at + COMMAND);
-    return this.#command;
   }
 
   async #until(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
+    this.#alive.ref();
+    try {
+      await this.#reached(word, reached, timeoutMs, what);
+    } finally {
+      this.#alive.unref();
+    }
+  }
+
+  async #reached(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
     const { i32 } = this.#views;
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       const value = Atomics.load(i32, this.#at + word);
       if (reached(value)) return;
-      if (Atomics.load(i32, this.#at + ABORT) !== 0) await this.#abortExplained();
+      if (Atomics.load(i32, this.#at + ABORT) !== 0) {
+        await this.#abortExplained();
+        continue;
+      }
+      // An abort between the check above and the wait below is not lost: its thread's task ends, and that notifies again.
       const left = deadline - performance.now();
       if (left <= 0) {
         this.#fail(new MonolithError('ML_TIMEOUT', { what, timeoutMs }));
@@ -186,7 +218,7 @@ export class ThreadPool {
 
   /** A thread raised the abort flag; its error arrives with its task. */
   async #abortExplained(): Promise<void> {
-    await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
+    await this.#tasksEnded();
     this.#failure ??= new MonolithError('ML_WORKER', { thread: 'unknown', reason: 'the session was aborted' });
   }
 
@@ -198,13 +230,22 @@ export class ThreadPool {
 
   async #close(): Promise<void> {
     this.#closing = true;
-    if (this.#failure === undefined) this.#publish(KIND_STOP);
-    else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
-    await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
+    if (this.#failure === undefined) {
+      this.#write(KIND_STOP);
+      this.#publish();
+    } else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
+    await this.#tasksEnded();
+    clearInterval(this.#alive);
     await this.#piscina.destroy();
   }
-}
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+  /** Waits for the threads to leave by themselves, but not for long. */
+  async #tasksEnded(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+    });
+    await Promise.race([Promise.all(this.#tasks), limit]);
+    clearTimeout(timer);
+  }
 }

@@ -8,6 +8,8 @@ import {
   BINDING_DENSE,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
+  CAPTURES_HEADER_WORDS,
+  COMMAND_CAPACITY,
   CONTEXT,
   DONE,
   GENERATION,
@@ -39,11 +41,11 @@ export function advanceGeneration(m: Views, cell: number, table: number, cells: 
 }
 
 /** The step function of a thread that runs the reference backend. */
-export function referenceRunStep(m: Views): (context: number, batch: number, command: number) => number {
-  return (context, batch, command) => runStep(m, context / 4, batch, command);
+export function referenceRunStep(m: Views): (context: number, batch: number, command: number, quiet: number) => number {
+  return (context, batch, command, quiet) => runStep(m, context / 4, batch, command, quiet !== 0);
 }
 
-function runStep(m: Views, context: number, batch: number, command: number): number {
+function runStep(m: Views, context: number, batch: number, command: number, quiet: boolean): number {
   const word = (name: keyof typeof CONTEXT) => m.u32[context + CONTEXT[name]]!;
   const trace = word('trace');
   const phase = traceNow(m, trace);
@@ -54,15 +56,30 @@ function runStep(m: Views, context: number, batch: number, command: number): num
     if (status !== 0) return status;
   }
   traceSpan(m, trace, word('traceSlices'), phase, traceNow(m, trace));
+  capture(m, context, command);
   if (word('threadCode') !== word('threadCodeEnd')) {
-    if (!barrier(m, context, 0)) return STATUS_ABORTED;
+    if (!barrier(m, context, 0, true)) return STATUS_ABORTED;
     const update = traceNow(m, trace);
     const registers = word('threadRegisters') / 4;
     const status = runCode(m, context, word('threadCode'), word('threadCodeEnd'), registers, trace);
     if (status !== 0) return status;
     traceSpan(m, trace, word('traceUpdate'), update, traceNow(m, trace));
   }
-  return barrier(m, context, command) ? 0 : STATUS_ABORTED;
+  return barrier(m, context, command, quiet) ? 0 : STATUS_ABORTED;
+}
+
+function capture(m: Views, context: number, command: number): void {
+  const captures = m.u32[context + CONTEXT.captures]! / 4;
+  if (captures === 0) return;
+  const [count, to, commandBytes] = [m.u32[captures]!, m.u32[captures + 1]!, m.u32[captures + 2]!];
+  const slices = m.u32[context + CONTEXT.sliceCount]!;
+  const place = (to + (command & (COMMAND_CAPACITY - 1)) * commandBytes) / 4;
+  for (let i = 0; i < count; i++) {
+    const pair = captures + CAPTURES_HEADER_WORDS + i * 2;
+    for (let s = m.u32[context + CONTEXT.sliceBegin]!; s < m.u32[context + CONTEXT.sliceEnd]!; s++) {
+      m.f32[place + i * slices + s] = m.f32[(m.u32[pair]! + s * m.u32[pair + 1]!) / 4]!;
+    }
+  }
 }
 
 function runCode(m: Views, context: number, code: number, end: number, registers: number, trace: number): number {
@@ -135,7 +152,7 @@ function bindBatch(
   return 0;
 }
 
-function barrier(m: Views, context: number, publish: number): boolean {
+function barrier(m: Views, context: number, publish: number, quiet: boolean): boolean {
   const control = m.u32[context + CONTEXT.control]! / 4;
   const threads = m.u32[context + CONTEXT.threads]!;
   const trace = m.u32[context + CONTEXT.trace]!;
@@ -146,7 +163,7 @@ function barrier(m: Views, context: number, publish: number): boolean {
     Atomics.notify(m.i32, control + GENERATION);
     if (publish !== 0) {
       Atomics.store(m.i32, control + DONE, publish);
-      Atomics.notify(m.i32, control + DONE);
+      if (!quiet) Atomics.notify(m.i32, control + DONE);
     }
     return Atomics.load(m.i32, control + ABORT) === 0;
   }

@@ -1,7 +1,7 @@
 /** @file Exports of assembly/program: steps of a compiled program. */
 export interface ProgramKernels {
   /** 0, or a STATUS_* of memory/control-layout.ts. */
-  runStep(context: number, batch: number, command: number): number;
+  runStep(context: number, batch: number, command: number, quiet: number): number;
   addCountI64(pointer: number, count: number): void;
   advanceGeneration(cell: number, table: number, cells: number): number;
 }

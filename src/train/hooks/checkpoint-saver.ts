@@ -28,6 +28,11 @@ export class CheckpointSaverHook implements TrainHook {
     this.#savedStep = session.globalStep;
   }
 
+  quietSteps(globalStep: number): number {
+    const { everySteps } = this.#options;
+    return everySteps === undefined ? Number.POSITIVE_INFINITY : this.#savedStep + everySteps - globalStep;
+  }
+
   afterRun({ session, globalStep }: RunContext): Promise<void> | undefined {
     const { everySteps } = this.#options;
     if (everySteps === undefined || globalStep - this.#savedStep < everySteps) return undefined;

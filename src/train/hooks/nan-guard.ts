@@ -12,6 +12,11 @@ export class NanGuardHook implements TrainHook {
     this.#fetches = [loss];
   }
 
+  /** A few steps more do no harm: the job fails at the step that went wrong, before anything is saved. */
+  quietSteps(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
   beforeRun(): readonly Fetch[] {
     return this.#fetches;
   }

@@ -1,0 +1,103 @@
+import t from 'tap';
+import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
+import { type FfmDatasetOptions, loadFfmBatches } from '../../src/data/ffm-dataset.js';
+import { ffmSchema } from '../../src/data/ffm-example.js';
+import type { FetchValue } from '../../src/runtime/fetch.js';
+import { STEPS_AHEAD_MAX } from '../../src/runtime/pool/thread-pool.js';
+import type { Fetch } from '../../src/runtime/session.js';
+import type { RunContext, TrainHook } from '../../src/train/hook.js';
+import { LocalTrainer } from '../../src/train/local-train.js';
+import type { ModelSpec } from '../../src/train/model-spec.js';
+import { buildFfm } from '../../src/train/models/ffm.js';
+
+const STEPS = 60;
+const dataset: FfmDatasetOptions = { kind: 'clicks', vocab: 20, batchSize: 32, seed: 7, examples: 32 * 9 };
+
+/** Records what a hook is told; with `quiet` it lets steps run in groups. */
+class Recorder implements TrainHook {
+  readonly told: { step: number; sessionStep: number; loss: number }[] = [];
+  readonly quietSteps?: () => number;
+  readonly #fetches: readonly Fetch[];
+
+  constructor(model: ModelSpec, quiet: boolean) {
+    this.#fetches = [model.loss];
+    if (quiet) this.quietSteps = () => Number.POSITIVE_INFINITY;
+  }
+
+  beforeRun(): readonly Fetch[] {
+    return this.#fetches;
+  }
+
+  afterRun(context: RunContext, [loss]: readonly FetchValue[]): void {
+    this.told.push({ step: context.globalStep, sessionStep: context.session.globalStep, loss: loss as number });
+  }
+}
+
+async function train(quiet: boolean, threads: number) {
+  const model = buildFfm();
+  const recorder = new Recorder(model, quiet);
+  const trainer = await LocalTrainer.create({
+    model,
+    modelDir: null,
+    steps: STEPS,
+    hooks: [recorder],
+    session: { schema: ffmSchema(), batchSize: dataset.batchSize, threads, memoryBytes: 64 << 20 },
+  });
+  try {
+    const { session } = trainer;
+    const batches = loadFfmBatches(session.views, session.arena, dataset);
+    let next = 0;
+    await trainer.train({ next: () => batches[next++ % batches.length]! });
+    const tables = snapshotSession(session, 'ffm').tables.map((table) =>
+      [...table.rows()].map((row) => [row.id, [...row.weights], [...row.state]]),
+    );
+    return { told: recorder.told, tables, step: session.globalStep };
+  } finally {
+    await trainer.close();
+  }
+}
+
+for (const threads of [1, 2]) {
+  t.test(`groups of quiet steps give the results of single steps, ${threads} threads`, async (t) => {
+    const plain = await train(false, threads);
+    const ahead = await train(true, threads);
+    t.equal(plain.step, STEPS);
+    t.equal(ahead.step, STEPS, 'the stop rule is met exactly');
+    t.same(
+      ahead.told.map(({ step, loss }) => [step, loss]),
+      plain.told.map(({ step, loss }) => [step, loss]),
+    );
+    t.same(
+      ahead.told.map(({ step }) => step),
+      Array.from({ length: STEPS }, (_, i) => i + 1),
+      'every step is told once, in order',
+    );
+    t.same(ahead.tables, plain.tables);
+    t.ok(
+      plain.told.every(({ step, sessionStep }) => step === sessionStep),
+      'a hook that is not quiet sees the session at its own step',
+    );
+  });
+}
+
+t.test('a session says how far ahead it can run', async (t) => {
+  const model = buildFfm();
+  const trainer = await LocalTrainer.create({
+    model,
+    modelDir: null,
+    steps: 1,
+    session: { schema: ffmSchema(), batchSize: dataset.batchSize, threads: 1, memoryBytes: 64 << 20 },
+  });
+  t.teardown(() => trainer.close());
+  const { session } = trainer;
+  const [batch] = loadFfmBatches(session.views, session.arena, { ...dataset, examples: 32 });
+  t.equal(session.stepsAheadMax([model.loss, model.trainOp]), STEPS_AHEAD_MAX);
+  t.equal(session.stepsAheadMax([model.pred]), 1, 'the next step overwrites a value per example');
+  await t.rejects(session.runSteps([model.pred], [batch!, batch!]), { code: 'ML_FEED' });
+  const values = await session.runSteps([model.loss, model.trainOp], Array<number>(STEPS_AHEAD_MAX).fill(batch!));
+  t.equal(values.length, STEPS_AHEAD_MAX);
+  t.ok(
+    values.every(([loss], i) => i === 0 || (loss as number) < (values[i - 1]![0] as number)),
+    'each step has the loss of its own moment',
+  );
+});
