@@ -45,9 +45,11 @@ async function train(steps: number, options: Partial<SessionOptions>) {
     }
     const tables = model.graph.getCollection<TableConfig>(TABLES).map((config) => ({
       name: config.name,
-      rows: HashTable.of(session, config)
-        .sortedRows()
-        .map(({ id, weights, state }) => [id, weights.slice(), state.slice()]),
+      rows: [...HashTable.of(session, config).rows()].map(({ id, weights, state }) => [
+        id,
+        weights.slice(),
+        state.slice(),
+      ]),
     }));
     return { losses, tables, globalStep: session.globalStep };
   });
