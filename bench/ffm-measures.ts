@@ -11,6 +11,8 @@ export interface MeasureOptions extends RoundOptions {
   /** Length of one system's turn. */
   readonly turnMs: number;
   readonly warmUpMs: number;
+  /** Examples of the data set; the demo's number unless told. */
+  readonly examples?: number;
 }
 
 /** Opens the runs, hands them over warmed up with the steps of one turn, and closes them. */
@@ -21,7 +23,8 @@ async function withRuns<T>(
 ): Promise<T> {
   const runs: FfmRun[] = [];
   try {
-    for (const one of all) runs.push(await FfmRun.start(one));
+    const { examples } = options;
+    for (const one of all) runs.push(await FfmRun.start({ ...one, ...(examples && { examples }) }));
     const steps: number[] = [];
     for (const run of runs) steps.push(await run.warmUp(options.warmUpMs, options.turnMs));
     return await use(runs, steps);

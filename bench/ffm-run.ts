@@ -63,6 +63,11 @@ class Turnstile implements TrainHook {
     }).then(() => this.enter());
   }
 
+  /** The input is what holds steps back. */
+  quietSteps(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
   afterRun(): void {
     if (++this.#done === this.#allowed) this.#finished?.();
   }

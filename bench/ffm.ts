@@ -53,13 +53,10 @@ const FULL: Sizes = {
   trace: { ...FULL_TURNS, rounds: 60, roundsMax: 150, turnMs: 50 },
   batchSize: 512,
 };
-const QUICK_TURNS = { rounds: 1, roundsMax: 1, turnMs: 10, warmUpMs: 10 };
+const QUICK_TURNS = { rounds: 1, roundsMax: 1, turnMs: 5, warmUpMs: 5, examples: 256 };
 const QUICK: Sizes = {
   ...QUICK_TURNS,
-  scaling: [
-    [5, 64],
-    [1000, 256],
-  ],
+  scaling: [[1000, 256]],
   main: [64],
   heap: [64],
   heapSteps: 200,
