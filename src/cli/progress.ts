@@ -5,7 +5,7 @@
  */
 import type { CliIo } from './io.js';
 import { jsonLine } from './json-line.js';
-import { barLine, bytesText, lossText, type Progress, plainLine } from './progress-line.js';
+import { barLine, bytesText, counted, lossText, type Progress, plainLine } from './progress-line.js';
 import { resultText } from './result-text.js';
 import type { ProgressEvent, StartEvent, TrainEvent, TrainResult } from './train-job.js';
 
@@ -170,8 +170,9 @@ function eventText(event: Exclude<TrainEvent, ProgressEvent>): string {
 }
 
 function startText(event: StartEvent): string {
-  const threads = `${event.threads} thread${event.threads === 1 ? '' : 's'}`;
-  const text = `training ${event.model} on ${event.data}: ${event.steps} steps of ${event.batchSize} examples, ${threads}, ${event.backend} backend`;
+  const steps = `${counted(event.steps, 'step')} of ${counted(event.batchSize, 'example')}`;
+  const threads = counted(event.threads, 'thread');
+  const text = `training ${event.model} on ${event.data}: ${steps}, ${threads}, ${event.backend} backend`;
   return event.restored === null ? text : `${text}\ngoing on from step ${event.startStep}: ${event.restored}`;
 }
 

@@ -8,7 +8,7 @@ import { MonolithError } from '../base/errors.js';
 import { latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
 import { prepareModelDir } from '../checkpoint/model-dir.js';
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
-import { Session, type SessionOptions } from '../runtime/session.js';
+import { type Fetch, Session, type SessionOptions } from '../runtime/session.js';
 import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
 import { NanGuardHook } from './hooks/nan-guard.js';
@@ -49,6 +49,7 @@ export class LocalTrainer {
   readonly restored: string | null;
   readonly #monitored: MonitoredSession;
   readonly #options: LocalTrainOptions;
+  readonly #fetches: readonly Fetch[];
 
   private constructor(
     options: LocalTrainOptions,
@@ -57,6 +58,7 @@ export class LocalTrainer {
     restored: string | null,
   ) {
     this.#options = options;
+    this.#fetches = [options.model.trainOp];
     this.#monitored = monitored;
     this.session = monitored.session;
     this.startStep = monitored.session.globalStep;
@@ -100,6 +102,11 @@ export class LocalTrainer {
     return new LocalTrainer(options, monitored, stop.lastStep, restored);
   }
 
+  /** Makes the program of a step. `train` does it too; called before the input is made, a batch too large fails early. */
+  prepare(): void {
+    this.#monitored.prepare(this.#fetches);
+  }
+
   /** Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. */
   async train(input: TrainInput): Promise<boolean> {
     try {
@@ -113,8 +120,8 @@ export class LocalTrainer {
   }
 
   async #loop(input: TrainInput): Promise<void> {
-    const { model, signal } = this.#options;
-    const fetches = [model.trainOp];
+    const { signal } = this.#options;
+    const fetches = this.#fetches;
     const batches = new BatchQueue(input);
     let wanted = 1;
     while (!this.#monitored.shouldStop && !signal?.aborted) {

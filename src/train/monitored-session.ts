@@ -72,6 +72,13 @@ export class MonitoredSession implements Coordinator {
     return values!;
   }
 
+  /** Makes what a run of `fetches` with those of the hooks needs, so that want of memory shows before the first step. */
+  prepare(fetches: readonly Fetch[]): void {
+    const all = this.#gather(fetches);
+    this.#asked = true;
+    this.session.prepare(all);
+  }
+
   /** Steps that may run at once: the hooks allow it and the values they fetch outlive it. */
   stepsAheadMax(fetches: readonly Fetch[]): number {
     const { globalStep } = this.session;

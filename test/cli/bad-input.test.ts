@@ -65,6 +65,14 @@ const failures: readonly Case[] = [
     hint: /another model directory/,
   },
   {
+    name: 'batch that memory cannot hold',
+    args: ['train', '--batch-size', '1048576', '--trace', 'new.json'],
+    exit: 1,
+    code: 'ML_MEMORY',
+    message: /out of shared memory/,
+    hint: /smaller batch/,
+  },
+  {
     name: 'trace file in a folder that is not there',
     args: ['train', '--trace', 'missing/trace.json', '--model-dir', 'new'],
     exit: 1,

@@ -3,7 +3,7 @@ import t from 'tap';
 import { MersenneTwister } from '../../src/base/random.js';
 import { type CliEvent, eventsOf, runCli, treeOf } from './run-cli.js';
 
-const KILLS = 6;
+const KILLS = 5;
 const ARGS = ['train', '--json', '--data', 'reference', '--batch-size', '16', '--threads', '1', '--model-dir', 'd'];
 
 /** Saves after every step until it is killed: some checkpoints after the first, and some time after that one. */

@@ -1,3 +1,4 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
 import t from 'tap';
 import { eventsOf, runCli, treeOf } from './run-cli.js';
 
@@ -42,4 +43,12 @@ t.test('labels of one class have no AUC', async (t) => {
   t.match(events.at(-1), { event: 'done', step: 20, checkpoint: null, trace: null });
   t.equal(events.at(-1)!.auc, null);
   t.equal(events.find(({ event }) => event === 'eval')?.auc, null);
+});
+
+const full = existsSync('/dev/full') ? {} : { skip: 'this system has no /dev/full' };
+t.test('output that cannot be written is an error with a code, not a defect', full, async (t) => {
+  const stdout = openSync('/dev/full', 'w');
+  t.teardown(() => closeSync(stdout));
+  const ended = await runCli(['train', '--json', ...SMALL, '--steps', '5'], { cwd: t.testdir(), stdout });
+  t.match(ended, { code: 1, err: /^error ML_OUTPUT: output cannot be written: ENOSPC.*\nhint: free some disk space/ });
 });

@@ -139,3 +139,9 @@ t.test('the stop rule counts from the start of the session, or to a step; the sm
   t.equal(await stepsFrom(5, { steps: 1, maxSteps: 9 }), 6);
   t.equal(await stepsFrom(5, { maxSteps: 5 }), 5, 'nothing is left to train');
 });
+
+t.test('a step too large for memory is refused before there is any input', async (t) => {
+  const local = await trainer({ session: smallSession({ batchSize: 1 << 20 }) });
+  t.teardown(() => local.close());
+  t.throws(() => local.prepare(), { code: 'ML_MEMORY', hint: /smaller batch/ });
+});
