@@ -3,14 +3,16 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { mainThreadCpuMs } from './clocks.js';
-import { FfmRun, type FfmRunOptions } from './ffm-run.js';
+import { FfmRun, type FfmRunOptions, type Turn } from './ffm-run.js';
 import { median } from './harness.js';
-import { type RoundOptions, ratioOf, takeTurns } from './rounds.js';
+import { medianOf, type RoundOptions, type Rounds, ratioOf, takeTurns } from './rounds.js';
 
 export interface MeasureOptions extends RoundOptions {
   /** Length of one system's turn. */
   readonly turnMs: number;
   readonly warmUpMs: number;
+  /** Examples of the data set; the demo's number unless told. */
+  readonly examples?: number;
 }
 
 /** Opens the runs, hands them over warmed up with the steps of one turn, and closes them. */
@@ -21,22 +23,23 @@ async function withRuns<T>(
 ): Promise<T> {
   const runs: FfmRun[] = [];
   try {
-    for (const one of all) runs.push(await FfmRun.start(one));
+    const { examples } = options;
+    for (const one of all) runs.push(await FfmRun.start({ ...one, ...(examples && { examples }) }));
     const steps: number[] = [];
-    for (const run of runs) {
-      const perWarmUp = await run.warmUp(options.warmUpMs);
-      steps.push(Math.max(1, Math.round((perWarmUp * options.turnMs) / options.warmUpMs)));
-    }
+    for (const run of runs) steps.push(await run.warmUp(options.warmUpMs, options.turnMs));
     return await use(runs, steps);
   } finally {
     await Promise.all(runs.map((run) => run.close()));
   }
 }
 
-/** Milliseconds per step of each run, taking turns. */
-function stepTimes(runs: readonly FfmRun[], steps: readonly number[], options: MeasureOptions) {
+const stepUs = (turn: Turn) => turn.stepUs;
+const cpuUs = (turn: Turn) => turn.cpuUs;
+
+/** Turns of each run. */
+function turnsOf(runs: readonly FfmRun[], steps: readonly number[], options: MeasureOptions): Promise<Rounds<Turn>> {
   return takeTurns(
-    runs.map((run, i) => async () => (await run.train(steps[i]!)) / steps[i]!),
+    runs.map((run, i) => () => run.train(steps[i]!)),
     options,
   );
 }
@@ -49,17 +52,24 @@ export interface Scaling {
   readonly examplesPerS: readonly number[];
   /** Speed with the most threads over speed with one: median of the rounds' own ratios. */
   readonly speedup: number;
-  readonly quietRounds: number;
+  /**
+   * The same if every thread had a core of its own and never waited: CPU time of a step with one thread over CPU time
+   * with several, times their number. It holds on a busy machine too, but knows nothing of waiting.
+   */
+  readonly cpuSpeedup: number;
+  /** Share of one core that other processes used in the rounds that count. */
+  readonly foreignShare: number;
 }
 
 export function measureScaling(vocab: number, batchSize: number, options: MeasureOptions): Promise<Scaling> {
   const threads = [1, 2];
   const systems = threads.map((count) => ({ vocab, batchSize, threads: count }));
   return withRuns(systems, options, async (runs, steps) => {
-    const rounds = await stepTimes(runs, steps, options);
-    const examplesPerS = rounds.values.map((ms) => (batchSize * 1000) / median(ms));
-    const speedup = ratioOf(rounds, 0, threads.length - 1);
-    return { vocab, batchSize, threads, examplesPerS, speedup, quietRounds: rounds.quietCount };
+    const rounds = await turnsOf(runs, steps, options);
+    const examplesPerS = runs.map((_, i) => (batchSize * 1e6) / medianOf(rounds, i, stepUs));
+    const last = threads.length - 1;
+    const [speedup, cpuSpeedup] = [ratioOf(rounds, 0, last, stepUs), threads[last]! * ratioOf(rounds, 0, last, cpuUs)];
+    return { vocab, batchSize, threads, examplesPerS, speedup, cpuSpeedup, foreignShare: rounds.foreignShare };
   });
 }
 
@@ -72,27 +82,24 @@ export interface MainThread {
   readonly cpuShare: number;
   /** Share of the time the event loop was not waiting; includes time the thread wanted a core and had none. */
   readonly loopShare: number;
+  readonly foreignShare: number;
 }
 
 /** What the main thread does while the pool trains. */
 export function measureMainThread(batchSize: number, threads: number, options: MeasureOptions): Promise<MainThread> {
   return withRuns([{ batchSize, threads }], options, async ([run], [steps]) => {
-    const shares: { stepUs: number; cpuUs: number; cpuShare: number; loopShare: number }[] = [];
     const turn = async () => {
       const loop = performance.eventLoopUtilization();
-      const cpuMs = mainThreadCpuMs();
-      const ms = await run!.train(steps!);
-      const cpu = mainThreadCpuMs() - cpuMs;
-      const { utilization } = performance.eventLoopUtilization(loop);
-      const stepUs = (ms * 1000) / steps!;
-      shares.push({ stepUs, cpuUs: (cpu * 1000) / steps!, cpuShare: cpu / ms, loopShare: utilization });
-      return ms;
+      const before = mainThreadCpuMs();
+      const { stepUs } = await run!.train(steps!);
+      const mainUs = ((mainThreadCpuMs() - before) * 1000) / steps!;
+      return { stepUs, mainUs, share: mainUs / stepUs, loop: performance.eventLoopUtilization(loop).utilization };
     };
-    await takeTurns([turn], options);
-    const medianOf = (pick: (share: (typeof shares)[number]) => number) => median(shares.map(pick));
+    const rounds = await takeTurns([turn], options);
     return {
-      ...{ batchSize, threads, stepUs: medianOf((s) => s.stepUs), cpuUsPerStep: medianOf((s) => s.cpuUs) },
-      ...{ cpuShare: medianOf((s) => s.cpuShare), loopShare: medianOf((s) => s.loopShare) },
+      ...{ batchSize, threads, stepUs: medianOf(rounds, 0, (t) => t.stepUs) },
+      ...{ cpuUsPerStep: medianOf(rounds, 0, (t) => t.mainUs), cpuShare: medianOf(rounds, 0, (t) => t.share) },
+      ...{ loopShare: medianOf(rounds, 0, (t) => t.loop), foreignShare: rounds.foreignShare },
     };
   });
 }
@@ -144,7 +151,9 @@ export interface TraceCost {
   readonly onOverNone: number;
   /** Step time with tracing on over the same session with its rings switched off: no difference in memory layout. */
   readonly onOverOff: number;
-  readonly quietRounds: number;
+  /** CPU time with tracing on over that of the same session with its rings switched off. */
+  readonly cpuOnOverOff: number;
+  readonly foreignShare: number;
 }
 
 export function measureTraceCost(batchSize: number, options: MeasureOptions): Promise<TraceCost> {
@@ -156,8 +165,9 @@ export function measureTraceCost(batchSize: number, options: MeasureOptions): Pr
       return run.train(steps!);
     };
     const rounds = await takeTurns([turn(plain!, false), turn(traced!, true), turn(traced!, false)], options);
-    const [onOverNone, onOverOff] = [ratioOf(rounds, 1, 0), ratioOf(rounds, 1, 2)];
-    return { batchSize, onOverNone, onOverOff, quietRounds: rounds.quietCount };
+    const [onOverNone, onOverOff] = [ratioOf(rounds, 1, 0, stepUs), ratioOf(rounds, 1, 2, stepUs)];
+    const cpuOnOverOff = ratioOf(rounds, 1, 2, cpuUs);
+    return { batchSize, onOverNone, onOverOff, cpuOnOverOff, foreignShare: rounds.foreignShare };
   });
 }
 
@@ -170,7 +180,7 @@ export interface BackendRatio {
 export function measureBackends(batchSize: number, options: MeasureOptions): Promise<BackendRatio> {
   const systems = (['wasm', 'reference'] as const).map((backend) => ({ batchSize, threads: 1, backend }));
   return withRuns(systems, options, async (runs, steps) => {
-    const rounds = await stepTimes(runs, steps, options);
-    return { batchSize, referenceOverWasm: ratioOf(rounds, 1, 0) };
+    const rounds = await turnsOf(runs, steps, options);
+    return { batchSize, referenceOverWasm: ratioOf(rounds, 1, 0, stepUs) };
   });
 }

@@ -27,6 +27,13 @@ export interface FfmRunOptions {
   readonly examples?: number;
 }
 
+/** What one turn of a run took, per step. */
+export interface Turn {
+  readonly stepUs: number;
+  /** CPU time of all threads of the process; it does not grow when others take the cores away. */
+  readonly cpuUs: number;
+}
+
 /** Lets a number of steps pass and tells when the last of them is done. */
 class Turnstile implements TrainHook {
   #allowed = 0;
@@ -54,6 +61,11 @@ class Turnstile implements TrainHook {
     return new Promise<void>((resolve) => {
       this.#open = resolve;
     }).then(() => this.enter());
+  }
+
+  /** The input is what holds steps back. */
+  quietSteps(): number {
+    return Number.POSITIVE_INFINITY;
   }
 
   afterRun(): void {
@@ -111,25 +123,25 @@ export class FfmRun {
     }
   }
 
-  /** Trains `steps` steps and returns how long they took. */
-  async train(steps: number): Promise<number> {
+  /** Trains `steps` steps. */
+  async train(steps: number): Promise<Turn> {
+    const cpu = process.cpuUsage();
     const start = performance.now();
     await Promise.race([this.#turnstile.pass(steps), this.#training]);
-    return performance.now() - start;
+    const ms = performance.now() - start;
+    const { user, system } = process.cpuUsage(cpu);
+    return { stepUs: (ms * 1000) / steps, cpuUs: (user + system) / steps };
   }
 
-  /** Trains for about that long and returns the steps a round of the same length needs. */
-  async warmUp(ms: number): Promise<number> {
-    let usedMs = 0;
-    let burst = 1;
-    let perStepMs = 0;
-    while (usedMs < ms) {
-      const took = await this.train(burst);
-      usedMs += took;
-      perStepMs = took / burst;
-      burst = Math.min(burst * 2, BURST_MAX);
+  /** Trains for about that long and returns the steps that a turn of `turnMs` has. */
+  async warmUp(ms: number, turnMs: number): Promise<number> {
+    let usedUs = 0;
+    let stepUs = 0;
+    for (let burst = 1; usedUs < ms * 1000; burst = Math.min(burst * 2, BURST_MAX)) {
+      ({ stepUs } = await this.train(burst));
+      usedUs += stepUs * burst;
     }
-    return Math.max(1, Math.round(ms / perStepMs));
+    return Math.max(1, Math.round((turnMs * 1000) / stepUs));
   }
 
   /** Switches the tracing of all threads; a run started without rings is never traced. */

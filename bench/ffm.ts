@@ -42,24 +42,21 @@ interface Sizes extends MeasureOptions {
   readonly batchSize: number;
 }
 
-const FULL_TURNS = { rounds: 7, roundsMax: 21, turnMs: 250, warmUpMs: 600 };
+const FULL_TURNS = { rounds: 7, roundsMax: 40, turnMs: 120, warmUpMs: 600 };
 const FULL: Sizes = {
   ...FULL_TURNS,
   scaling: [5, 1000, 100_000].flatMap((vocab) => [64, 512, 4096].map((batchSize) => [vocab, batchSize] as const)),
   main: [512, 4096],
   heap: [64, 1024],
   heapSteps: 10_000,
-  // A difference of 2 % drowns in what a core does in a quarter of a second: many short turns instead.
-  trace: { ...FULL_TURNS, rounds: 60, roundsMax: 150, turnMs: 60 },
+  // A difference of 2 % drowns in what a core does in a tenth of a second: many short turns instead.
+  trace: { ...FULL_TURNS, rounds: 60, roundsMax: 150, turnMs: 50 },
   batchSize: 512,
 };
-const QUICK_TURNS = { rounds: 1, roundsMax: 1, turnMs: 10, warmUpMs: 10 };
+const QUICK_TURNS = { rounds: 1, roundsMax: 1, turnMs: 5, warmUpMs: 5, examples: 256 };
 const QUICK: Sizes = {
   ...QUICK_TURNS,
-  scaling: [
-    [5, 64],
-    [1000, 256],
-  ],
+  scaling: [[1000, 256]],
   main: [64],
   heap: [64],
   heapSteps: 200,
@@ -97,17 +94,18 @@ const thousands = (value: number) => `${(value / 1000).toFixed(0)}k`;
 
 function text(report: FfmReport): string {
   const { scaling, mainThread, heap, trace, backend } = report;
-  const sections: string[] = [machineText(report)];
+  const sections: string[] = [`${machineText(report)}; "others" is what other processes used of one core meanwhile`];
   if (scaling.length > 0) {
     const rows = scaling.map((s) => [
       `vocabulary ${s.vocab}, batch ${s.batchSize}`,
       ...s.examplesPerS.map(thousands),
       s.speedup.toFixed(2),
-      String(s.quietRounds),
+      s.cpuSpeedup.toFixed(2),
+      percent(s.foreignShare),
     ]);
     sections.push(
       `examples/s, and the speed of 2 threads over 1 (wanted at batch 4096: ${BARS.speedupAt4096})`,
-      table(['', '1 thread', '2 threads', 'ratio', 'quiet rounds'], rows),
+      table(['', '1 thread', '2 threads', 'ratio', 'by CPU time', 'others'], rows),
     );
   }
   if (mainThread.length > 0) {
@@ -117,10 +115,11 @@ function text(report: FfmReport): string {
       `${m.cpuUsPerStep.toFixed(1)} us`,
       percent(m.cpuShare),
       percent(m.loopShare),
+      percent(m.foreignShare),
     ]);
     sections.push(
       `the main thread during training (wanted at batch 4096: under ${percent(BARS.mainShareAt4096)})`,
-      table(['', 'step', 'CPU per step', 'CPU share', 'loop busy'], rows),
+      table(['', 'step', 'CPU per step', 'CPU share', 'loop busy', 'others'], rows),
     );
   }
   if (heap.length > 0) {
@@ -136,8 +135,19 @@ function text(report: FfmReport): string {
     );
   }
   for (const t of trace) {
-    const ratios = `${t.onOverNone.toFixed(3)} of a run without rings, ${t.onOverOff.toFixed(3)} of one with rings off`;
-    sections.push(`a traced step at batch ${t.batchSize} takes ${ratios} (wanted: under ${BARS.traceCost})`);
+    sections.push(
+      `time of a step with tracing on over that with it off (wanted: under ${BARS.traceCost})`,
+      table(
+        ['', 'no rings', 'rings off', 'CPU, rings off', 'others'],
+        [
+          [
+            `batch ${t.batchSize}`,
+            ...[t.onOverNone, t.onOverOff, t.cpuOnOverOff].map((ratio) => ratio.toFixed(3)),
+            percent(t.foreignShare),
+          ],
+        ],
+      ),
+    );
   }
   for (const b of backend) {
     sections.push(

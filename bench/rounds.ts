@@ -1,49 +1,60 @@
 /**
  * @file Rounds in which several systems take turns, so that whatever else the machine does meets them all.
  *
- * A comparison is the median over rounds of the ratio within a round. Rounds during which other processes used much of
- * a core are repeated, up to a limit: two threads against one cannot be compared while one of two cores is taken.
+ * A comparison is the median over rounds of the ratio within a round. Only the quietest rounds count: two threads against
+ * one cannot be compared while another process has one of two cores.
  */
 import { ForeignLoad } from './clocks.js';
 import { median } from './harness.js';
 
 export interface RoundOptions {
-  /** Quiet rounds wanted. */
+  /** Rounds that count. */
   readonly rounds: number;
+  /** Rounds to look for quiet ones among. */
   readonly roundsMax: number;
 }
 
-/** Share of one core that others may use in a quiet round. */
-const QUIET_SHARE = 0.15;
+/** Share of one core that others may use in a quiet round; once enough rounds were that quiet, no more are run. */
+const QUIET_SHARE = 0.1;
 
-export interface Rounds {
-  /** Numbers of each system, round by round. */
-  readonly values: readonly (readonly number[])[];
-  /** Rounds that were quiet; when there were none, all of them count and the numbers are those of a busy machine. */
-  readonly quietCount: number;
+export interface Rounds<T> {
+  /** What each system measured, round by round. */
+  readonly values: readonly (readonly T[])[];
+  /** Share of one core that others used during these rounds, the median; NaN where the system does not tell. */
+  readonly foreignShare: number;
 }
 
-/** Runs every system once per round; every other round in reverse order, so that nobody always follows the same one. */
-export async function takeTurns(systems: readonly (() => Promise<number>)[], options: RoundOptions): Promise<Rounds> {
-  const all: { values: number[]; quiet: boolean }[] = [];
+/**
+ * Runs every system once per round, every other round in reverse order, so that nobody always follows the same one, and
+ * returns the quietest rounds.
+ */
+export async function takeTurns<T>(systems: readonly (() => Promise<T>)[], options: RoundOptions): Promise<Rounds<T>> {
+  const all: { values: T[]; share: number }[] = [];
   let quietCount = 0;
   for (let round = 0; round < options.roundsMax && quietCount < options.rounds; round++) {
     const load = new ForeignLoad();
-    const values = new Array<number>(systems.length);
+    const values = new Array<T>(systems.length);
     for (let i = 0; i < systems.length; i++) {
       const system = round % 2 === 0 ? i : systems.length - 1 - i;
       values[system] = await systems[system]!();
     }
     const share = load.share();
-    const quiet = Number.isNaN(share) || share < QUIET_SHARE;
-    if (quiet) quietCount++;
-    all.push({ values, quiet });
+    if (!(share >= QUIET_SHARE)) quietCount++;
+    all.push({ values, share });
   }
-  const counted = quietCount > 0 ? all.filter(({ quiet }) => quiet) : all;
-  return { values: systems.map((_, i) => counted.map(({ values }) => values[i]!)), quietCount };
+  const counted = all.toSorted((a, b) => a.share - b.share).slice(0, options.rounds);
+  return {
+    values: systems.map((_, i) => counted.map(({ values }) => values[i]!)),
+    foreignShare: median(counted.map(({ share }) => share)),
+  };
+}
+
+/** Median over the rounds of what `pick` finds at one system. */
+export function medianOf<T>({ values }: Rounds<T>, system: number, pick: (value: T) => number): number {
+  return median(values[system]!.map(pick));
 }
 
 /** Median over the rounds of system `over` divided by system `under`. */
-export function ratioOf({ values }: Rounds, over: number, under: number): number {
-  return median(values[over]!.map((value, round) => value / values[under]![round]!));
+export function ratioOf<T>({ values }: Rounds<T>, over: number, under: number, pick: (value: T) => number): number {
+  return median(values[over]!.map((value, round) => pick(value) / pick(values[under]![round]!)));
 }

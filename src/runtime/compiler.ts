@@ -23,6 +23,12 @@ import './lower/layers.js';
 import './lower/math.js';
 import './lower/state.js';
 
+/**
+ * Kernels are recorded in one step of this many, a power of two; phases and waits in all of them. The clock is read
+ * around every kernel, which in every step would cost several percent of a small one.
+ */
+const TRACED_KERNELS_EVERY = 16;
+
 export interface Program {
   /** Step context of thread 0; the others follow at `contextStride`. */
   readonly contexts: number;
@@ -83,6 +89,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
       failedAt: 0,
       failedDetail: 0,
       captures: captures.at,
+      traceKernels: TRACED_KERNELS_EVERY - 1,
     };
     const at = (contexts + thread * CONTEXT_BYTES) / 4;
     for (const [name, word] of Object.entries(CONTEXT)) views.u32[at + word] = words[name as keyof typeof CONTEXT];

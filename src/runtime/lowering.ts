@@ -180,7 +180,7 @@ export class LoweringContext {
   }
 
   #traceName(kernel: Kernel): number {
-    return this.environment.traceNames.id(`${kernel.name} ${this.#op?.name ?? ''}`.trimEnd(), 'op');
+    return this.environment.traceNames.id(`${kernel.name} ${this.#op?.name ?? ''}`.trimEnd(), 'kernel');
   }
 
   alloc(bytes: number, what: string): number {
