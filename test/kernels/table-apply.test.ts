@@ -52,13 +52,13 @@ function makeTable(config: readonly SegmentConfig[], log2Partitions: number): Ha
 /** One slice's part of an update: its record's words. */
 function putSlice(table: HashTable, log2Partitions: number, ids: readonly bigint[], next: () => number): number[] {
   const unique = [...new Set(ids)];
-  const [uids, rows] = [h.putI64(unique), h.alloc(unique.length * 4)];
+  const [uids, rows, slots] = [h.putI64(unique), h.alloc(unique.length * 4), h.alloc(unique.length * 4)];
   const partitions = 2 ** log2Partitions;
   const [order, offsets] = [h.alloc(unique.length * 4), h.alloc((partitions + 1) * 4)];
-  h.wasm.tableFind(table.address, uids, unique.length, rows);
+  h.wasm.tableFind(table.address, uids, unique.length, rows, slots);
   h.wasm.partitionByHash(uids, unique.length, partitions, order, offsets);
   const stride = Math.ceil(table.dim / 4) * 4;
-  return [uids, order, offsets, rows, h.putF32(randomFloats(next, unique.length * stride)), stride];
+  return [uids, order, offsets, rows, h.putF32(randomFloats(next, unique.length * stride)), stride, slots];
 }
 
 t.test('rows are summed over slices and stepped as in the reference, whatever the optimizers', (t) => {
@@ -76,7 +76,7 @@ t.test('rows are summed over slices and stepped as in the reference, whatever th
         const drawn = (count: number) => Array.from({ length: count }, () => BigInt(Math.floor(next() * 900) - 450));
         // Some ids are there before, with rows that are found; the others are made by the update.
         const known = drawn(200);
-        h.wasm.tableUpsert(table.address, h.putI64(known), known.length, h.alloc(known.length * 4));
+        h.wasm.tableUpsert(table.address, h.putI64(known), known.length, h.alloc(known.length * 4), 0);
         const records = h.alloc(APPLY_SLICE_BYTES * sizes.length);
         sizes.forEach((size, i) => {
           h.views.u32.set(putSlice(table, log2, drawn(size), next), (records + i * APPLY_SLICE_BYTES) / 4);

@@ -6,7 +6,7 @@ import { Views } from '../../src/memory/views.js';
 import { compileKernels, instantiateKernels } from '../../src/runtime/load-kernels.js';
 import type { CompileEnvironment } from '../../src/runtime/lowering.js';
 import { partitionByHash } from '../../src/runtime/reference/sparse.js';
-import { tableApply, tableFind, tableUpsert } from '../../src/runtime/reference/table.js';
+import { tableApply, tableClear, tableEvict, tableFind, tableUpsert } from '../../src/runtime/reference/table.js';
 import type { WasmKernels } from '../../src/runtime/wasm-kernels.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
 import type { TableConfig } from '../../src/sparse/table-config.js';
@@ -43,6 +43,8 @@ export class TableFixture {
             tableFind: (...args) => tableFind(views, ...args),
             tableUpsert: (...args) => tableUpsert(views, ...args),
             tableApply: (...args) => tableApply(views, ...args),
+            tableEvict: (...args) => tableEvict(views, ...args),
+            tableClear: (...args) => tableClear(views, ...args),
             partitionByHash: (...args) => partitionByHash(views, ...args),
           };
     views.u32[arenaBytes / 4 + HEAP.top] = Math.ceil((arenaBytes + HEAP_HEADER_BYTES) / 64) * 64;
@@ -82,10 +84,23 @@ export class TableFixture {
     }
   }
 
-  upsert(table: HashTable, ids: readonly bigint[]): number {
+  /** Rows for `ids`, with `time` as the moment of their last update unless it is left out. */
+  upsert(table: HashTable, ids: readonly bigint[], time?: number): number {
     return this.#scope(() => {
       const [at, rows] = [this.#putIds(ids), this.arena.alloc(ids.length * 4, 'rows')];
-      return this.kernels.tableUpsert(table.address, at, ids.length, rows, 0);
+      const times = time === undefined ? 0 : this.arena.alloc(ids.length * 4, 'times');
+      if (time !== undefined) this.views.u32.fill(time, times / 4, times / 4 + ids.length);
+      return this.kernels.tableUpsert(table.address, at, ids.length, rows, times);
+    });
+  }
+
+  /** Removes what is expired at `nowSec`; `days` of the slots, 36500 where none is given. */
+  evict(table: HashTable, nowSec: number, days: ReadonlyMap<number, number> = new Map()): number {
+    return this.#scope(() => {
+      const at = this.arena.alloc(32768 * 4, 'days');
+      this.views.u32.fill(36500, at / 4, at / 4 + 32768);
+      for (const [slot, count] of days) this.views.u32[at / 4 + slot] = count;
+      return this.kernels.tableEvict(table.address, 0, PARTITIONS, nowSec, at);
     });
   }
 
