@@ -1,5 +1,5 @@
 /** @file Lowerings of matrix products, biases, activations and the loss. */
-import { type Dim, misfit, type Tensor } from '../../graph/graph.js';
+import type { Dim, Tensor } from '../../graph/graph.js';
 import {
   Activation,
   ActivationGrad,
