@@ -79,6 +79,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     step: session.globalStep,
     loss: progress.loss,
     auc: evaluation.auc,
+    evalLoss: evaluation.loss,
     examplesPerS: progress.stepsPerS * batchSize,
     stepsPerS: progress.stepsPerS,
     threads,
@@ -112,6 +113,8 @@ async function trainOnReader(
   progress.start(trainer.lastStep);
   try {
     return await trainer.train({
+      // The reader's batches are resident: their addresses stay good.
+      batchesAhead: Number.POSITIVE_INFINITY,
       next: () => {
         main?.counter(depth, reader.depth, main.now());
         return reader.next(BATCH_TIMEOUT_MS);
@@ -142,6 +145,6 @@ async function writeTrace(
   const total = lost.reduce((sum, count) => sum + count, 0);
   if (total > 0) {
     const message = `the trace holds the end of the run: ${total} older events were overwritten`;
-    onEvent({ event: 'warning', code: 'ML_TRACE_WRITE', message });
+    onEvent({ event: 'note', message });
   }
 }

@@ -74,7 +74,7 @@ export interface CompileEnvironment {
   /** First byte of the heap that tables grow in. */
   readonly heap: number;
   readonly seed: number;
-  /** Calls `update` with the global step before every run that trains: learning rates and the like. */
+  /** Calls `update` with the global step before every run: learning rates and the like. */
   onStep(update: (globalStep: number) => void): void;
 }
 

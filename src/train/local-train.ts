@@ -38,6 +38,11 @@ const GROUP_MS = 20;
 export interface TrainInput {
   /** Address of the next batch; ML_OUT_OF_RANGE at the end of input, which is a normal stop. */
   next(): number | Promise<number>;
+  /**
+   * How many addresses that `next` returned stay good at once: steps run in groups, so batches are taken before they are
+   * used. 1 unless told, which is right for an input that fills the same memory again and again.
+   */
+  readonly batchesAhead?: number;
 }
 
 export class LocalTrainer {
@@ -122,20 +127,33 @@ export class LocalTrainer {
   async #loop(input: TrainInput): Promise<void> {
     const { signal } = this.#options;
     const fetches = this.#fetches;
+    const { batchesAhead = 1 } = input;
     const batches = new BatchQueue(input);
     let wanted = 1;
     while (!this.#monitored.shouldStop && !signal?.aborted) {
-      const group = await batches.take(Math.min(wanted, this.#monitored.stepsAheadMax(fetches)));
+      const count = Math.min(wanted, batchesAhead, this.#monitored.stepsAheadMax(fetches));
+      const group = await batches.take(count);
       if (group.length === 0) break;
+      const before = this.session.globalStep;
       const start = performance.now();
       await this.#monitored.runSteps(fetches, group);
       wanted = stepsFor(GROUP_MS, (performance.now() - start) / group.length);
+      if (this.session.globalStep === before) throw uncounted(this.#options.model);
     }
   }
 
   close(): Promise<void> {
     return this.#monitored.close();
   }
+}
+
+/** The stop rule counts global steps: a model that does not would train for ever. */
+function uncounted(model: ModelSpec): MonolithError {
+  return new MonolithError(
+    'ML_GRAPH',
+    { op: model.trainOp.name, reason: 'a run of it does not count the global step' },
+    { hint: 'make increment(globalStep(graph)) a part of the train op' },
+  );
 }
 
 /** Steps that fill `ms`, at least one. */
