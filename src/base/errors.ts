@@ -12,6 +12,7 @@ export const ERROR_MESSAGES = {
   ML_CKPT_MODEL: 'model directory {dir} holds a checkpoint of another model: {reason}',
   ML_CKPT_PATH: 'The passed save_path is not a valid checkpoint: {path}',
   ML_CKPT_READ: 'checkpoint file {file} cannot be read: {reason}',
+  ML_CKPT_SETTINGS: 'checkpoint {path} was trained with other settings: {changes}',
   ML_CKPT_SHARDS: '{reason}',
   ML_CKPT_WRITE: 'checkpoint could not be written to {file}: {reason}',
   // command line and files the user names

@@ -6,13 +6,14 @@ import { TABLES } from '../sparse/embedding-ops.js';
 import { HashTable } from '../sparse/hash-table.js';
 import type { TableConfig } from '../sparse/table-config.js';
 import type { LoadedCheckpoint } from './load-checkpoint.js';
-import type { DenseValue, Snapshot, TableSnapshot } from './snapshot.js';
+import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.js';
 
 /** All variables and tables of the session, in place: save it before the next step runs. */
-export function snapshotSession(session: Session, modelName: string): Snapshot {
+export function snapshotSession(session: Session, modelName: string, settings?: Settings): Snapshot {
   return {
     step: session.globalStep,
     modelName,
+    ...(settings && { settings }),
     dense: denseVariables(session).map((tensor): DenseValue => {
       const { name } = tensor.op;
       const shape = tensor.spec.shape as readonly number[];

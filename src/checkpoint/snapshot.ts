@@ -46,8 +46,12 @@ export interface ModelLayout {
   readonly tables: readonly TableLayout[];
 }
 
+/** What else a run depends on, for example its batch size: kept to tell when a later run has it otherwise. */
+export type Settings = Readonly<Record<string, string | number>>;
+
 export interface Snapshot extends ModelLayout {
   readonly step: number;
+  readonly settings?: Settings;
   readonly dense: readonly DenseValue[];
   readonly tables: readonly TableSnapshot[];
 }

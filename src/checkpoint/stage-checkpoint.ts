@@ -48,8 +48,9 @@ export async function stageCheckpoint(
   const index = await within(`${prefix}${INDEX_SUFFIX}`, () => writeWhole(indexFile, data.index, fs));
   files.push(described(DATA_SUFFIX, data.sink), described(INDEX_SUFFIX, index));
 
-  const { modelName: model, dense } = snapshot;
-  const manifestText = formatManifest({ model, step: snapshot.step, dense: sortedByName(dense), tables, files });
+  const { modelName: model, settings } = snapshot;
+  const dense = sortedByName(snapshot.dense);
+  const manifestText = formatManifest({ model, step: snapshot.step, settings, dense, tables, files });
   const manifestFile = join(assets, MANIFEST_FILE);
   const manifest = await within(`${prefix}${MANIFEST_SUFFIX}`, () => writeWhole(manifestFile, manifestText, fs));
   await within(`${prefix}${ASSETS_SUFFIX}`, () => fs.syncDirectory(assets));

@@ -5,9 +5,10 @@
  * number of steps, save. What the input is and what is reported is up to the caller.
  */
 import { MonolithError } from '../base/errors.js';
-import { latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
+import { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
 import { prepareModelDir } from '../checkpoint/model-dir.js';
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
+import type { Settings } from '../checkpoint/snapshot.js';
 import { type Fetch, Session, type SessionOptions } from '../runtime/session.js';
 import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
@@ -24,6 +25,8 @@ export interface LocalTrainOptions {
   readonly steps: number;
   readonly saveEverySteps?: number | null;
   readonly onSaved?: CheckpointSaverOptions['onSaved'];
+  /** Kept with checkpoints; see `changedSettings`. */
+  readonly settings?: Settings;
   readonly hooks?: readonly TrainHook[];
   readonly signal?: AbortSignal;
 }
@@ -52,6 +55,8 @@ export class LocalTrainer {
   readonly startStep: number;
   /** Checkpoint that was restored. */
   readonly restored: string | null;
+  /** Settings the restored checkpoint was made with that are others now, as text: `batch_size 64, now 512`. */
+  readonly changedSettings: readonly string[];
   readonly #monitored: MonitoredSession;
   readonly #options: LocalTrainOptions;
   readonly #fetches: readonly Fetch[];
@@ -60,7 +65,7 @@ export class LocalTrainer {
     options: LocalTrainOptions,
     monitored: MonitoredSession,
     lastStep: number,
-    restored: string | null,
+    restored: LoadedCheckpoint | null,
   ) {
     this.#options = options;
     this.#fetches = [options.model.trainOp];
@@ -68,12 +73,13 @@ export class LocalTrainer {
     this.session = monitored.session;
     this.startStep = monitored.session.globalStep;
     this.lastStep = lastStep;
-    this.restored = restored;
+    this.restored = restored?.path ?? null;
+    this.changedSettings = changes(restored?.settings ?? {}, options.settings ?? {});
   }
 
   /** Builds the session and restores it; nothing was trained yet. */
   static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
-    const { model, modelDir, steps, saveEverySteps, onSaved, hooks = [] } = options;
+    const { model, modelDir, steps, saveEverySteps, settings, onSaved, hooks = [] } = options;
     if (modelDir !== null) await prepareModelDir(modelDir);
     const stop = new StopAtStepHook({ steps });
     const saver =
@@ -84,10 +90,11 @@ export class LocalTrainer {
               modelDir,
               modelName: model.name,
               ...(saveEverySteps && { everySteps: saveEverySteps }),
+              ...(settings && { settings }),
               ...(onSaved && { onSaved }),
             }),
           ];
-    let restored: string | null = null;
+    let restored: LoadedCheckpoint | null = null;
     const monitored = await MonitoredSession.create({
       graph: model.graph,
       // The guard comes first, though §3.1 has it near the end: a step that went wrong must not be saved, or every later
@@ -194,10 +201,17 @@ class BatchQueue {
   }
 }
 
-/** Restores the newest checkpoint and returns its path; null when there is none. */
-async function restoreLatest(session: Session, model: ModelSpec, modelDir: string): Promise<string | null> {
+/** Restores the newest checkpoint and returns it; null when there is none. */
+async function restoreLatest(session: Session, model: ModelSpec, modelDir: string): Promise<LoadedCheckpoint | null> {
   const path = await latestCheckpoint(modelDir);
   if (path === null) return null;
-  restoreSession(session, await loadCheckpoint(path, { expect: snapshotSession(session, model.name) }));
-  return path;
+  const loaded = await loadCheckpoint(path, { expect: snapshotSession(session, model.name) });
+  restoreSession(session, loaded);
+  return loaded;
+}
+
+function changes(before: Settings, now: Settings): string[] {
+  return Object.entries(before).flatMap(([name, value]) => {
+    return now[name] === undefined || now[name] === value ? [] : [`${name} ${value}, now ${now[name]}`];
+  });
 }

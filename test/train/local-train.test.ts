@@ -170,3 +170,18 @@ t.test('a step too large for memory is refused before there is any input', async
   t.teardown(() => local.close());
   t.throws(() => local.prepare(), { code: 'ML_MEMORY', hint: /smaller batch/ });
 });
+
+t.test('settings that changed since the checkpoint was made are told', async (t) => {
+  const dir = t.testdir();
+  const run = async (settings: Record<string, string | number>) => {
+    const local = await trainer({ modelDir: dir, steps: 2, settings });
+    const [batch] = loadBatches(local.session);
+    await local.train({ next: () => batch! });
+    await local.close();
+    return local.changedSettings;
+  };
+  t.same(await run({ seed: 1, data: 'a' }), []);
+  t.same(await run({ seed: 1, data: 'a' }), []);
+  t.same(await run({ seed: 2, data: 'a', more: 7 }), ['seed 1, now 2']);
+  t.same(await run({ data: 'b' }), ['data a, now b']);
+});
