@@ -61,8 +61,21 @@ export const ERROR_MESSAGES = {
   ML_RESHAPE_SIZE: 'Input[{index}] to reshape is a tensor with {size} values, but the requested shape has {requested}',
   ML_RESHAPE_UNKNOWN: 'Only one input size may be -1, not both {first} and {second}for input [{index}]!',
   ML_TENSOR: 'tensor of dtype {dtype} and shape [{shape}] is invalid: {reason}',
-  // sparse
+  // sparse; wording that upstream callers test is upstream's
+  ML_BATCH_SOFTMAX_DIM: 'batch_softmax takes segments of dimension 1, got {dim}',
+  ML_ENTRY_COMP: 'comp config is missing form entry config: {config}',
+  ML_ENTRY_DIMS:
+    'Initializer/Optimizer/Retriever dim size should match. But got {initializer} vs {optimizer} vs {retriever}',
+  ML_ENTRY_INIT_OPT: 'init or opt config is missing from entry config : {config}',
+  ML_GLOBAL_STEP: 'global_step={step} is negative, please investigate!',
   ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
+  ML_OPTIMIZER: 'optimizer is not implemented yet. {config}',
+  ML_RATE: 'learning rate cannot be made: {reason}',
+  ML_RATE_BASE: 'Learning rate function must override __call__',
+  ML_RATE_COUNT: 'Size of learning_rate_fns and size of segments must be equal.',
+  ML_RATE_EMPTY: 'Learning_rate_fns must be not empty.',
+  ML_TABLE_SKIP_ZERO: 'Only EntryConfig_EntryType_SERVING supports skip_zero_embedding!',
+  ML_TABLE_TYPE: 'Unknown type of hash table. {config}',
   ML_TOUCHED_SIZE: 'touched-key set {name} cannot be made: {reason}',
 } as const;
 

@@ -14,7 +14,7 @@ export const OPTIMIZER_NUMBER = {
   momentum: 9,
   movingAverage: 10,
   rmsprop: 11,
-  rmspropV2: 12,
+  rmspropv2: 12,
   groupFtrl: 14,
   batchSoftmax: 15,
   groupAdagrad: 16,

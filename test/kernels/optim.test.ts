@@ -28,7 +28,7 @@ const STATE_FLOATS: Readonly<Record<string, (n: number) => number>> = {
   momentum: (n) => n,
   movingAverage: () => 0,
   rmsprop: (n) => n,
-  rmspropV2: (n) => n,
+  rmspropv2: (n) => n,
   groupFtrl: (n) => 2 * n,
   batchSoftmax: () => 2,
   groupAdagrad: () => 1,

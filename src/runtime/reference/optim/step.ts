@@ -47,7 +47,7 @@ export function initOptimizerState(m: Views, kind: number, state: number, n: num
     }
     case KIND.momentum:
     case KIND.rmsprop:
-    case KIND.rmspropV2:
+    case KIND.rmspropv2:
       m.f32.fill(0, at, at + n);
       return;
     case KIND.groupAdagrad:
@@ -107,7 +107,7 @@ export function applyOptimizerF32(
       // The configured rate and not the scheduled one: upstream's numbers depend on it.
       applyRmspropF32(m, w, state, g, n, p2, p0, p1);
       return 0;
-    case KIND.rmspropV2:
+    case KIND.rmspropv2:
       applyRmspropV2F32(m, w, state, g, n, lr, p0, p1);
       return 0;
     case KIND.groupFtrl:
