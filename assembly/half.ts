@@ -1,12 +1,12 @@
 // IEEE half precision. A conversion to half and back loses nothing but what rounding takes: subnormals are kept, values
-// from 65520 on become infinite, NaN stays NaN.
+// from 65520 on become infinite, NaN becomes the one NaN 0x7e00.
 
 /** The half nearest to x, ties to even, as 16 bits. */
 export function halfFromF32(x: f32): u32 {
   const bits = reinterpret<u32>(x);
   const sign = (bits >> 16) & 0x8000;
   const size = bits & 0x7fffffff;
-  if (size > 0x7f800000) return sign | 0x7e00;
+  if (size > 0x7f800000) return 0x7e00;
   if (size >= 0x47800000) return sign | 0x7c00;
   // Below the smallest normal half the spacing is 2^-24: scaled by 2^24 the halves there are the whole numbers.
   if (size < 0x38800000) return sign | <u32>nearest<f32>(reinterpret<f32>(size) * 16777216);
@@ -46,8 +46,7 @@ export function halfFromF32x4(x: v128): v128 {
   const normal = i32x4.shr_u(i32x4.add(i32x4.add(size, i32x4.splat(0xfff - 0x38000000)), odd), 13);
   let out = v128.bitselect(small, normal, i32x4.lt_u(size, i32x4.splat(0x38800000)));
   out = v128.bitselect(i32x4.splat(0x7c00), out, i32x4.ge_u(size, i32x4.splat(0x47800000)));
-  out = v128.bitselect(i32x4.splat(0x7e00), out, i32x4.gt_u(size, i32x4.splat(0x7f800000)));
-  return v128.or(sign, out);
+  return v128.bitselect(i32x4.splat(0x7e00), v128.or(sign, out), i32x4.gt_u(size, i32x4.splat(0x7f800000)));
 }
 
 /** The values of four halves in the low 16 bits of the lanes. */

@@ -2,6 +2,7 @@
  * @file The functions kernels.wasm exports, by family. Pointers and counts are plain numbers (pointers above 2 GiB are
  * passed as they are; results that are pointers need `>>> 0`).
  */
+import type { CompressKernels } from './wasm/compress.js';
 import type { DenseKernels } from './wasm/dense.js';
 import type { OptimKernels } from './wasm/optim.js';
 import type { ProgramKernels } from './wasm/program.js';
@@ -10,7 +11,8 @@ import type { TableKernels } from './wasm/table.js';
 import type { TouchedKernels } from './wasm/touched.js';
 import type { TraceKernels } from './wasm/trace.js';
 
-export type WasmKernels = DenseKernels &
+export type WasmKernels = CompressKernels &
+  DenseKernels &
   OptimKernels &
   ProgramKernels &
   SparseKernels &

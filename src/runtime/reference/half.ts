@@ -25,7 +25,7 @@ function nearestEven(x: number): number {
 /** The half nearest to x, ties to even, as 16 bits. */
 export function halfFromF32(x: number): number {
   const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
-  if (Number.isNaN(x)) return 0x7e00 | sign;
+  if (Number.isNaN(x)) return 0x7e00;
   const size = Math.abs(x);
   if (size >= 65520) return sign | 0x7c00;
   const quantum = quantumOf(size);
