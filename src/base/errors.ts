@@ -68,6 +68,9 @@ export const ERROR_MESSAGES = {
   ML_ENTRY_DIMS:
     'Initializer/Optimizer/Retriever dim size should match. But got {initializer} vs {optimizer} vs {retriever}',
   ML_ENTRY_INIT_OPT: 'init or opt config is missing from entry config : {config}',
+  ML_FILTER_FILE: "{field}: {expected} does't match with : {found} read from hash filter checkpoint file.",
+  ML_FILTER_SIZE: 'admission filter cannot be made: {reason}',
+  ML_FILTER_TYPE: 'Invalid filter type, please investigate and retry!',
   ML_GLOBAL_STEP: 'global_step={step} is negative, please investigate!',
   ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
   ML_INITIALIZER: 'initializer is not implemented yet. {config}',

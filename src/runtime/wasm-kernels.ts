@@ -4,6 +4,7 @@
  */
 import type { CompressKernels } from './wasm/compress.js';
 import type { DenseKernels } from './wasm/dense.js';
+import type { FilterKernels } from './wasm/filter.js';
 import type { OptimKernels } from './wasm/optim.js';
 import type { ProgramKernels } from './wasm/program.js';
 import type { SparseKernels } from './wasm/sparse.js';
@@ -13,6 +14,7 @@ import type { TraceKernels } from './wasm/trace.js';
 
 export type WasmKernels = CompressKernels &
   DenseKernels &
+  FilterKernels &
   OptimKernels &
   ProgramKernels &
   SparseKernels &
