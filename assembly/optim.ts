@@ -3,6 +3,7 @@
 export * from "./optim/accumulate";
 export * from "./optim/adam";
 export * from "./optim/decorate";
+export * from "./optim/dense";
 export * from "./optim/ftrl";
 export * from "./optim/group";
 export * from "./optim/rmsprop";

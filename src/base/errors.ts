@@ -32,6 +32,11 @@ export const ERROR_MESSAGES = {
   ML_SSTABLE: 'table file {file} is damaged in its {field}: {reason}',
   // data
   ML_DATASET: 'data set cannot be made: {reason}',
+  // dense optimizers; wording that upstream callers test is upstream's
+  ML_DENSE_LEGACY: 'Please use tf.compat.v1.disable_eager_execution() instead of tf.compat.v1.disable_v2_behavior()',
+  ML_DENSE_SCALAR: '{name} is not a scalar: {shape}',
+  ML_DENSE_SHAPE: 'var and {name} do not have the same shape{variable} {found}',
+  ML_DENSE_SPARSE: '{optimizer} does not support sparse gradients',
   // graph and session
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',

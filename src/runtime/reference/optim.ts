@@ -2,6 +2,7 @@
 export * from './optim/accumulate.js';
 export * from './optim/adam.js';
 export * from './optim/decorate.js';
+export * from './optim/dense.js';
 export * from './optim/ftrl.js';
 export * from './optim/group.js';
 export * from './optim/rmsprop.js';

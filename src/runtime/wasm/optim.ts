@@ -92,6 +92,37 @@ export interface OptimKernels {
   roundToHalf(x: number, p: number): number;
   roundToHalfF32(w: number, n: number, generator: number): void;
 
+  /** Dense variables: slots m, v, c. `second` is the rule with epsilon outside of the root; `updates` 0 keeps the slots. */
+  applyAdamomF32(
+    w: number,
+    m: number,
+    v: number,
+    c: number,
+    g: number,
+    n: number,
+    lr: number,
+    ada: number,
+    mom: number,
+    epsilon: number,
+    decay: number,
+    second: number,
+    updates: number,
+  ): void;
+  /** Dense variables: slots m, v. */
+  applyDenseRmspropF32(
+    w: number,
+    m: number,
+    v: number,
+    g: number,
+    n: number,
+    lr: number,
+    beta1: number,
+    beta2: number,
+    epsilon: number,
+    decay: number,
+    second: number,
+  ): void;
+
   /** First state of a row. `parameters` is a block of src/memory/optimizer-layout.ts. */
   initOptimizerState(kind: number, state: number, n: number, parameters: number): void;
   /** One step by the optimizer's number: 0, -1 for a negative step of batch_softmax, -2 for an unknown number. */
