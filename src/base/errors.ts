@@ -66,6 +66,27 @@ export const ERROR_MESSAGES = {
   ML_RESHAPE_SIZE: 'Input[{index}] to reshape is a tensor with {size} values, but the requested shape has {requested}',
   ML_RESHAPE_UNKNOWN: 'Only one input size may be -1, not both {first} and {second}for input [{index}]!',
   ML_TENSOR: 'tensor of dtype {dtype} and shape [{shape}] is invalid: {reason}',
+  // tensor ops; wording as upstream's where its callers test it
+  ML_AUC_SIZE: 'the label and logit not match',
+  ML_CLIP_LIST: 't_list should be a list',
+  ML_FILL_POS: 'pos is bigger than offset size. {pos} v.s. {size}',
+  ML_FILL_ROWS: "Pos's first dim doesn't match dim size. {rows} v.s. {dims}",
+  ML_FILL_VALUE:
+    "Value size doesn't match expected size. expected: {expected}, actual: {actual}. \nPos split: {splits}",
+  ML_GATHER_DIM: 'See unmatched embedding dim {embeddings} and id dim {ids}',
+  ML_MAP_ID: 'Unable to map id {id}',
+  ML_MAP_LISTS: 'ids length and embeddings lenght must match. {ids} vs {embeddings}',
+  ML_OP: '{op} cannot run: {reason}',
+  ML_RAGGED_INVALID: 'The input ragged tensor is invalid.',
+  ML_RAGGED_VALUES: 'Ragged tensor values size must match indices size. Got {values} v.s. {indices}',
+  ML_SEGMENT_EMPTY: 'Indices and updates specified for empty output shape',
+  ML_UNIQUE_ROWS: 'RaggedKey should have {expected} but got {found}',
+  // features
+  ML_FID_SLOT: 'slot should be less than {limit}, while got {slot}',
+  ML_INPUT_TYPE: 'input_type only support example/examplebatch.',
+  ML_LAYOUT: 'layout {layout} cannot be made: {reason}',
+  ML_SEQ_LENGTH: 'seq_length must be greater than 0',
+  ML_SHARDING: 'fids cannot be sharded: {reason}',
   // sparse; wording that upstream callers test is upstream's
   ML_BATCH_SOFTMAX_DIM: 'batch_softmax takes segments of dimension 1, got {dim}',
   ML_COMPRESSOR: 'compressor is not implemented yet. {config}',
