@@ -17,18 +17,17 @@ export interface DenseMemory {
   readonly arena: Arena;
 }
 
+/** A dense optimizer as data: which kernel, and what it takes after weights, slots, gradient, count and rate. */
 export interface DenseOptimizer {
-  /** What slots are named by: `<name>/m`. */
+  readonly kind: 'dense';
+  /** What slots are named by: `<variable>/<name>/m`. */
   readonly name: string;
   readonly slotNames: readonly string[];
-  /** Calls the kernel over `count` floats at the given addresses. */
-  run(
-    kernels: OptimKernels,
-    at: { variable: number; gradient: number; slots: readonly number[] },
-    count: number,
-    rate: number,
-  ): void;
   readonly learningRate: Rate;
+  readonly kernel: 'applyAdamomF32' | 'applyDenseRmspropF32';
+  /** Floats after the rate, then whole numbers. */
+  readonly parameters: readonly number[];
+  readonly flags: readonly number[];
   /** Steps that change nothing are not run at all. */
   readonly isIdle: boolean;
 }
@@ -50,28 +49,14 @@ export function Adamom(options: AdamomOptions = {}): DenseOptimizer {
   const { learningRate = 5e-6, adaDecay = 0.9999, momDecay = 0.99, epsilon = 1e-6, weightDecay = 0 } = options;
   const { useV2 = false, updateSlots = true, name = 'Adamom' } = options;
   return {
+    kind: 'dense',
     name,
     slotNames: ['m', 'v', 'c'],
     learningRate,
+    kernel: 'applyAdamomF32',
+    parameters: [adaDecay, momDecay, epsilon, weightDecay],
+    flags: [useV2 ? 1 : 0, updateSlots ? 1 : 0],
     isIdle: false,
-    run: (kernels, { variable, gradient, slots }, count, rate) => {
-      const [m, v, c] = slots as [number, number, number];
-      const flags = [useV2 ? 1 : 0, updateSlots ? 1 : 0] as const;
-      kernels.applyAdamomF32(
-        variable,
-        m,
-        v,
-        c,
-        gradient,
-        count,
-        rate,
-        adaDecay,
-        momDecay,
-        epsilon,
-        weightDecay,
-        ...flags,
-      );
-    },
   };
 }
 
@@ -91,15 +76,14 @@ export function Rmsprop(options: RmspropOptions = {}): DenseOptimizer {
   const { learningRate = 5e-6, beta1 = 0.99, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = options;
   const { useV2 = false, updateSlots = true, name = 'Rmsprop' } = options;
   return {
+    kind: 'dense',
     name,
     slotNames: ['m', 'v'],
     learningRate,
+    kernel: 'applyDenseRmspropF32',
+    parameters: [beta1, beta2, epsilon, weightDecay],
+    flags: [useV2 ? 1 : 0],
     isIdle: !updateSlots,
-    run: (kernels, { variable, gradient, slots }, count, rate) => {
-      const [m, v] = slots as [number, number];
-      const second = useV2 ? 1 : 0;
-      kernels.applyDenseRmspropF32(variable, m, v, gradient, count, rate, beta1, beta2, epsilon, weightDecay, second);
-    },
   };
 }
 
@@ -143,7 +127,8 @@ export function applyDense(optimizer: DenseOptimizer, step: DenseStep, memory: D
     return at;
   });
   const [variableAt, gradientAt, ...slotsAt] = addresses as [number, number, ...number[]];
-  optimizer.run(memory.kernels, { variable: variableAt, gradient: gradientAt, slots: slotsAt }, count, rate);
+  const run = memory.kernels[optimizer.kernel] as (...operands: number[]) => void;
+  run(variableAt, ...slotsAt, gradientAt, count, rate, ...optimizer.parameters, ...optimizer.flags);
   arrays.forEach((array, i) => {
     if (array.buffer !== buffer && i !== 1) array.set(new Float32Array(buffer, addresses[i]!, count));
   });

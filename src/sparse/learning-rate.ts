@@ -101,6 +101,11 @@ export function rateAt(rate: Rate, globalStep: number): number {
   return typeof rate === 'number' ? rate : rate.call(globalStep);
 }
 
+/** The rate as a plain function that prints as it does: what graph ops and table segments take. */
+export function rateFunction(rate: LearningRateFunction): ((globalStep: number) => number) & { toString(): string } {
+  return Object.assign((globalStep: number) => rate.call(globalStep), { toString: () => rate.toString() });
+}
+
 /** Text by which two rates are equal. */
 export function printRate(rate: Rate): string {
   return typeof rate === 'number' ? pythonText('', rate) : rate.toString();
