@@ -2,6 +2,7 @@
 // objects, no string or array literals (a data segment would be written again by every instance that joins the memory).
 export * from "./dense";
 export * from "./heap";
+export * from "./ops";
 export * from "./program";
 export * from "./sparse";
 export * from "./table";

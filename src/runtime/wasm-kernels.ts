@@ -3,10 +3,17 @@
  * passed as they are; results that are pointers need `>>> 0`).
  */
 import type { DenseKernels } from './wasm/dense.js';
+import type { OpsKernels } from './wasm/ops.js';
 import type { ProgramKernels } from './wasm/program.js';
 import type { SparseKernels } from './wasm/sparse.js';
 import type { TableKernels } from './wasm/table.js';
 import type { TouchedKernels } from './wasm/touched.js';
 import type { TraceKernels } from './wasm/trace.js';
 
-export type WasmKernels = DenseKernels & ProgramKernels & SparseKernels & TableKernels & TouchedKernels & TraceKernels;
+export type WasmKernels = DenseKernels &
+  OpsKernels &
+  ProgramKernels &
+  SparseKernels &
+  TableKernels &
+  TouchedKernels &
+  TraceKernels;

@@ -13,16 +13,13 @@ const handlers = await loadHandlers();
 const MISSING: Readonly<Record<string, readonly string[]>> = {
   'parity-sparse.json': [
     'block_allocator',
-    'combiner',
     'dense.adamom',
     'dense.rmsprop',
     'dense.shampoo',
     'entry_accessor',
     'entry_defs',
     'fake_quantizer',
-    'feature_slices',
     'float_compressor',
-    'fused_embedding_to_layout',
     'hash_filter',
     'hash_filter_ops',
     'hash_net_quantizer',
@@ -57,7 +54,6 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
     'probabilistic_filter',
     'quantized_entry_accessor',
     'sharded_table',
-    'sharding_sparse_fids',
     'sliding_hash_filter',
     'sync_table',
     'sync_training',
@@ -95,6 +91,9 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Cases of handled modules that need parts which are not there yet: each must fail until it is taken off the list. */
+const PENDING: ReadonlySet<string> = new Set(['feature_slices adjacent_equal_slices_merge']);
+
 for (const [file, missing] of Object.entries(MISSING)) {
   const cases = readCases(fixture(file));
   t.test(`${file}: the modules without a handler are the known ones`, async (t) => {
@@ -105,7 +104,8 @@ for (const [file, missing] of Object.entries(MISSING)) {
     t.test(`${file}: ${parity.module} ${parity.case}`, async (t) => {
       const { status, reason } = await runCase(handlers, parity);
       if (status === 'not-applicable') t.comment(`not applicable: ${reason}`);
-      t.not(status, 'fail', reason);
+      if (PENDING.has(`${parity.module} ${parity.case}`)) t.equal(status, 'fail', 'take it off the pending list');
+      else t.not(status, 'fail', reason);
     });
   }
 }
