@@ -117,6 +117,7 @@ function sameNumber(actual: number, expected: number, { exact, abs = 0, rel = 0,
 }
 
 function text(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
   const written = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `${item}n` : plain(item)));
   const whole = written === undefined ? String(value) : written;
   return whole.length > 120 ? `${whole.slice(0, 117)}...` : whole;
