@@ -28,7 +28,6 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
     'hash_table.format',
     'hash_table_ops',
     'hash_table_utils',
-    'hopscotch_hash_set',
     'initializer',
     'learning_rate',
     'linalg',
@@ -57,7 +56,6 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
     'sliding_hash_filter',
     'sync_table',
     'sync_training',
-    'touched_key_set',
   ],
   'parity-io.json': [
     'agent/zk_backend',
