@@ -111,7 +111,7 @@ async function hopscotch({ input }: ParityCase) {
   }
   const scale = scaleOf();
   if (Array.isArray(given.threads)) {
-    return unionOfThreads(capacity / scale, level, scale === 1 ? (given.threads as number[]) : [1, 2, 10]);
+    return unionOfThreads(capacity / scale, level, scale === 1 ? (given.threads as number[]) : [1, 4]);
   }
   const [begin, end] = (given.keys as { range: [number, number] }).range;
   const threads = given.threads as number;
