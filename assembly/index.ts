@@ -5,6 +5,7 @@ export * from "./dense";
 export * from "./filter";
 export * from "./heap";
 export * from "./initialize";
+export * from "./ops";
 export * from "./optim";
 export * from "./program";
 export * from "./sparse";

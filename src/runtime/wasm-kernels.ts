@@ -5,6 +5,7 @@
 import type { CompressKernels } from './wasm/compress.js';
 import type { DenseKernels } from './wasm/dense.js';
 import type { FilterKernels } from './wasm/filter.js';
+import type { OpsKernels } from './wasm/ops.js';
 import type { OptimKernels } from './wasm/optim.js';
 import type { ProgramKernels } from './wasm/program.js';
 import type { SparseKernels } from './wasm/sparse.js';
@@ -15,6 +16,7 @@ import type { TraceKernels } from './wasm/trace.js';
 export type WasmKernels = CompressKernels &
   DenseKernels &
   FilterKernels &
+  OpsKernels &
   OptimKernels &
   ProgramKernels &
   SparseKernels &

