@@ -25,6 +25,17 @@ function stepAdam<T>(
   store<T>(w, sub<T>(weight, div<T>(mul<T>(direction, rate), add<T>(root<T>(scale), epsilon))));
 }
 
+/**
+ * A power that runs out of normal floats becomes 0, which changes no step: 1 less either is 1. Left alone it would stay at
+ * the smallest subnormal for good, and arithmetic on that made a step of 16 weights more than twice as slow.
+ */
+// @ts-ignore: decorator
+@inline
+function nextPower(power: f32, beta: f32): f32 {
+  const next: f32 = power * beta;
+  return next < <f32>1.17549435e-38 ? 0 : next;
+}
+
 // @ts-ignore: decorator
 @inline
 function run(
@@ -50,8 +61,8 @@ function run(
   for (; left > 0; left--, w += 4, m += 4, v += 4, vhat += 4, g += 4) {
     stepAdam<f32>(w, m, v, vhat, g, rate, beta1, rest1, rest2, decay, epsilon, nesterov, keepsMax);
   }
-  store<f32>(powers, power1 * beta1);
-  store<f32>(powers, power2 * beta2, 4);
+  store<f32>(powers, nextPower(power1, beta1));
+  store<f32>(powers, nextPower(power2, beta2), 4);
 }
 
 /**

@@ -102,6 +102,20 @@ t.test('adam counts the steps of its own row in the powers', async (t) => {
   });
 });
 
+t.test('powers of adam run down to zero and not into subnormals', async (t) => {
+  h.scope(() => {
+    const begin = h.arena.mark();
+    const [w, g, state] = [h.putF32([0]), h.putF32([1]), h.alloc(16)];
+    const parameters = putParameters(0.1, 0, 0, [0.5, 0.75, 0, 0.01], 0n);
+    h.wasm.initOptimizerState(OPTIMIZER_NUMBER.adam, state, 1, parameters);
+    for (let step = 0; step < 330; step++) {
+      const args = [OPTIMIZER_NUMBER.adam, w, state, g, 1, parameters];
+      runPair(h, begin, h.wasm.applyOptimizerF32, twins.applyOptimizerF32, args);
+    }
+    t.same([...h.f32(state + 8, 2)], [0, 0]);
+  });
+});
+
 t.test('a group row whose norm is zero becomes zero and not NaN', async (t) => {
   h.scope(() => {
     for (const kind of [OPTIMIZER_NUMBER.groupAdagrad, OPTIMIZER_NUMBER.groupFtrl]) {

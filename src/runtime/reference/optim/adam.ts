@@ -4,6 +4,12 @@ import { decayedGradient } from './accumulate.js';
 
 const f = Math.fround;
 
+/** A power below the normal floats becomes 0: no step changes, and no arithmetic on subnormals follows. */
+function nextPower(power: number, beta: number): number {
+  const next = f(power * beta);
+  return next < 2 ** -126 ? 0 : next;
+}
+
 function run(
   m: Views,
   w: number,
@@ -39,8 +45,8 @@ function run(
     const direction = nesterov ? f(f(h * rest1) + f(f(beta1) * first)) : first;
     m.f32[weight] = m.f32[weight]! - f(f(direction * rate) / f(f(Math.sqrt(scale)) + f(epsilon)));
   }
-  m.f32[powers] = power1 * f(beta1);
-  m.f32[powers + 1] = power2 * f(beta2);
+  m.f32[powers] = nextPower(power1, f(beta1));
+  m.f32[powers + 1] = nextPower(power2, f(beta2));
 }
 
 export function applyAdamF32(
