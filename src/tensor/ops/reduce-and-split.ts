@@ -5,7 +5,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { type Shape, sizeOfShape, Tensor } from '../tensor.js';
-import { check, matrixShape, sum } from './check.js';
+import { check, matrixShape, refuse, sum } from './check.js';
 import { concatColumns, fusedReduceSumAndSplit, fusedReduceSumAndSplitGradient, type RowIds } from './reduce.js';
 
 type Floats = Tensor<'float32'>;
@@ -42,7 +42,7 @@ export function checkReduceAndSplit(
 export function checkRowSplits(op: string, splits: Splits, rows: number): void {
   const ends = Array.from(splits.data, Number);
   const sorted = ends.every((end, r) => r === 0 || end >= ends[r - 1]!);
-  check(ends[0] === 0 && sorted && ends.at(-1) === rows, op, `splits [${ends}] do not cut ${rows} rows`);
+  if (ends[0] !== 0 || !sorted || ends.at(-1) !== rows) refuse(op, `splits [${ends}] do not cut ${rows} rows`);
 }
 
 /** For every input the sums of its rows, cut into slices: slices of input 0, then of input 1, ... */
@@ -109,8 +109,8 @@ export function fusedSortedSegmentSum(
     const width = sizeOfShape(shape.slice(1));
     check(update.size === ids.length * width, op, `updates ${n} have ${update.size} values for ${ids.length} indices`);
     ids.forEach((id, i) => {
-      check(id >= 0 && id < shape[0]!, op, `index ${id} of input ${n} is not below ${shape[0]}`);
-      check(i === 0 || id >= ids[i - 1]!, op, `indices ${n} are not sorted`);
+      if (id < 0 || id >= shape[0]!) refuse(op, `index ${id} of input ${n} is not below ${shape[0]}`);
+      if (i > 0 && id < ids[i - 1]!) refuse(op, `indices ${n} are not sorted`);
       for (let c = 0; c < width; c++) out[id * width + c] = out[id * width + c]! + update.data[i * width + c]!;
     });
     return new Tensor('float32', shape, out);
