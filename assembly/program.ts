@@ -32,6 +32,10 @@ const BINDINGS: usize = 64;
 const FAILED_AT: usize = 68;
 const FAILED_DETAIL: usize = 72;
 const CAPTURES: usize = 76;
+const TRACE_KERNELS: usize = 80;
+
+/** Commands that can be under way at once. */
+const COMMANDS: i32 = 64;
 
 const STATUS_ABORTED: i32 = -1;
 const STATUS_BATCH_ROWS: i32 = -2;
@@ -79,7 +83,7 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 40: return <i32>advanceGeneration(u(o, r, 0), u(o, r, 1), u(o, r, 2));
     case 41: return <i32>sparse.uniqueI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
     case 42: sparse.partitionByHash(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
-    case 43: return <i32>tableFind(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
+    case 43: return <i32>tableFind(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
     case 44: sparse.poolSumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
     case 45: sparse.zeroRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3)); return 0;
     case 46: sparse.scatterAddF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
@@ -107,6 +111,7 @@ export function advanceGeneration(cell: usize, table: usize, cells: u32): u32 {
   return generation;
 }
 
+/** `trace` is 0 when the kernels of this step are not recorded: reading the clock around each would cost too much. */
 function runCode(context: usize, code: usize, end: usize, registers: usize, trace: usize): i32 {
   let pc = code;
   const traced = traceOn(trace);
@@ -174,7 +179,7 @@ export function bindBatch(context: usize, registers: usize, batch: usize, bindin
 /**
  * Keeps scalars of this thread's slices where the next step does not overwrite them. Captures, u32 words: | 0 count |
  * 1 where they go | 2 bytes per command | 3 - | then pairs: address in slice 0, bytes to the next slice |. What goes
- * there is f32[count][slices], in one of 16 places by the command's number.
+ * there is f32[count][slices], in one of COMMANDS places by the command's number.
  */
 function capture(context: usize, command: i32): void {
   const captures = <usize>load<u32>(context, CAPTURES);
@@ -182,7 +187,7 @@ function capture(context: usize, command: i32): void {
   const count = load<u32>(captures);
   const slices = <usize>load<u32>(context, SLICE_COUNT);
   const begin = <usize>load<u32>(context, SLICE_BEGIN), end = <usize>load<u32>(context, SLICE_END);
-  let to = <usize>load<u32>(captures, 4) + <usize>(command & 15) * <usize>load<u32>(captures, 8);
+  let to = <usize>load<u32>(captures, 4) + <usize>(command & (COMMANDS - 1)) * <usize>load<u32>(captures, 8);
   for (let i: u32 = 0; i < count; i++, to += slices << 2) {
     const from = <usize>load<u32>(captures + (<usize>i << 3), 16);
     const stride = <usize>load<u32>(captures + (<usize>i << 3), 20);
@@ -198,6 +203,7 @@ export function runStep(context: usize, batch: usize, command: i32, quiet: bool)
   const control = <usize>load<u32>(context, CONTROL);
   const threads = load<i32>(context, THREADS);
   const trace = <usize>load<u32>(context, TRACE);
+  const kernels = (<u32>command & load<u32>(context, TRACE_KERNELS)) == 0 ? trace : 0;
   const registers = <usize>load<u32>(context, SLICE_REGISTERS);
   const stride = <usize>load<u32>(context, SLICE_REGISTERS_STRIDE);
   const sliceEnd = load<u32>(context, SLICE_END);
@@ -206,7 +212,7 @@ export function runStep(context: usize, batch: usize, command: i32, quiet: bool)
     const r = registers + <usize>s * stride;
     let status: i32 = 0;
     if (batch != 0) status = bindBatch(context, r, batch, <usize>load<u32>(context, BINDINGS), s, load<u32>(context, SLICE_COUNT));
-    if (status == 0) status = runCode(context, <usize>load<u32>(context, SLICE_CODE), <usize>load<u32>(context, SLICE_CODE_END), r, trace);
+    if (status == 0) status = runCode(context, <usize>load<u32>(context, SLICE_CODE), <usize>load<u32>(context, SLICE_CODE_END), r, kernels);
     if (status != 0) return status;
   }
   traceSpan(trace, load<u32>(context, TRACE_SLICES), phase, traceNow(trace));
@@ -216,7 +222,7 @@ export function runStep(context: usize, batch: usize, command: i32, quiet: bool)
   if (code != codeEnd) {
     if (!barrier(control, threads, 0, true, trace, load<u32>(context, TRACE_BARRIER))) return STATUS_ABORTED;
     const update = traceNow(trace);
-    const status = runCode(context, code, codeEnd, <usize>load<u32>(context, THREAD_REGISTERS), trace);
+    const status = runCode(context, code, codeEnd, <usize>load<u32>(context, THREAD_REGISTERS), kernels);
     if (status != 0) return status;
     traceSpan(trace, load<u32>(context, TRACE_UPDATE), update, traceNow(trace));
   }

@@ -24,8 +24,9 @@ const CONTROL_ARRIVED: usize = 64;
 const CONTROL_GENERATION: usize = 128;
 
 /**
- * Waits until `threads` threads have arrived; false when the session was aborted meanwhile. The last one to arrive
- * stores `publish` as the finished command when it is not 0, and wakes whoever awaits it unless `quiet`.
+ * Waits until `threads` threads have arrived; false when the session was aborted meanwhile. The last one to arrive lets
+ * the others go, then stores `publish` as the finished command when it is not 0, and wakes whoever awaits it unless
+ * `quiet`. A later command cannot be published before: its barrier needs this thread too.
  */
 export function barrier(control: usize, threads: i32, publish: i32, quiet: bool, trace: usize, traceName: u32): bool {
   const generation = atomic.load<i32>(control + CONTROL_GENERATION);

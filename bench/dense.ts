@@ -7,10 +7,11 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DenseCase, denseCases } from './dense-cases.js';
+import { benchMain, type Machine, machine, machineText, median, table } from './harness.js';
 
 const SOURCE = fileURLToPath(new URL('../../bench/native/dense.cpp', import.meta.url));
 
@@ -28,9 +29,7 @@ export interface DenseResult {
   readonly nativeOverWasm?: number;
 }
 
-export interface DenseReport {
-  readonly machine: string;
-  readonly node: string;
+export interface DenseReport extends Machine {
   readonly seed: number;
   readonly rounds: number;
   readonly native: boolean;
@@ -59,8 +58,6 @@ function buildNative(dir: string): string | undefined {
   execFileSync('g++', ['-O3', '-march=native', '-fno-math-errno', '-o', binary, SOURCE]);
   return binary;
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
 function measure(item: DenseCase, binary: string | undefined, rounds: number, budgetMs: number): DenseResult {
   // Warm up past the baseline compiler before the first counted round.
@@ -92,7 +89,7 @@ export async function runDenseBench({ quick = false, seed = 1 } = {}): Promise<D
     const rounds = quick ? 1 : 5;
     const cases = await denseCases(quick, seed);
     return {
-      ...{ machine: cpus()[0]?.model ?? 'unknown', node: process.version, seed, rounds, native: binary !== undefined },
+      ...{ ...machine(), seed, rounds, native: binary !== undefined },
       results: cases.map((item) => measure(item, binary, rounds, quick ? 1 : 40)),
     };
   } finally {
@@ -100,19 +97,19 @@ export async function runDenseBench({ quick = false, seed = 1 } = {}): Promise<D
   }
 }
 
-function print(report: DenseReport): void {
-  console.log(`${report.machine}, Node ${report.node}, seed ${report.seed}, medians of ${report.rounds} rounds`);
-  if (!report.native) console.log('no g++ here: the native column is left out');
-  console.log('time of the other over time of WASM (above 1, WASM is quicker)\n');
-  console.log(`${'kernel'.padEnd(40)}${'wasm'.padStart(18)}${'plain/wasm'.padStart(12)}${'native/wasm'.padStart(13)}`);
-  for (const { name, rate, unit, plainOverWasm, nativeOverWasm } of report.results) {
-    const cells = [plainOverWasm.toFixed(2).padStart(12), (nativeOverWasm?.toFixed(2) ?? '-').padStart(13)];
-    console.log(`${name.padEnd(40)}${`${rate.toFixed(2)} ${unit}`.padStart(18)}${cells.join('')}`);
-  }
+function text(report: DenseReport): string {
+  const rows = report.results.map(({ name, rate, unit, plainOverWasm, nativeOverWasm }) => [
+    name,
+    `${rate.toFixed(2)} ${unit}`,
+    plainOverWasm.toFixed(2),
+    nativeOverWasm?.toFixed(2) ?? '-',
+  ]);
+  return [
+    `${machineText(report)}, seed ${report.seed}, medians of ${report.rounds} rounds`,
+    ...(report.native ? [] : ['no g++ here: the native column is left out']),
+    'time of the other over time of WASM (above 1, WASM is quicker)\n',
+    table(['kernel', 'wasm', 'plain/wasm', 'native/wasm'], rows),
+  ].join('\n');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const report = await runDenseBench({ quick: process.argv.includes('--quick') });
-  if (process.argv.includes('--json')) console.log(JSON.stringify(report, null, 2));
-  else print(report);
-}
+await benchMain(import.meta.url, runDenseBench, text);

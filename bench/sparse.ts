@@ -6,9 +6,10 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { benchMain, type Machine, machine, machineText, median } from './harness.js';
 import { type Case, SparseBench } from './sparse-cases.js';
 
 const SOURCE = fileURLToPath(new URL('../../bench/native/sparse.cpp', import.meta.url));
@@ -20,9 +21,7 @@ export interface Result {
   readonly twins: readonly { readonly label: string; readonly ns: number; readonly ratio: number }[];
   readonly bar?: number;
 }
-export interface Report {
-  readonly machine: string;
-  readonly node: string;
+export interface Report extends Machine {
   readonly seed: number;
   /** Compiler of the native twins, or why there are none. */
   readonly native: string;
@@ -79,8 +78,7 @@ export async function runSparseBench({ quick = false }: { quick?: boolean } = {}
     const bench = await SparseBench.create(quick ? 4 << 20 : 640 << 20, SEED);
     const [rounds, budgetMs] = quick ? [1, 1] : [5, 40];
     const results = (quick ? QUICK : FULL).map((make) => measure(make(bench), dir, native.binary, rounds, budgetMs));
-    const machine = `${cpus()[0]?.model ?? 'unknown'} x ${cpus().length}`;
-    return { machine, node: process.version, seed: SEED, native: native.text, results };
+    return { ...machine(), seed: SEED, native: native.text, results };
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -132,21 +130,13 @@ function timeWasm(one: Case, budgetMs: number): number {
   return (usedUs * 1000) / runs / one.items;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-}
-
-function printTable(report: Report): void {
-  console.log(`${report.machine}, node ${report.node}, seed ${report.seed}, native: ${report.native}`);
-  for (const { name, wasmNs, twins, bar } of report.results) {
+function text(report: Report): string {
+  const lines = report.results.map(({ name, wasmNs, twins, bar }) => {
     const columns = twins.map(({ label, ns, ratio }) => `${label} ${ns.toFixed(2)} ns, ratio ${ratio.toFixed(2)}`);
     if (bar) columns.push(`bar ${bar}`);
-    console.log([name.padEnd(46), `${wasmNs.toFixed(2)} ns`.padStart(12), ...columns].join('  '));
-  }
+    return [name.padEnd(46), `${wasmNs.toFixed(2)} ns`.padStart(12), ...columns].join('  ');
+  });
+  return [`${machineText(report)}, seed ${report.seed}, native: ${report.native}`, ...lines].join('\n');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const report = await runSparseBench({ quick: process.argv.includes('--quick') });
-  if (process.argv.includes('--json')) console.log(JSON.stringify(report, undefined, 2));
-  else printTable(report);
-}
+await benchMain(import.meta.url, runSparseBench, text);

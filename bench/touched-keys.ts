@@ -6,9 +6,10 @@
  * --seed N.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { machine, median, table } from './harness.js';
 import {
   compileNative,
   jsSetSystem,
@@ -75,12 +76,6 @@ interface Cell {
   readonly rounds: Round[];
 }
 
-const median = (values: number[]) => {
-  const sorted = values.slice().sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-};
-
 async function measure(systems: readonly System[]): Promise<Cell[]> {
   const cells = WORKLOADS.flatMap((workload, keysIndex) =>
     THREADS.flatMap((threads) =>
@@ -119,7 +114,7 @@ function summarise(cell: Cell, cells: readonly Cell[], keyCounts: readonly numbe
   };
 }
 
-function table(rows: readonly ReturnType<typeof summarise>[]): string {
+function text(rows: readonly ReturnType<typeof summarise>[]): string {
   const head = ['workload', 'threads', 'system', 'ms', 'cpu ms', 'M inserts/s', 'drain ms', '/ native', 'cpu / native'];
   const body = rows.map((r) => [
     r.workload,
@@ -132,8 +127,7 @@ function table(rows: readonly ReturnType<typeof summarise>[]): string {
     r.ratio?.toFixed(2) ?? '-',
     r.cpuRatio?.toFixed(2) ?? '-',
   ]);
-  const widths = head.map((_, i) => Math.max(...[head, ...body].map((row) => row[i]!.length)));
-  return [head, ...body].map((row) => row.map((text, i) => text.padEnd(widths[i]!)).join('  ')).join('\n');
+  return table(head, body);
 }
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -164,9 +158,8 @@ try {
   }
   const keyCounts = setup.keys.map((k) => k.length);
   const rows = cells.map((cell) => summarise(cell, cells, keyCounts));
-  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version };
-  const report = { bench: 'touched-keys', ...machine, seed, rounds, ...size, rows };
-  process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : `${table(rows)}\n`);
+  const report = { bench: 'touched-keys', ...machine(), seed, rounds, ...size, rows };
+  process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : `${text(rows)}\n`);
 } finally {
   await Promise.all(systems.map((system) => system.close()));
   rmSync(dir, { recursive: true });

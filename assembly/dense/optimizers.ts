@@ -89,11 +89,12 @@ export function applyFtrlF32(
     const root = sqrt<f32>(after);
     const s: f32 = (root - sqrt<f32>(before)) / lr;
     const z: f32 = load<f32>(zero) + (grad - s * load<f32>(w));
-    const push: f32 = reinterpret<i32>(z) < 0 ? l1 : 0;
+    // Masks, not choices: a choice of floats compiles to a branch, and half the signs would be guessed wrong.
+    const push = reinterpret<f32>((reinterpret<i32>(z) >> 31) & reinterpret<i32>(l1));
     const step: f32 = (lr * (push - z)) / ((root + beta) + l2lr);
     store<f32>(norm, after);
     store<f32>(zero, z);
-    store<f32>(w, abs<f32>(z) > l1 ? step : 0);
+    store<i32>(w, reinterpret<i32>(step) & -i32(abs<f32>(z) > l1));
     w += 4;
     norm += 4;
     zero += 4;

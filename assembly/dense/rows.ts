@@ -70,6 +70,16 @@ export function copyRowsF32(
   const srcStep = <usize>srcStride << 2;
   const dstStep = <usize>dstStride << 2;
   const bulk = count << 2 >= BULK_COPY_BYTES;
+  if (count == 1) {
+    // One column, such as the biases of an embedding.
+    for (let r = 0; r < rowCount; r++) {
+      const value = load<f32>(src);
+      store<f32>(dst, acc ? load<f32>(dst) + value : value);
+      src += srcStep;
+      dst += dstStep;
+    }
+    return;
+  }
   for (let r = 0; r < rowCount; r++) {
     if (acc) addRow(src, dst, count);
     else if (bulk) memory.copy(dst, src, <usize>count << 2);

@@ -43,6 +43,67 @@ function scatter17(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
   }
 }
 
+/** 32 columns in one walk: a bag ends at a random place, and each walk pays for guessing it wrong. */
+// @ts-ignore: decorator
+@inline
+function scatter32(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
+  let g0 = v128.load(g), g1 = v128.load(g, 16), g2 = v128.load(g, 32), g3 = v128.load(g, 48);
+  let g4 = v128.load(g, 64), g5 = v128.load(g, 80), g6 = v128.load(g, 96), g7 = v128.load(g, 112);
+  if (mean) {
+    g0 = f32x4.div(g0, count);
+    g1 = f32x4.div(g1, count);
+    g2 = f32x4.div(g2, count);
+    g3 = f32x4.div(g3, count);
+    g4 = f32x4.div(g4, count);
+    g5 = f32x4.div(g5, count);
+    g6 = f32x4.div(g6, count);
+    g7 = f32x4.div(g7, count);
+  }
+  for (; q < e; q += 4) {
+    const u = ugrad + <usize>load<u32>(q) * strideBytes;
+    v128.store(u, f32x4.add(v128.load(u), g0));
+    v128.store(u, f32x4.add(v128.load(u, 16), g1), 16);
+    v128.store(u, f32x4.add(v128.load(u, 32), g2), 32);
+    v128.store(u, f32x4.add(v128.load(u, 48), g3), 48);
+    v128.store(u, f32x4.add(v128.load(u, 64), g4), 64);
+    v128.store(u, f32x4.add(v128.load(u, 80), g5), 80);
+    v128.store(u, f32x4.add(v128.load(u, 96), g6), 96);
+    v128.store(u, f32x4.add(v128.load(u, 112), g7), 112);
+  }
+}
+
+/** 33 columns in one walk: an embedding of 32 with its bias. */
+// @ts-ignore: decorator
+@inline
+function scatter33(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
+  let g0 = v128.load(g), g1 = v128.load(g, 16), g2 = v128.load(g, 32), g3 = v128.load(g, 48);
+  let g4 = v128.load(g, 64), g5 = v128.load(g, 80), g6 = v128.load(g, 96), g7 = v128.load(g, 112);
+  let bias = load<f32>(g, 128);
+  if (mean) {
+    g0 = f32x4.div(g0, count);
+    g1 = f32x4.div(g1, count);
+    g2 = f32x4.div(g2, count);
+    g3 = f32x4.div(g3, count);
+    g4 = f32x4.div(g4, count);
+    g5 = f32x4.div(g5, count);
+    g6 = f32x4.div(g6, count);
+    g7 = f32x4.div(g7, count);
+    bias /= f32x4.extract_lane(count, 0);
+  }
+  for (; q < e; q += 4) {
+    const u = ugrad + <usize>load<u32>(q) * strideBytes;
+    v128.store(u, f32x4.add(v128.load(u), g0));
+    v128.store(u, f32x4.add(v128.load(u, 16), g1), 16);
+    v128.store(u, f32x4.add(v128.load(u, 32), g2), 32);
+    v128.store(u, f32x4.add(v128.load(u, 48), g3), 48);
+    v128.store(u, f32x4.add(v128.load(u, 64), g4), 64);
+    v128.store(u, f32x4.add(v128.load(u, 80), g5), 80);
+    v128.store(u, f32x4.add(v128.load(u, 96), g6), 96);
+    v128.store(u, f32x4.add(v128.load(u, 112), g7), 112);
+    store<f32>(u, load<f32>(u, 128) + bias, 128);
+  }
+}
+
 // @ts-ignore: decorator
 @inline
 function scatter4(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
@@ -83,12 +144,18 @@ function scatter(
     if (q < e) {
       const count = mean ? f32x4.splat(<f32>(end - begin)) : f32x4.splat(1);
       let c: usize = 0;
-      for (; c + 64 <= dimBytes && c + 68 != dimBytes; c += 64) {
-        scatter16(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
+      for (; c + 128 <= dimBytes && c + 132 != dimBytes; c += 128) {
+        scatter32(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
       }
-      if (c + 68 == dimBytes) {
+      if (c + 132 == dimBytes) {
+        scatter33(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
+        c += 132;
+      } else if (c + 68 == dimBytes) {
         scatter17(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
         c += 68;
+      } else if (c + 64 <= dimBytes) {
+        scatter16(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
+        c += 64;
       }
       for (; c + 16 <= dimBytes; c += 16) scatter4(grad + c, q, e, ugrad + c, ugradBytes, mean, count);
       for (; c < dimBytes; c += 4) scatter1(grad + c, q, e, ugrad + c, ugradBytes, mean, count);

@@ -18,6 +18,7 @@ export const ERROR_MESSAGES = {
   ML_DIR: 'model directory {dir} cannot be used: {reason}',
   ML_FLAG: '{flag}: {reason}',
   ML_INTERNAL: 'unexpected failure: {reason}',
+  ML_OUTPUT: 'output cannot be written: {reason}',
   ML_TRACE_NAME: 'trace name {name} cannot be used: {reason}',
   ML_TRACE_READ: 'trace file {file} cannot be read: {reason}',
   ML_TRACE_WRITE: 'trace file {file} cannot be written: {reason}',

@@ -3,6 +3,7 @@
  *
  * Commands take it as an argument, so tests run them without a process.
  */
+import { MonolithError } from '../base/errors.js';
 
 /** Where text goes. */
 export interface Sink {
@@ -39,7 +40,7 @@ class StreamSink implements Sink {
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (!BROKEN_CODES.has(error.code ?? '')) throw error;
+      if (!BROKEN_CODES.has(error.code ?? '')) throw outputError(error);
       this.#break();
     });
   }
@@ -72,6 +73,12 @@ class StreamSink implements Sink {
     if (this.#broken) listener();
     return () => this.#listeners.delete(listener);
   }
+}
+
+/** A full disk under a log, mostly: nothing that can be told there any more. */
+function outputError(cause: Error): MonolithError {
+  const hint = 'free some disk space, or send the output elsewhere; saved checkpoints are whole';
+  return new MonolithError('ML_OUTPUT', { reason: cause.message }, { hint, cause });
 }
 
 /** The streams, signals and environment of this process. */

@@ -6,14 +6,13 @@ import type { RunContext, TrainHook } from '../train/hook.js';
 import type { TrainEvent } from './train-job.js';
 
 export class ProgressHook implements TrainHook {
-  /** Where training will stop; set before the first step. */
-  endStep = 0;
   /** Loss of the last batch, null before the first step. */
   loss: number | null = null;
   readonly #fetches: readonly Fetch[];
   readonly #batchSize: number;
   readonly #intervalMs: number;
   readonly #onEvent: (event: TrainEvent) => void;
+  #endStep = 0;
   #startStep = 0;
   #startMs = 0;
   #step = 0;
@@ -28,7 +27,14 @@ export class ProgressHook implements TrainHook {
     this.#onEvent = onEvent;
   }
 
-  /** Mean speed since the first step. */
+  /** Starts the clock. `endStep` is where training will stop. */
+  start(endStep: number): void {
+    this.#endStep = endStep;
+    this.#startMs = performance.now();
+    this.#toldMs = this.#startMs;
+  }
+
+  /** Mean speed since `start`. */
   get stepsPerS(): number {
     const seconds = (this.#nowMs - this.#startMs) / 1000;
     return seconds > 0 ? (this.#step - this.#startStep) / seconds : 0;
@@ -44,10 +50,6 @@ export class ProgressHook implements TrainHook {
   }
 
   beforeRun(): readonly Fetch[] {
-    if (this.#startMs === 0) {
-      this.#startMs = performance.now();
-      this.#toldMs = this.#startMs;
-    }
     return this.#fetches;
   }
 
@@ -55,7 +57,8 @@ export class ProgressHook implements TrainHook {
     this.loss = loss as number;
     this.#step = context.globalStep;
     this.#nowMs = performance.now();
-    if (this.#nowMs - this.#toldMs >= this.#intervalMs) this.#tell();
+    // The last step is told before the save and the evaluation that follow it: both may take their time.
+    if (this.#step >= this.#endStep || this.#nowMs - this.#toldMs >= this.#intervalMs) this.#tell();
   }
 
   end(): void {
@@ -66,11 +69,11 @@ export class ProgressHook implements TrainHook {
     this.#toldStep = this.#step;
     this.#toldMs = this.#nowMs;
     const { stepsPerS } = this;
-    const left = this.endStep - this.#step;
+    const left = this.#endStep - this.#step;
     this.#onEvent({
       event: 'progress',
       step: this.#step,
-      endStep: this.endStep,
+      endStep: this.#endStep,
       loss: this.loss!,
       stepsPerS,
       examplesPerS: stepsPerS * this.#batchSize,

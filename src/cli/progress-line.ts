@@ -65,6 +65,11 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
+/** 1 step, 2 steps. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** One line for a file or a pipe. */
 export function plainLine(progress: Progress): string {
   return [

@@ -5,7 +5,7 @@
  */
 import type { CliIo } from './io.js';
 import { jsonLine } from './json-line.js';
-import { barLine, bytesText, lossText, type Progress, plainLine } from './progress-line.js';
+import { barLine, bytesText, counted, lossText, type Progress, plainLine } from './progress-line.js';
 import { resultText } from './result-text.js';
 import type { ProgressEvent, StartEvent, TrainEvent, TrainResult } from './train-job.js';
 
@@ -99,7 +99,8 @@ export class ProgressReporter {
   #progress(event: ProgressEvent): void {
     this.#latest = event;
     this.#latestShown = false;
-    if (this.#io.nowMs() - this.#shownMs >= this.#intervalMs) this.#flush();
+    const last = event.step >= event.endStep;
+    if (last || this.#io.nowMs() - this.#shownMs >= this.#intervalMs) this.#flush();
   }
 
   /** Shows the newest progress if it is not shown yet. */
@@ -169,8 +170,9 @@ function eventText(event: Exclude<TrainEvent, ProgressEvent>): string {
 }
 
 function startText(event: StartEvent): string {
-  const threads = `${event.threads} thread${event.threads === 1 ? '' : 's'}`;
-  const text = `training ${event.model} on ${event.data}: ${event.steps} steps of ${event.batchSize} examples, ${threads}, ${event.backend} backend`;
+  const steps = `${counted(event.steps, 'step')} of ${counted(event.batchSize, 'example')}`;
+  const threads = counted(event.threads, 'thread');
+  const text = `training ${event.model} on ${event.data}: ${steps}, ${threads}, ${event.backend} backend`;
   return event.restored === null ? text : `${text}\ngoing on from step ${event.startStep}: ${event.restored}`;
 }
 

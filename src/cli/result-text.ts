@@ -1,10 +1,10 @@
 /** @file What people read at the end of a training run. */
-import { lossText, rateText } from './progress-line.js';
+import { counted, lossText, rateText } from './progress-line.js';
 import type { TrainResult } from './train-job.js';
 
 /** The closing lines of a run. */
 export function resultText(result: TrainResult): string {
-  const threads = `${result.threads} thread${result.threads === 1 ? '' : 's'}`;
+  const threads = counted(result.threads, 'thread');
   const rows: [string, string][] = [
     ['final loss', result.loss === null ? 'none: no step was run' : lossText(result.loss)],
     ['held-out AUC', result.auc === null ? 'undefined: no held-out examples of both classes' : result.auc.toFixed(4)],

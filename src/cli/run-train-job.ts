@@ -6,7 +6,7 @@
 import { DataReader } from '../data/data-reader.js';
 import { type FfmDatasetOptions, heldOutOf, loadFfmBatches } from '../data/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../data/ffm-example.js';
-import { type Evaluation, evaluate } from '../metrics/evaluate.js';
+import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
 import type { Session } from '../runtime/session.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
 import { checkTraceTarget } from '../trace/trace-file.js';
@@ -50,24 +50,25 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   });
   const { session, startStep, restored } = trainer;
   checkpoint = restored;
-  onEvent({
-    event: 'start',
-    model: model.name,
-    data: options.data,
-    backend,
-    threads,
-    batchSize,
-    steps,
-    startStep,
-    modelDir,
-    restored,
-  });
   let interrupted: boolean;
   let evaluation: Evaluation;
   try {
-    progress.endStep = trainer.lastStep;
-    interrupted = await trainOnReader(trainer, dataset);
+    trainer.prepare();
+    prepareEvaluation(session, model);
+    onEvent({
+      event: 'start',
+      model: model.name,
+      data: options.data,
+      backend,
+      threads,
+      batchSize,
+      steps,
+      startStep,
+      modelDir,
+      restored,
+    });
     const heldOut = loadFfmBatches(session.views, session.arena, heldOutOf(dataset));
+    interrupted = await trainOnReader(trainer, dataset, progress);
     evaluation = await evaluate(session, model, heldOut);
     onEvent({ event: 'eval', step: session.globalStep, ...evaluation });
   } finally {
@@ -90,7 +91,11 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
 };
 
 /** Trains on the batches of the reader thread; a resumed run goes on with the batch that would have come next. */
-async function trainOnReader(trainer: LocalTrainer, dataset: FfmDatasetOptions): Promise<boolean> {
+async function trainOnReader(
+  trainer: LocalTrainer,
+  dataset: FfmDatasetOptions,
+  progress: ProgressHook,
+): Promise<boolean> {
   const { session } = trainer;
   const { main, names } = session.trace;
   const ring = session.trace.addThread('data reader');
@@ -104,6 +109,7 @@ async function trainOnReader(trainer: LocalTrainer, dataset: FfmDatasetOptions):
     }),
   });
   const depth = names.id('batches waiting');
+  progress.start(trainer.lastStep);
   try {
     return await trainer.train({
       next: () => {

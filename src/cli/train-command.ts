@@ -31,7 +31,7 @@ export async function runTrainCommand(
       io.exit(SIGNAL_EXIT[signal]);
       return;
     }
-    reporter.note('saving and stopping, Ctrl-C again to stop at once');
+    reporter.note(`${flags.modelDir === null ? 'stopping' : 'saving and stopping'}, Ctrl-C again to stop at once`);
     abort.abort(signal);
   });
   const stopPipe = io.onBrokenPipe(() => abort.abort('EPIPE'));

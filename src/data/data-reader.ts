@@ -16,7 +16,7 @@ export interface DataReaderOptions extends StartOptions {
   /** The resident batches and the ring are taken from here. */
   readonly arena: Arena;
   readonly dataset: FfmDatasetOptions;
-  /** Batches that wait in the ring at most; 32 unless told. */
+  /** Batches that wait in the ring at most; 128 unless told: steps are run in groups. */
   readonly depthMax?: number;
   /** Limit for making the data set. */
   readonly loadTimeoutMs?: number;
@@ -45,7 +45,7 @@ export class DataReader {
 
   /** Starts the thread, makes the data set resident and begins to hand batches out. */
   static async start(options: DataReaderOptions): Promise<DataReader> {
-    const { buffer, arena, dataset, depthMax = 32 } = options;
+    const { buffer, arena, dataset, depthMax = 128 } = options;
     const bytes = datasetBytesMax(dataset);
     const region = { offset: arena.alloc(bytes, 'batches of the data set'), bytes };
     const ringOffset = arena.alloc(SharedRing.bytesFor(depthMax, 4), 'ring of batches');

@@ -9,10 +9,11 @@
 import { MonolithError } from '../base/errors.js';
 import { MersenneTwister } from '../base/random.js';
 import type { Arena } from '../memory/arena.js';
-import { type BatchData, bytesFor, writeBatch } from '../memory/batch.js';
+import { type BatchData, bytesFor } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
 import { ClickTeacher } from './click-teacher.js';
 import { FFM_LENGTH_MAX, FFM_SLOT_COUNT, type FfmExample, ffmSchema, generateFfmExample } from './ffm-example.js';
+import { loadBatches } from './resident-batches.js';
 
 export const REFERENCE_EXAMPLE_COUNT = 64;
 export const CLICKS_EXAMPLE_COUNT = 16384;
@@ -87,15 +88,7 @@ export function datasetBytesMax(options: FfmDatasetOptions): number {
 
 /** Writes all batches of the set into the arena, on this thread, and returns the addresses of their headers. */
 export function loadFfmBatches(views: Views, arena: Arena, options: FfmDatasetOptions): number[] {
-  const schema = ffmSchema();
-  const pointers: number[] = [];
-  for (const batch of ffmBatches(options)) {
-    const valueCounts = batch.feeds.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
-    const at = arena.alloc(bytesFor(schema, batch.rows, valueCounts), `batch ${pointers.length}`);
-    writeBatch(views, at, schema, batch);
-    pointers.push(at);
-  }
-  return pointers;
+  return loadBatches({ views, arena, schema: ffmSchema() }, ffmBatches(options));
 }
 
 function defaultCount(kind: FfmDatasetOptions['kind'], batchSize: number, split: 'train' | 'held-out'): number {

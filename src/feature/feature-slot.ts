@@ -164,7 +164,11 @@ export class FeatureFactory {
   /** The physical table of a slot. The first call fixes all slots. */
   tableOf(slot: FeatureSlot): TableConfig {
     this.#tables ??= mergeTables([...this.#slots.values()]);
-    return this.#tables.get(slot)!;
+    const table = this.#tables.get(slot);
+    if (table === undefined) {
+      throw new MonolithError('ML_GRAPH', { op: slot.name, reason: 'the slot is of another factory' });
+    }
+    return table;
   }
 
   applyEmbeddingGradients(gradsAndColumns: readonly (readonly [Tensor, FeatureColumn])[]): Op[] {

@@ -49,8 +49,10 @@ function backpropagate(op: Op, pending: Map<Tensor, Tensor[]>): void {
 function total(pending: Map<Tensor, Tensor[]>, tensor: Tensor): Tensor | undefined {
   const terms = pending.get(tensor);
   if (terms === undefined) return undefined;
-  if (terms.length > 1) terms.splice(0, terms.length, sum(tensor, terms));
-  return terms[0];
+  if (terms.length === 1) return terms[0];
+  const added = sum(tensor, terms);
+  pending.set(tensor, [added]);
+  return added;
 }
 
 /** Sum of gradient terms. Columns of one tensor that were used apart are put together instead of added as wide zeros. */

@@ -70,10 +70,11 @@ export class Op<A = unknown> {
     this.graph = graph;
     this.name = name;
     this.def = def;
-    this.inputs = inputs;
+    // A copy: the caller may go on using its array.
+    this.inputs = [...inputs];
     this.attrs = attrs;
     this.controlInputs = control;
-    const specs = def.infer(inputs, attrs);
+    const specs = def.infer(this.inputs, attrs);
     this.outputs = specs.map((spec, index) => new Tensor(this as Op, index, spec));
   }
 
@@ -122,8 +123,10 @@ export class Graph {
 
   /** The tensor called `op:index` (or `op`, meaning its first output). */
   tensor(name: string): Tensor {
-    const [op, index = '0'] = name.split(':') as [string, string?];
-    const tensor = this.op(op).outputs[Number(index)];
+    // Names of ops may hold colons themselves: lookups are called `feature:start_end`.
+    const colon = this.#ops.has(name) ? -1 : name.lastIndexOf(':');
+    const op = this.op(colon < 0 ? name : name.slice(0, colon));
+    const tensor = op.outputs[colon < 0 ? 0 : Number(name.slice(colon + 1))];
     if (tensor === undefined) throw misfit(name, 'the op has no such output');
     return tensor;
   }
@@ -135,6 +138,16 @@ export class Graph {
       return body();
     } finally {
       this.#scopes.pop();
+    }
+  }
+
+  /** Ops made by `body` have the names they ask for, whatever scope is open: slots are named after their variable. */
+  rootScope<T>(body: () => T): T {
+    const scopes = this.#scopes.splice(0);
+    try {
+      return body();
+    } finally {
+      this.#scopes.push(...scopes);
     }
   }
 

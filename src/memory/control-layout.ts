@@ -19,7 +19,7 @@ export const ARRIVED = 16;
 export const GENERATION = 32;
 export const COMMANDS = 48;
 export const COMMAND_WORDS = 8;
-export const COMMAND_CAPACITY = 16;
+export const COMMAND_CAPACITY = 64;
 export const CONTROL_BYTES = 4 * (COMMANDS + COMMAND_WORDS * COMMAND_CAPACITY);
 
 export const KIND_STEP = 1;
@@ -50,6 +50,8 @@ export const CONTEXT = {
   failedAt: 17,
   failedDetail: 18,
   captures: 19,
+  /** Kernels are traced in steps whose command has none of these bits. */
+  traceKernels: 20,
 } as const;
 export const CONTEXT_BYTES = 128;
 

@@ -41,15 +41,23 @@ export const PARTITION = {
   firstBlock: 5,
   lastBlock: 6,
   blockRows: 7,
+  /** First row that was given back; each holds the address of the next in its first word. */
+  freeRow: 8,
+  /** Slots that are not free: those of rows and those of removed ids. */
+  slotsTaken: 9,
 } as const;
+/** A bucket: four ids (i64), four row words, four times of the last update in seconds (u32). */
 export const BUCKET_BYTES = 64;
 export const BUCKET_SLOTS = 4;
+/** Slots are addresses of a row word less this many bytes. */
+export const SLOT_ROW_BYTES = 32;
+export const SLOT_TIME_BYTES = 48;
+/** Row words other than addresses; ROW_SUMMING is added to an address while its time is that of a gradient sum. */
+export const ROW_FREE = 0;
+export const ROW_REMOVED = 1;
+export const ROW_SUMMING = 2;
 export const BLOCK_HEADER_BYTES = 64;
-export const BLOCK = { next: 0, rows: 1 } as const;
-/** Row header: id (i64), last update in seconds (u32), gradient sum of the running update (u32 address, else 0). */
-export const ROW_HEADER_BYTES = 16;
-export const ROW_UPDATE_WORD = 2;
-export const ROW_SUM_WORD = 3;
+export const BLOCK = { next: 0, bytes: 1 } as const;
 export const ROWS_BLOCK_MIN = 4;
 export const ROWS_BLOCK_MAX = 4096;
 
@@ -65,7 +73,7 @@ export const HEAP_HEADER_BYTES = 144;
 export const HEAP = { lock: 0, top: 1, end: 2, retired: 4 } as const;
 
 /** Words of a slice record of tableApply. */
-export const APPLY_SLICE = { ids: 0, order: 1, offsets: 2, rows: 3, gradients: 4, stride: 5 } as const;
+export const APPLY_SLICE = { ids: 0, order: 1, offsets: 2, rows: 3, gradients: 4, stride: 5, slots: 6 } as const;
 export const APPLY_SLICE_BYTES = 32;
 
 export function tableBytes(segmentCount: number): number {

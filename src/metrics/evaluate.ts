@@ -13,6 +13,11 @@ export interface Evaluation {
   readonly examples: number;
 }
 
+/** Makes the program of `evaluate`, so that want of memory shows before training and not after it. */
+export function prepareEvaluation(session: Session, model: ModelSpec): void {
+  session.prepare([model.pred, model.loss]);
+}
+
 /** Runs the forward part over `batches` (addresses). */
 export async function evaluate(session: Session, model: ModelSpec, batches: readonly number[]): Promise<Evaluation> {
   const labels: number[] = [];

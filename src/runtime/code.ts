@@ -17,6 +17,7 @@ const INSTRUCTION_HEAD_WORDS = 3;
 export class Code {
   /** Register 0 is never used: as a result it means "none". */
   readonly #initial: Initial[] = [() => 0];
+  readonly #placed: { register: Register; use: (addresses: readonly number[]) => void }[] = [];
   readonly #constants = new Map<string, Register>();
   readonly #words: number[] = [];
   readonly #bits = new DataView(new ArrayBuffer(4));
@@ -50,6 +51,15 @@ export class Code {
     return this.#initial.push(initial) - 1;
   }
 
+  /** A register whose value changes between steps: once it is laid out, `use` gets its address for every index. */
+  cellF32(value: number, use: (addresses: readonly number[]) => void): Register {
+    this.#bits.setFloat32(0, value);
+    const bits = this.#bits.getUint32(0);
+    const register = this.each(() => bits);
+    this.#placed.push({ register, use });
+    return register;
+  }
+
   emit(
     kernel: Kernel,
     operands: readonly Register[],
@@ -77,6 +87,9 @@ export class Code {
       this.#initial.forEach((initial, register) => {
         views.u32[(begin + index * stride) / 4 + register] = initial(index) >>> 0;
       });
+    }
+    for (const { register, use } of this.#placed) {
+      use(Array.from({ length: count }, (_, index) => begin + index * stride + register * 4));
     }
     return { begin, stride };
   }

@@ -23,6 +23,12 @@ import './lower/layers.js';
 import './lower/math.js';
 import './lower/state.js';
 
+/**
+ * Kernels are recorded in one step of this many, a power of two; phases and waits in all of them. The clock is read
+ * around every kernel, which in every step would cost several percent of a small one.
+ */
+const TRACED_KERNELS_EVERY = 16;
+
 export interface Program {
   /** Step context of thread 0; the others follow at `contextStride`. */
   readonly contexts: number;
@@ -48,6 +54,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
   const context = new LoweringContext(target, ops, new Placement(ops, fetched));
   for (const op of ops) context.lower(op);
+  context.checkPhases();
 
   const { views, arena, plan } = target;
   const feeds = [...context.feeds.values()];
@@ -82,6 +89,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
       failedAt: 0,
       failedDetail: 0,
       captures: captures.at,
+      traceKernels: TRACED_KERNELS_EVERY - 1,
     };
     const at = (contexts + thread * CONTEXT_BYTES) / 4;
     for (const [name, word] of Object.entries(CONTEXT)) views.u32[at + word] = words[name as keyof typeof CONTEXT];
@@ -97,26 +105,23 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   };
 }
 
-/** Ops that `fetches` need, producers and control inputs first, otherwise in the order they were made. */
+/**
+ * Ops that `fetches` need, in the order they were made: inputs and control inputs exist before the op that names them, so
+ * this is an order of execution, and it does not depend on the order of the fetches.
+ */
 export function executionOrder(fetches: readonly (Tensor | Op)[]): Op[] {
-  const order: Op[] = [];
-  const state = new Map<Op, 'open' | 'done'>();
-  const visit = (op: Op): void => {
-    const known = state.get(op);
-    if (known === 'done') return;
-    if (known === 'open') throw new MonolithError('ML_GRAPH', { op: op.name, reason: 'it depends on itself' });
-    state.set(op, 'open');
-    for (const input of op.inputs) visit(input.op);
-    for (const control of op.controlInputs) visit(control);
-    state.set(op, 'done');
-    order.push(op);
-  };
-  for (const fetch of fetches) visit(fetch instanceof Tensor ? fetch.op : fetch);
-  return order;
+  const needed = new Set<Op>();
+  const open = fetches.map((fetch) => (fetch instanceof Tensor ? fetch.op : fetch));
+  for (let op = open.pop(); op !== undefined; op = open.pop()) {
+    if (needed.has(op)) continue;
+    needed.add(op);
+    open.push(...op.inputs.map((input) => input.op), ...op.controlInputs);
+  }
+  return fetches[0]?.graph.ops.filter((op) => needed.has(op)) ?? [];
 }
 
 /** Where each feed of the schema has its pointers in a batch header. */
-function pointerWords(schema: BatchSchema): Map<string, { index: number; word: number }> {
+export function pointerWords(schema: BatchSchema): Map<string, { index: number; word: number }> {
   const words = new Map<string, { index: number; word: number }>();
   let word = BATCH_POINTERS;
   schema.forEach((feed, index) => {

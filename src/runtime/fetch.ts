@@ -1,8 +1,9 @@
 /** @file Reads the value of a fetch out of shared memory after a step. */
-import { type Op, Tensor } from '../graph/graph.js';
+import { type Op, type OpDef, Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
+import { BATCH_ROWS } from '../memory/batch.js';
 import { COMMAND_CAPACITY } from '../memory/control-layout.js';
-import type { Program } from './compiler.js';
+import { type Program, pointerWords } from './compiler.js';
 import type { Session } from './session.js';
 
 export type FetchValue = number | Float32Array | BigInt64Array | undefined;
@@ -12,18 +13,22 @@ export function outlivesStep(program: Program, fetch: Tensor | Op): boolean {
   return !(fetch instanceof Tensor) || program.captured.has(fetch);
 }
 
-/** The value of `fetch` after the step of `command`, whose batch had `rows` rows. */
+/** The value of `fetch` after the step that `command` ran on `batch`. */
 export function readFetch(
   session: Session,
   program: Program,
   fetch: Tensor | Op,
   command: number,
-  rows: number,
+  batch: number,
 ): FetchValue {
   if (!(fetch instanceof Tensor)) return undefined;
   const capture = program.captured.get(fetch);
   if (capture !== undefined) return readCapture(session, program, capture, command);
-  if (fetch.op.type === Variable.type) return session.readVariable(fetch.op.name).slice();
+  if (fetch.op.def === (Variable as OpDef<unknown>)) {
+    const values = session.readVariable(fetch.op.name).slice();
+    return values instanceof Float32Array ? shaped(fetch, values) : values;
+  }
+  const rows = batch === 0 ? 0 : session.views.u32[batch / 4 + BATCH_ROWS]!;
   const storage = program.storage(fetch);
   const { f32 } = session.views;
   switch (storage.kind) {
@@ -37,10 +42,11 @@ export function readFetch(
       return shaped(fetch, sum);
     }
     case 'global':
+    case 'replicated':
       return shaped(fetch, f32.slice(storage.base / 4, storage.base / 4 + storage.count));
     case 'slice': {
-      const values = new Float32Array(rows * storage.columns);
       const { slices } = session.plan;
+      const values = new Float32Array(rows * storage.columns);
       let row = 0;
       for (let slice = 0; slice < slices; slice++) {
         const end = Math.floor((rows * (slice + 1)) / slices);
@@ -52,8 +58,16 @@ export function readFetch(
       }
       return values;
     }
-    case 'feed':
-      throw new Error(`fetching the feed ${storage.feed} would return what was given`);
+    case 'feed': {
+      const { word } = pointerWords(session.schema).get(storage.feed)!;
+      const at = (session.views.u32[batch / 4 + word]! + storage.offset) / 4;
+      const values = new Float32Array(rows * storage.columns);
+      for (let row = 0; row < rows; row++) {
+        const from = at + row * storage.stride;
+        values.set(f32.subarray(from, from + storage.columns), row * storage.columns);
+      }
+      return values;
+    }
     default:
       return storage satisfies never;
   }

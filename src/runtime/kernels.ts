@@ -56,7 +56,7 @@ export const KERNEL = {
   advanceGeneration: kernel(40, 'advanceGeneration', 'uuu', 'empties a unique scratch table by a new generation'),
   uniqueI64: kernel(41, 'uniqueI64', 'uuuuuuuu', 'unique ids in first-seen order, with inverse; result: count'),
   partitionByHash: kernel(42, 'partitionByHash', 'uuuuu', 'indexes of ids, grouped by the partition of their hash'),
-  tableFind: kernel(43, 'tableFind', 'uuuu', 'row addresses of ids, the zero row for absent ones; result: found'),
+  tableFind: kernel(43, 'tableFind', 'uuuuu', 'rows and slots of ids, the zero row for absent ones; result: found'),
   poolSumF32: kernel(44, 'poolSumF32', 'uuuuuuu', 'out[r,:] = sum of the rows of the ids of example r'),
   zeroRowsF32: kernel(45, 'zeroRowsF32', 'uuuu', 'dst = 0'),
   scatterAddF32: kernel(46, 'scatterAddF32', 'uuuuuuuu', 'gradient of poolSumF32, added per unique id'),

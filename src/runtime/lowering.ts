@@ -39,7 +39,9 @@ export type Storage =
       readonly offset: number;
     }
   | { readonly kind: 'partial'; readonly base: number; readonly sliceBytes: number; readonly count: number }
-  | { readonly kind: 'global'; readonly base: number; readonly count: number };
+  | { readonly kind: 'global'; readonly base: number; readonly count: number }
+  /** Every slice computes the same value for itself: a shared buffer would be written by several threads at once. */
+  | { readonly kind: 'replicated'; readonly base: number; readonly sliceBytes: number; readonly count: number };
 
 export interface RaggedFeed {
   readonly splits: Register;
@@ -120,6 +122,8 @@ export class LoweringContext {
   readonly #written = new Set<Tensor>();
   readonly #lowered = new Set<Op>();
   readonly #shared = new Map<object, unknown>();
+  readonly #computing = new Set<Op>();
+  readonly #updating = new Set<Op>();
   #op: Op | undefined;
 
   constructor(environment: CompileEnvironment, ops: readonly Op[], placement: Placement) {
@@ -148,15 +152,35 @@ export class LoweringContext {
   }
 
   emit(kernel: Kernel, operands: readonly Register[], result?: Register): void {
+    if (this.#op !== undefined) this.#computing.add(this.#op);
     this.slice.emit(kernel, operands, { traceName: this.#traceName(kernel), ...(result !== undefined && { result }) });
   }
 
   emitThread(kernel: Kernel, operands: readonly Register[], options: { checked?: boolean } = {}): void {
+    if (this.#op !== undefined) this.#updating.add(this.#op);
     this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), ...options });
   }
 
+  /**
+   * Updates run after all slices, so nothing that slices compute can run after an update of the same step. An op that was
+   * asked to (by a control dependency) is refused rather than run too early.
+   */
+  checkPhases(): void {
+    const after = new Map<Op, Op>();
+    for (const op of this.ops) {
+      const before = [...op.inputs.map((input) => input.op), ...op.controlInputs];
+      const updates = before.map((input) => (this.#updating.has(input) ? input : after.get(input)));
+      const update = updates.find((found) => found !== undefined);
+      if (update === undefined) continue;
+      after.set(op, update);
+      if (this.#computing.has(op) && !this.#updating.has(op)) {
+        throw misfit(op.name, `it cannot run after ${update.name} in one step: updates come last`);
+      }
+    }
+  }
+
   #traceName(kernel: Kernel): number {
-    return this.environment.traceNames.id(`${kernel.name} ${this.#op?.name ?? ''}`.trimEnd(), 'op');
+    return this.environment.traceNames.id(`${kernel.name} ${this.#op?.name ?? ''}`.trimEnd(), 'kernel');
   }
 
   alloc(bytes: number, what: string): number {
@@ -180,7 +204,7 @@ export class LoweringContext {
     this.#storage.set(tensor, storage);
   }
 
-  /** A per-example tensor as an operand. */
+  /** A tensor as an operand; what has no row per example is one row. */
   matrix(tensor: Tensor): Matrix {
     return this.matrixOf(this.storage(tensor));
   }
@@ -200,17 +224,35 @@ export class LoweringContext {
         this.feeds.get(storage.feed)!.registers.push({ register: pointer, offset: storage.offset });
         return { pointer, stride: this.slice.constant(storage.stride), columns: storage.columns };
       }
+      case 'global':
+      case 'partial':
+      case 'replicated': {
+        const { count } = storage;
+        return { pointer: this.#pointerOf(storage), stride: this.slice.constant(count), columns: count };
+      }
       default:
-        throw new Error(`a ${storage.kind} tensor has no rows`);
+        return storage satisfies never;
     }
   }
 
-  /** Address of a partial or global tensor in slice code. */
+  /** Rows of the matrix that `matrix` or `output` gives: those of the slice, or one for what has no row per example. */
+  rowsOf(tensor: Tensor): Register {
+    return tensor.perExample ? this.rows : this.slice.constant(1);
+  }
+
+  /** Address of a tensor without rows per example in slice code. */
   pointer(tensor: Tensor): Register {
     const storage = this.storage(tensor);
+    if (storage.kind === 'slice' || storage.kind === 'feed') {
+      throw misfit(tensor.name, 'a value that all examples share is needed here');
+    }
+    return this.#pointerOf(storage);
+  }
+
+  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>): Register {
     if (storage.kind === 'global') return this.slice.constant(storage.base);
-    if (storage.kind === 'partial') return this.slice.each((slice) => storage.base + slice * storage.sliceBytes);
-    throw misfit(tensor.name, 'a value that all examples share is needed here');
+    const { base, sliceBytes } = storage;
+    return this.slice.each((slice) => base + slice * sliceBytes);
   }
 
   /** Storage for a tensor this op makes: its own, or the place its only consumer wants it in. */
@@ -234,11 +276,8 @@ export class LoweringContext {
       const { base, sliceBytes } = this.perSlice(this.plan.sliceRows * count * 4, tensor.name);
       return { kind: 'slice', base, sliceBytes, stride: count, columns: count };
     }
-    if (tensor.spec.partial) {
-      const { base, sliceBytes } = this.perSlice(count * 4, tensor.name);
-      return { kind: 'partial', base, sliceBytes, count };
-    }
-    return { kind: 'global', base: this.alloc(count * 4, tensor.name), count };
+    const { base, sliceBytes } = this.perSlice(count * 4, tensor.name);
+    return { kind: tensor.spec.partial ? 'partial' : 'replicated', base, sliceBytes, count };
   }
 
   /** The op's output as an operand, and whether it must be added to what is there (1) or overwrite it (0). */
@@ -270,4 +309,20 @@ export class LoweringContext {
     if (ragged === undefined) throw misfit(tensor.name, 'a ragged placeholder is needed here');
     return ragged;
   }
+}
+
+/** Pointer and stride of each matrix, as kernels take them. */
+export function operands(...matrices: readonly Matrix[]): Register[] {
+  return matrices.flatMap(({ pointer, stride }) => [pointer, stride]);
+}
+
+/** The lowering of ops of two inputs whose kernel takes both, the output, rows, columns of a row, and the accumulate flag. */
+export function pairwise(kernel: Kernel): (op: Op<unknown>, context: LoweringContext) => void {
+  return (op, context) => {
+    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const out = context.output(op.output);
+    // Rows are as wide as their widest matrix: a dot product has a narrow output, a factor per row is a narrow input.
+    const columns = context.slice.constant(Math.max(a.columns, b.columns));
+    context.emit(kernel, [...operands(a, b, out), context.rowsOf(op.output), columns, out.accumulate]);
+  };
 }

@@ -82,6 +82,12 @@ export class Session implements CompileTarget {
 
   private constructor(graph: Graph, options: SessionOptions, memory: WebAssembly.Memory, kernels: WasmKernels) {
     const threads = options.threads ?? availableParallelism();
+    if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
+      throw new MonolithError('ML_FLAG', {
+        flag: 'batchSize',
+        reason: `${options.batchSize} is not a number of examples`,
+      });
+    }
     const slices = options.deterministic ? DETERMINISTIC_SLICES : threads;
     this.graph = graph;
     this.schema = options.schema;
@@ -202,6 +208,10 @@ export class Session implements CompileTarget {
     // A training loop passes the same array every time: then nothing is built to look the program up.
     let program = this.#programsOfArrays.get(fetches);
     if (program === undefined) {
+      const stranger = fetches.find((fetch) => fetch.graph !== this.graph);
+      if (stranger !== undefined) {
+        throw new MonolithError('ML_GRAPH', { op: stranger.name, reason: 'it is of another graph than the session' });
+      }
       const key = fetches.map((fetch) => fetch.name).join('\n');
       program = this.#programs.get(key) ?? compile(this, fetches);
       this.#programs.set(key, program);
@@ -261,8 +271,7 @@ export class Session implements CompileTarget {
     let command = await this.#pool!.run(program.contexts, program.contextStride, batches, this.#stepTimeoutMs);
     main?.span(stepName, start, main.now());
     return batches.map((batch) => {
-      const rows = batch === 0 ? 0 : this.views.u32[batch / 4]!;
-      const values = fetches.map((fetch) => readFetch(this, program, fetch, command, rows));
+      const values = fetches.map((fetch) => readFetch(this, program, fetch, command, batch));
       command = nextCommand(command);
       return values;
     });

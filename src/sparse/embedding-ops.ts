@@ -73,8 +73,8 @@ interface TableGroup {
   readonly count: Register;
   readonly capacity: number;
   readonly features: ReadonlyMap<Tensor, { readonly inverse: Register; readonly ragged: RaggedFeed }>;
-  /** Unique ids by the partition that owns them; only in programs that update the table. */
-  readonly owners?: { readonly order: PerSlice; readonly offsets: PerSlice };
+  /** Unique ids by the partition that owns them, and their places in the index; only in programs that update the table. */
+  readonly owners?: { readonly order: PerSlice; readonly offsets: PerSlice; readonly slots: PerSlice };
 }
 interface PerSlice {
   readonly base: number;
@@ -135,14 +135,16 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     features.set(lookup.output, { inverse, ragged });
   }
   const tableAddress = slice.constant(table.address);
-  context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer]);
+  const slots = updated ? context.perSlice(capacity * 4, 'slots') : undefined;
+  const slotsPointer = slots?.pointer ?? slice.constant(0);
+  context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer, slotsPointer]);
   const group = { table, ids, rows, count, capacity, features };
-  if (!updated) return group;
+  if (slots === undefined) return group;
   const order = context.perSlice(capacity * 4, 'order');
   const offsets = context.perSlice((PARTITIONS + 1) * 4, 'offsets');
   const partitions = slice.constant(PARTITIONS);
   context.emit(KERNEL.partitionByHash, [ids.pointer, count, partitions, order.pointer, offsets.pointer]);
-  return { ...group, owners: { order, offsets } };
+  return { ...group, owners: { order, offsets, slots } };
 }
 
 registerLowering(
@@ -189,11 +191,12 @@ registerLowering(EmbeddingUpdate, (op, context) => {
     ]);
   });
 
-  const { order, offsets } = group.owners!;
+  const { order, offsets, slots } = group.owners!;
   const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
   for (let s = 0; s < plan.slices; s++) {
-    const words = [group.ids, order, offsets, group.rows, sums].map((buffer) => buffer.base + s * buffer.sliceBytes);
-    context.environment.views.u32.set([...words, strideFloats], (records + s * APPLY_SLICE_BYTES) / 4);
+    const at = ({ base, sliceBytes }: PerSlice) => base + s * sliceBytes;
+    const words = [...[group.ids, order, offsets, group.rows, sums].map(at), strideFloats, at(slots)];
+    context.environment.views.u32.set(words, (records + s * APPLY_SLICE_BYTES) / 4);
   }
   const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
   const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');

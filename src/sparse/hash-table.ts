@@ -5,19 +5,20 @@
  */
 import { MonolithError } from '../base/errors.js';
 import {
-  BLOCK,
-  BLOCK_HEADER_BYTES,
+  BUCKET_BYTES,
+  BUCKET_SLOTS,
   INITIALIZER,
   OPTIMIZER,
   PARTITION,
   PARTITION_BYTES,
   PARTITIONS,
   PARTITIONS_LOG2,
-  ROW_HEADER_BYTES,
-  ROW_UPDATE_WORD,
+  ROW_REMOVED,
   SEGMENT,
   SEGMENT_WORDS,
   SEGMENTS,
+  SLOT_ROW_BYTES,
+  SLOT_TIME_BYTES,
   TABLE,
   tableBytes,
 } from '../memory/table-layout.js';
@@ -50,11 +51,11 @@ export class HashTable {
     this.config = config;
     this.dim = tableDim(config);
     this.stateFloats = config.segments.reduce((sum, s) => sum + stateFloats(s.optimizer, s.dim), 0);
-    this.#rowBytes = Math.ceil((ROW_HEADER_BYTES + (this.dim + this.stateFloats) * 4) / 16) * 16;
+    this.#rowBytes = Math.ceil(((this.dim + this.stateFloats) * 4) / 16) * 16;
     const { arena, views } = session;
     this.address = arena.alloc(tableBytes(config.segments.length), `${config.name}/table`);
     this.#partitions = arena.alloc(PARTITION_BYTES * PARTITIONS, `${config.name}/partitions`);
-    const zeroRow = arena.alloc(this.#rowBytes, `${config.name}/zero row`) + ROW_HEADER_BYTES;
+    const zeroRow = arena.alloc(this.#rowBytes, `${config.name}/zero row`);
     const words = views.u32.subarray(this.address / 4);
     words[TABLE.partitionsLog2] = PARTITIONS_LOG2;
     words[TABLE.dim] = this.dim;
@@ -119,7 +120,7 @@ export class HashTable {
     for (let start = 0; start < ids.length; start += RESTORE_CHUNK) {
       const chunk = ids.subarray(start, start + RESTORE_CHUNK);
       const { idsAt, rowsAt } = this.#stage(chunk);
-      kernels.tableFind(this.address, idsAt, chunk.length, rowsAt);
+      kernels.tableFind(this.address, idsAt, chunk.length, rowsAt, 0);
       for (let i = 0; i < chunk.length; i++) {
         const row = views.u32[rowsAt / 4 + i]! / 4;
         out.set(views.f32.subarray(row, row + this.dim), (start + i) * this.dim);
@@ -128,32 +129,37 @@ export class HashTable {
     return out;
   }
 
-  /** Every row, in the order of its id: the same for any history of inserts. The views stay good until rows are added. */
+  /** Every row, in the order of its id: the same for any history of inserts. The views stay good until rows are removed. */
   *rows(): Generator<TableRowView> {
     const { u32, i64, f32 } = this.#session.views;
-    for (const row of this.#sortedRowAddresses()) {
-      const weights = (row + ROW_HEADER_BYTES) / 4;
+    for (const slot of this.#sortedSlots()) {
+      const row = u32[(slot + SLOT_ROW_BYTES) / 4]! / 4;
       yield {
-        id: i64[row / 8]!,
-        lastUpdateSec: u32[row / 4 + ROW_UPDATE_WORD]!,
-        weights: f32.subarray(weights, weights + this.dim),
-        state: f32.subarray(weights + this.dim, weights + this.dim + this.stateFloats),
+        id: i64[idWord(slot)]!,
+        lastUpdateSec: u32[(slot + SLOT_TIME_BYTES) / 4]!,
+        weights: f32.subarray(row, row + this.dim),
+        state: f32.subarray(row + this.dim, row + this.dim + this.stateFloats),
       };
     }
   }
 
-  #sortedRowAddresses(): Uint32Array {
+  #sortedSlots(): Uint32Array {
     const { u32, i64 } = this.#session.views;
-    const addresses = new Uint32Array(this.size);
+    const slots = new Uint32Array(this.size);
     let found = 0;
     for (let p = 0; p < PARTITIONS; p++) {
-      let block = u32[(this.#partitions + p * PARTITION_BYTES) / 4 + PARTITION.firstBlock]!;
-      for (; block !== 0; block = u32[block / 4 + BLOCK.next]!) {
-        const count = u32[block / 4 + BLOCK.rows]!;
-        for (let i = 0; i < count; i++) addresses[found++] = block + BLOCK_HEADER_BYTES + i * this.#rowBytes;
+      const partition = (this.#partitions + p * PARTITION_BYTES) / 4;
+      const index = u32[partition + PARTITION.index]!;
+      if (index === 0) continue;
+      const end = index + (u32[partition + PARTITION.mask]! + 1) * BUCKET_BYTES;
+      for (let bucket = index; bucket < end; bucket += BUCKET_BYTES) {
+        for (let i = 0; i < BUCKET_SLOTS; i++) {
+          const slot = bucket + i * 4;
+          if (u32[(slot + SLOT_ROW_BYTES) / 4]! > ROW_REMOVED) slots[found++] = slot;
+        }
       }
     }
-    return addresses.sort((a, b) => (i64[a / 8]! < i64[b / 8]! ? -1 : 1));
+    return slots.sort((a, b) => (i64[idWord(a)]! < i64[idWord(b)]! ? -1 : 1));
   }
 
   /** Puts rows in, over what is there. */
@@ -178,8 +184,11 @@ export class HashTable {
 
   #restoreChunk(chunk: readonly TableRowView[]): void {
     const { views, kernels } = this.#session;
-    const { idsAt, rowsAt } = this.#stage(BigInt64Array.from(chunk, (row) => row.id));
-    if (kernels.tableUpsert(this.address, idsAt, chunk.length, rowsAt) < chunk.length) {
+    const { idsAt, rowsAt, timesAt } = this.#stage(BigInt64Array.from(chunk, (row) => row.id));
+    chunk.forEach((row, index) => {
+      views.u32[timesAt / 4 + index] = row.lastUpdateSec;
+    });
+    if (kernels.tableUpsert(this.address, idsAt, chunk.length, rowsAt, timesAt) < chunk.length) {
       throw new MonolithError('ML_MEMORY', {
         name: this.config.name,
         bytes: this.#rowBytes * chunk.length,
@@ -187,18 +196,23 @@ export class HashTable {
       });
     }
     chunk.forEach((row, index) => {
-      const weights = views.u32[rowsAt / 4 + index]! / 4;
-      views.f32.set(row.weights, weights);
-      views.f32.set(row.state, weights + this.dim);
-      views.u32[weights - ROW_HEADER_BYTES / 4 + ROW_UPDATE_WORD] = row.lastUpdateSec;
+      const at = views.u32[rowsAt / 4 + index]! / 4;
+      views.f32.set(row.weights, at);
+      views.f32.set(row.state, at + this.dim);
     });
   }
 
-  /** Room for a chunk of ids and their row addresses. */
-  #stage(ids: BigInt64Array): { idsAt: number; rowsAt: number } {
+  /** Room for a chunk of ids, their row addresses and times. */
+  #stage(ids: BigInt64Array): { idsAt: number; rowsAt: number; timesAt: number } {
     const { arena, views } = this.#session;
-    if (this.#scratch === 0) this.#scratch = arena.alloc(RESTORE_CHUNK * 12, `${this.config.name}/scratch`);
+    if (this.#scratch === 0) this.#scratch = arena.alloc(RESTORE_CHUNK * 16, `${this.config.name}/scratch`);
     views.i64.set(ids, this.#scratch / 8);
-    return { idsAt: this.#scratch, rowsAt: this.#scratch + RESTORE_CHUNK * 8 };
+    const rowsAt = this.#scratch + RESTORE_CHUNK * 8;
+    return { idsAt: this.#scratch, rowsAt, timesAt: rowsAt + RESTORE_CHUNK * 4 };
   }
+}
+
+/** Where the id of a slot is, counted in i64: slots are 4 bytes apart, ids 8. */
+function idWord(slot: number): number {
+  return (2 * slot - Math.floor(slot / BUCKET_BYTES) * BUCKET_BYTES) / 8;
 }

@@ -2,7 +2,8 @@
  * @file What a trace says in numbers: time per op, use of each thread, the longest waits, counters.
  *
  * Spans lie inside spans (ops inside phases, waits inside both). Times that are added up are self times, so that a
- * moment counts once; `totalMs`, `meanUs` and `maxUs` of an op are of whole spans.
+ * moment counts once; `totalMs`, `meanUs` and `maxUs` of an op are of whole spans. Kernels are recorded in some phases
+ * only: what they take is projected from those to all phases of the thread.
  */
 import {
   type ChromeTrace,
@@ -16,6 +17,7 @@ import { compareNesting, selfTimesUs } from './self-times.js';
 export interface OpSummary {
   readonly name: string;
   readonly category: string;
+  /** Of kernels: as many as there were in all phases, projected. */
   readonly count: number;
   readonly totalMs: number;
   /** Without the spans inside. */
@@ -91,6 +93,7 @@ export function summarizeChromeTrace(trace: ChromeTrace): TraceSummary {
     let waitUs = 0;
     const spans = [...row.spans].sort(compareNesting);
     const self = selfTimesUs(spans);
+    const factors = projection(spans);
     for (const [index, span] of spans.entries()) {
       if (span.category === 'wait') {
         waitUs += self[index]!;
@@ -98,7 +101,7 @@ export function summarizeChromeTrace(trace: ChromeTrace): TraceSummary {
         waits.push(waitOf(row, span, trace.startUs));
       } else {
         busyUs += self[index]!;
-        work.add(span, self[index]!);
+        work.add(span, self[index]!, factors[index]!);
       }
     }
     const windowUs =
@@ -123,6 +126,37 @@ export function summarizeChromeTrace(trace: ChromeTrace): TraceSummary {
   };
 }
 
+/**
+ * What each span stands for: a phase in which kernels were recorded stands for those in which they were not, and so do
+ * its kernels; a phase without kernels then has nothing to say about what was in it. All ones when no kernel is recorded.
+ */
+function projection(spans: readonly SpanRecord[]): Float64Array {
+  const factors = new Float64Array(spans.length).fill(1);
+  const detailed = new Set<number>();
+  let phase = -1;
+  for (const [index, span] of spans.entries()) {
+    if (span.category === 'phase') phase = index;
+    else if (span.category === 'kernel' && phase >= 0 && span.startUs <= endOf(spans[phase]!)) detailed.add(phase);
+  }
+  if (detailed.size === 0) return factors;
+  let [allUs, detailedUs] = [0, 0];
+  for (const [index, span] of spans.entries()) {
+    if (span.category !== 'phase') continue;
+    allUs += span.durationUs;
+    if (detailed.has(index)) detailedUs += span.durationUs;
+  }
+  const factor = detailedUs > 0 ? allUs / detailedUs : 1;
+  for (const [index, span] of spans.entries()) {
+    if (span.category === 'kernel') factors[index] = factor;
+    else if (span.category === 'phase') factors[index] = detailed.has(index) ? factor : 0;
+  }
+  return factors;
+}
+
+function endOf(span: SpanRecord): number {
+  return span.startUs + span.durationUs;
+}
+
 function waitOf(row: TraceRow, span: SpanRecord, startUs: number): WaitSummary {
   return {
     thread: row.name,
@@ -140,25 +174,27 @@ class OpTotals {
   >();
   #selfUs = 0;
 
-  add(span: SpanRecord, selfUs: number): void {
+  /** `factor`: how many such spans this one stands for. Of phases only the self time is projected; they are all there. */
+  add(span: SpanRecord, selfUs: number, factor = 1): void {
     const key = `${span.category}/${span.name}`;
     let total = this.#totals.get(key);
     if (total === undefined) {
       total = { first: span, count: 0, totalUs: 0, selfUs: 0, maxUs: 0 };
       this.#totals.set(key, total);
     }
-    total.count++;
-    total.totalUs += span.durationUs;
-    total.selfUs += selfUs;
+    const counted = span.category === 'phase' ? 1 : factor;
+    total.count += counted;
+    total.totalUs += span.durationUs * counted;
+    total.selfUs += selfUs * factor;
     total.maxUs = Math.max(total.maxUs, span.durationUs);
-    this.#selfUs += selfUs;
+    this.#selfUs += selfUs * factor;
   }
 
   finish(): OpSummary[] {
     const rows = [...this.#totals.values()].map(({ first, count, totalUs, selfUs, maxUs }) => ({
       name: first.name,
       category: first.category,
-      count,
+      count: Math.round(count),
       totalMs: totalUs / 1000,
       selfMs: selfUs / 1000,
       meanUs: totalUs / count,

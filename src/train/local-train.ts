@@ -8,7 +8,7 @@ import { MonolithError } from '../base/errors.js';
 import { latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
 import { prepareModelDir } from '../checkpoint/model-dir.js';
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
-import { Session, type SessionOptions } from '../runtime/session.js';
+import { type Fetch, Session, type SessionOptions } from '../runtime/session.js';
 import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
 import { NanGuardHook } from './hooks/nan-guard.js';
@@ -32,7 +32,7 @@ export interface LocalTrainOptions {
  * Steps run in groups of about this length where the hooks allow it: long enough that waking up the main thread costs
  * little, short enough that nobody notices.
  */
-const GROUP_MS = 2;
+const GROUP_MS = 20;
 
 /** Where batches come from. */
 export interface TrainInput {
@@ -49,6 +49,7 @@ export class LocalTrainer {
   readonly restored: string | null;
   readonly #monitored: MonitoredSession;
   readonly #options: LocalTrainOptions;
+  readonly #fetches: readonly Fetch[];
 
   private constructor(
     options: LocalTrainOptions,
@@ -57,6 +58,7 @@ export class LocalTrainer {
     restored: string | null,
   ) {
     this.#options = options;
+    this.#fetches = [options.model.trainOp];
     this.#monitored = monitored;
     this.session = monitored.session;
     this.startStep = monitored.session.globalStep;
@@ -83,7 +85,9 @@ export class LocalTrainer {
     let restored: string | null = null;
     const monitored = await MonitoredSession.create({
       graph: model.graph,
-      hooks: [...saver, ...hooks, stop, new NanGuardHook(model.loss)],
+      // The guard comes first, though §3.1 has it near the end: a step that went wrong must not be saved, or every later
+      // run would go on from it.
+      hooks: [new NanGuardHook(model.loss), ...saver, ...hooks, stop],
       createSession: async () => {
         const session = await Session.create(model.graph, options.session);
         try {
@@ -98,10 +102,26 @@ export class LocalTrainer {
     return new LocalTrainer(options, monitored, stop.lastStep, restored);
   }
 
+  /** Makes the program of a step. `train` does it too; called before the input is made, a batch too large fails early. */
+  prepare(): void {
+    this.#monitored.prepare(this.#fetches);
+  }
+
   /** Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. */
   async train(input: TrainInput): Promise<boolean> {
-    const { model, signal } = this.#options;
-    const fetches = [model.trainOp];
+    try {
+      await this.#loop(input);
+    } catch (error) {
+      this.#monitored.fail();
+      throw error;
+    }
+    await this.#monitored.end();
+    return this.#options.signal?.aborted ?? false;
+  }
+
+  async #loop(input: TrainInput): Promise<void> {
+    const { signal } = this.#options;
+    const fetches = this.#fetches;
     const batches = new BatchQueue(input);
     let wanted = 1;
     while (!this.#monitored.shouldStop && !signal?.aborted) {
@@ -111,8 +131,6 @@ export class LocalTrainer {
       await this.#monitored.runSteps(fetches, group);
       wanted = stepsFor(GROUP_MS, (performance.now() - start) / group.length);
     }
-    await this.#monitored.end();
-    return signal?.aborted ?? false;
   }
 
   close(): Promise<void> {

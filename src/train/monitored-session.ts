@@ -31,6 +31,8 @@ export class MonitoredSession implements Coordinator {
   /** Fetches of the caller and of each hook at the last run, and all of them in one list. */
   #parts: (readonly Fetch[])[] = [];
   #all: Fetch[] = [];
+  /** The hooks were asked for the fetches of the next run already. */
+  #asked = false;
 
   private constructor(session: Session, hooks: readonly TrainHook[]) {
     this.session = session;
@@ -70,13 +72,22 @@ export class MonitoredSession implements Coordinator {
     return values!;
   }
 
+  /** Makes what a run of `fetches` with those of the hooks needs, so that want of memory shows before the first step. */
+  prepare(fetches: readonly Fetch[]): void {
+    const all = this.#gather(fetches);
+    this.#asked = true;
+    this.session.prepare(all);
+  }
+
   /** Steps that may run at once: the hooks allow it and the values they fetch outlive it. */
   stepsAheadMax(fetches: readonly Fetch[]): number {
     const { globalStep } = this.session;
     let steps = Number.POSITIVE_INFINITY;
     for (const hook of this.#hooks) steps = Math.min(steps, hook.quietSteps?.(globalStep) ?? 1);
     if (steps <= 1) return 1;
-    return Math.min(steps, this.session.stepsAheadMax(this.#gather(fetches)));
+    const all = this.#gather(fetches);
+    this.#asked = true;
+    return Math.min(steps, this.session.stepsAheadMax(all));
   }
 
   /** A step per batch, at most `stepsAheadMax`, with the hooks around them; the values of `fetches` for each. */
@@ -93,8 +104,7 @@ export class MonitoredSession implements Coordinator {
     try {
       return await this.#run(fetches, run);
     } catch (error) {
-      this.#failed = true;
-      this.#stop = true;
+      this.fail();
       throw error;
     }
   }
@@ -106,7 +116,9 @@ export class MonitoredSession implements Coordinator {
     const context = this.#context;
     const before = this.session.globalStep;
     context.globalStep = before;
-    const steps = await run(this.#gather(fetches));
+    const all = this.#gather(fetches);
+    this.#asked = false;
+    const steps = await run(all);
     const perStep = (this.session.globalStep - before) / steps.length;
     for (let step = 0; step < steps.length; step++) {
       context.globalStep = before + perStep * (step + 1);
@@ -119,9 +131,11 @@ export class MonitoredSession implements Coordinator {
   /** The caller's fetches and those of all hooks, the same array as long as nobody asks for something else. */
   #gather(fetches: readonly Fetch[]): readonly Fetch[] {
     let changed = this.#keepPart(0, fetches);
-    this.#hooks.forEach((hook, index) => {
-      changed = this.#keepPart(index + 1, hook.beforeRun?.(this.#context) ?? NO_FETCHES) || changed;
-    });
+    if (!this.#asked) {
+      this.#hooks.forEach((hook, index) => {
+        changed = this.#keepPart(index + 1, hook.beforeRun?.(this.#context) ?? NO_FETCHES) || changed;
+      });
+    }
     if (changed) this.#all = this.#parts.flat();
     return this.#all;
   }
@@ -142,6 +156,12 @@ export class MonitoredSession implements Coordinator {
     if (this.#parts[index] === fetches) return false;
     this.#parts[index] = fetches;
     return true;
+  }
+
+  /** Tells of an error outside of a run, such as one of the input: the loop stops and hooks will not be ended. */
+  fail(): void {
+    this.#failed = true;
+    this.#stop = true;
   }
 
   /** Ends the hooks after a clean stop; nothing after an error. The session stays usable for evaluation. */

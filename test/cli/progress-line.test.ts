@@ -4,6 +4,7 @@ import t from 'tap';
 import {
   barLine,
   bytesText,
+  counted,
   durationText,
   lossText,
   type Progress,
@@ -83,6 +84,7 @@ t.test('a line for a file has every number', async (t) => {
 });
 
 t.test('rates, times, losses and sizes are short', async (t) => {
+  t.same([counted(0, 'step'), counted(1, 'step'), counted(2, 'step')], ['0 steps', '1 step', '2 steps']);
   t.same([0, 9.96, 99.94, 99.96, 9999.4, 9999.6, 999_949, 999_951, Number.NaN].map(rateText), [
     '0.0',
     '10.0',

@@ -75,11 +75,11 @@ t.test('the bar ends with its newest state, a line break and the result', async 
   const { io, shown } = reporterOn('bar', new FakeIo({ tty: true, env: { NO_COLOR: '1' } }));
   shown.event(start);
   shown.event(progressEvent(1, 100));
-  shown.event(progressEvent(100, 100));
   io.out.take();
+  shown.event(progressEvent(100, 100));
   shown.done(result);
   const text = io.out.take();
-  t.ok(text.startsWith(ERASE));
+  t.ok(text.startsWith(ERASE), 'the last step is shown at once, however soon it comes');
   t.match(text.slice(ERASE.length), /^100% {2}\[=+\] {2}100\/100 .*\ndone at step 100\n/);
   shown.close();
   shown.close();
@@ -135,9 +135,9 @@ t.test('in a file there is a line per interval and one at the end', async (t) =>
     /^step 1\/100 {2}1% {2}loss 0.5000/,
     /^step 41\/100/,
     /^step 81\/100/,
+    /^step 100\/100 {2}100%/,
     /^saved step 100: runs\/c-100 \(2.0 KiB, 12 ms\)/,
     /^evaluated step 100: AUC undefined, loss 0.5000, 10 examples/,
-    /^step 100\/100 {2}100%/,
     /^done at step 100/,
   ]);
   t.notOk(lines.join('').includes('\x1b'));

@@ -75,6 +75,27 @@ t.test('the numbers of a trace made by hand', async (t) => {
   t.same(summary.counters, [{ name: 'loss', count: 3, min: 0.5, mean: 0.75, max: 1, last: 0.5 }]);
 });
 
+t.test('kernels that some phases recorded stand for those of all phases', async (t) => {
+  const traceEvents = [
+    label(1, 'thread_name', { name: 'pool 0' }),
+    span(1, 'phase', 'update', 0, 1000),
+    span(1, 'kernel', 'apply', 100, 600),
+    span(1, 'kernel', 'find', 700, 100),
+    span(1, 'phase', 'update', 1000, 2000),
+    span(1, 'phase', 'update', 3000, 1000),
+  ];
+  const { ops, threads } = await summarizeTrace(fileOf(t, JSON.stringify({ traceEvents })));
+  t.same(
+    ops.map(({ name, count, totalMs, selfMs, share }) => [name, count, totalMs, selfMs, share]),
+    [
+      ['apply', 4, 2.4, 2.4, 0.6],
+      ['update', 3, 4, 1.2, 0.3],
+      ['find', 4, 0.4, 0.4, 0.1],
+    ],
+  );
+  t.equal(threads[0]?.busyMs, 4, 'what a thread did is not projected');
+});
+
 t.test('the tables are aligned and can be cut short', async (t) => {
   const summary = await summarizeTrace(fileOf(t, JSON.stringify(TRACE)));
   const lines = formatTraceSummary(summary, { top: 2 }).split('\n');

@@ -8,8 +8,13 @@ export interface MatMulAttrs {
   readonly transposeB: boolean;
 }
 
+function floats(type: string, tensor: Tensor): Tensor {
+  if (tensor.spec.dtype !== 'float32') throw misfit(type, `${tensor.name} holds ${tensor.spec.dtype}, not floats`);
+  return tensor;
+}
+
 function matrix(type: string, tensor: Tensor): readonly [Dim, number] {
-  const [rows, cols] = tensor.spec.shape;
+  const [rows, cols] = floats(type, tensor).spec.shape;
   if (tensor.spec.shape.length !== 2 || typeof cols !== 'number') throw misfit(type, `${tensor.name} must be a matrix`);
   return [rows!, cols];
 }
@@ -26,7 +31,12 @@ export const MatMul: OpDef<MatMulAttrs> = {
     }
     if (n === 'batch' || (m === 'batch' && transposeA)) throw misfit('MatMul', 'the batch can only be rows or summed');
     const spec: TensorSpec = { dtype: 'float32', shape: [m, n] };
-    return [k === 'batch' ? { ...spec, partial: true } : spec];
+    // A product is linear in either side, so a sum over the batch stays one; of two there is no product per slice.
+    const sums = [a!, b!].filter((input) => input.spec.partial).length + (k === 'batch' ? 1 : 0);
+    if (sums > 1 || (sums === 1 && m === 'batch')) {
+      throw misfit('MatMul', 'a sum over the batch is known only after the step');
+    }
+    return [sums === 1 ? { ...spec, partial: true } : spec];
   },
   gradient: (op, [grad]) => {
     if (grad === undefined) return [undefined, undefined];
@@ -46,7 +56,8 @@ export function matMul(a: Tensor, b: Tensor, attrs: Partial<MatMulAttrs> = {}, n
 export const AddBias: OpDef<null> = {
   type: 'BiasAdd',
   infer: ([x, bias]) => {
-    if (!x!.perExample || bias!.spec.shape.length !== 1 || bias!.perExample || x!.columns !== bias!.columns) {
+    const fits = x!.perExample && bias!.spec.shape.length === 1 && !bias!.perExample && x!.columns === bias!.columns;
+    if (!fits || floats('BiasAdd', bias!).spec.partial) {
       throw misfit('BiasAdd', `${shapeText(x!.spec.shape)} and ${shapeText(bias!.spec.shape)} do not fit together`);
     }
     return [x!.spec];
@@ -75,7 +86,7 @@ export type ActivationKind = 'relu' | 'sigmoid' | 'tanh';
 export const Activation: OpDef<{ readonly kind: ActivationKind }> = {
   type: 'Activation',
   infer: ([x]) => {
-    if (!x!.perExample) throw misfit('Activation', `${x!.name} must have a row per example`);
+    if (!floats('Activation', x!).perExample) throw misfit('Activation', `${x!.name} must have a row per example`);
     return [x!.spec];
   },
   gradient: (op, [grad]) => [
@@ -98,7 +109,9 @@ export const tanh = (x: Tensor, name = 'Tanh'): Tensor => x.graph.add(Activation
 export const SigmoidCrossEntropy: OpDef<null> = {
   type: 'SigmoidCrossEntropyWithLogits',
   infer: ([logits, labels]) => {
-    if (!logits!.perExample || !labels!.perExample || logits!.columns !== 1 || labels!.columns !== 1) {
+    const single = (tensor: Tensor) =>
+      floats('SigmoidCrossEntropyWithLogits', tensor).perExample && tensor.columns === 1;
+    if (!single(logits!) || !single(labels!)) {
       throw misfit('SigmoidCrossEntropyWithLogits', 'one logit and one label per example are needed');
     }
     return [{ dtype: 'float32', shape: ['batch'] }];

@@ -17,14 +17,25 @@ import {
 import { constant } from './state.js';
 
 function same(type: string, a: Tensor, b: Tensor): TensorSpec {
-  if (!sameShape(a.spec.shape, b.spec.shape) || (a.spec.partial ?? false) !== (b.spec.partial ?? false)) {
+  floats(type, a);
+  floats(type, b);
+  if (!sameShape(a.spec.shape, b.spec.shape)) {
     throw misfit(type, `shapes ${shapeText(a.spec.shape)} and ${shapeText(b.spec.shape)} differ`);
+  }
+  if ((a.spec.partial ?? false) !== (b.spec.partial ?? false)) {
+    throw misfit(type, `of ${a.name} and ${b.name} one is a sum over the batch and the other is not`);
   }
   return a.spec;
 }
 
+function floats(type: string, tensor: Tensor): Tensor {
+  if (tensor.spec.dtype !== 'float32') throw misfit(type, `${tensor.name} holds ${tensor.spec.dtype}, not floats`);
+  return tensor;
+}
+
 function perExample(type: string, tensor: Tensor): Tensor {
-  if (!tensor.perExample || tensor.spec.ragged) throw misfit(type, `${tensor.name} must have a row per example`);
+  floats(type, tensor);
+  if (!tensor.perExample) throw misfit(type, `${tensor.name} must have a row per example`);
   return tensor;
 }
 
@@ -73,7 +84,7 @@ export function mul(a: Tensor, b: Tensor, name?: string): Tensor {
 
 export const Scale: OpDef<{ readonly factor: number }> = {
   type: 'Scale',
-  infer: ([x]) => [perExample('Scale', x!).spec],
+  infer: ([x]) => [floats('Scale', x!).spec],
   gradient: (op, [grad]) => [grad && scale(grad, op.attrs.factor)],
 };
 
@@ -103,7 +114,10 @@ export const ScaleRows: OpDef<null> = {
     if (perExample('ScaleRows', factors!).columns !== 1) throw misfit('ScaleRows', 'one factor per example is needed');
     return [perExample('ScaleRows', x!).spec];
   },
-  gradient: (op, [grad]) => [grad && rowDot(grad, op.inputs[1]!), grad && scaleRows(op.inputs[0]!, grad)],
+  gradient: (op, [grad]) => {
+    const [factors, x] = op.inputs as [Tensor, Tensor];
+    return [grad && shapedLike(factors, rowDot(grad, x)), grad && scaleRows(factors, grad)];
+  },
 };
 
 /** Each row of `x` times the example's factor. */
@@ -111,12 +125,19 @@ export function scaleRows(factors: Tensor, x: Tensor, name?: string): Tensor {
   return x.graph.add(ScaleRows, [factors, x], null, name).output;
 }
 
-export const Columns: OpDef<{ readonly start: number; readonly end: number }> = {
+export interface ColumnsAttrs {
+  readonly start: number;
+  readonly end: number;
+  /** `[batch]` or `[batch, 1]` when it is one column. */
+  readonly shape: readonly Dim[];
+}
+
+export const Columns: OpDef<ColumnsAttrs> = {
   type: 'Columns',
-  infer: ([x], { start, end }) => {
+  infer: ([x], { start, end, shape }) => {
     const width = perExample('Columns', x!).columns;
     if (!(start >= 0 && start < end && end <= width)) throw misfit('Columns', `[${start}, ${end}) of ${width} columns`);
-    return [{ dtype: 'float32', shape: batchOf(end - start) }];
+    return [{ dtype: 'float32', shape }];
   },
   gradient: (op, [grad]) => [
     grad && assembleColumns(op.inputs[0]!, [{ start: op.attrs.start, grad }], `${op.name}_grad`),
@@ -125,18 +146,38 @@ export const Columns: OpDef<{ readonly start: number; readonly end: number }> = 
 
 /** Columns `[start, end)` of each row: a view, nothing is copied. */
 export function columns(x: Tensor, start: number, end: number, name?: string): Tensor {
-  return x.graph.add(Columns, [x], { start, end }, name).output;
+  return x.graph.add(Columns, [x], { start, end, shape: batchOf(end - start) }, name).output;
 }
 
-export const AssembleColumns: OpDef<{ readonly starts: readonly number[]; readonly width: number }> = {
+export interface AssembleColumnsAttrs {
+  readonly starts: readonly number[];
+  readonly width: number;
+  readonly shape: readonly Dim[];
+}
+
+export const AssembleColumns: OpDef<AssembleColumnsAttrs> = {
   type: 'AssembleColumns',
-  infer: (_, { width }) => [{ dtype: 'float32', shape: batchOf(width) }],
+  infer: (inputs, { starts, width, shape }) => {
+    inputs.forEach((input, index) => {
+      const start = starts[index]!;
+      const end = start + perExample('AssembleColumns', input).columns;
+      if (!(start >= 0 && end <= width)) throw misfit('AssembleColumns', `[${start}, ${end}) of ${width} columns`);
+    });
+    return [{ dtype: 'float32', shape }];
+  },
   gradient: (op, [grad]) =>
     op.inputs.map((input, index) => {
       const start = op.attrs.starts[index]!;
-      return grad && columns(grad, start, start + input.columns);
+      const attrs = { start, end: start + input.columns, shape: input.spec.shape };
+      return grad && op.graph.add(Columns, [grad], attrs).output;
     }),
 };
+
+/** `x`, which has one column, in the shape of `like`: `[batch]` or `[batch, 1]`. A view. */
+function shapedLike(like: Tensor, x: Tensor): Tensor {
+  if (sameShape(like.spec.shape, x.spec.shape)) return x;
+  return x.graph.add(Columns, [x], { start: 0, end: 1, shape: like.spec.shape }).output;
+}
 
 /** A tensor like `like` whose columns are put together from parts; overlapping parts add up, the rest is zero. */
 export function assembleColumns(
@@ -144,7 +185,7 @@ export function assembleColumns(
   parts: readonly { readonly start: number; readonly grad: Tensor }[],
   name?: string,
 ): Tensor {
-  const attrs = { starts: parts.map((part) => part.start), width: like.columns };
+  const attrs = { starts: parts.map((part) => part.start), width: like.columns, shape: like.spec.shape };
   const inputs = parts.map((part) => part.grad);
   return like.graph.add(AssembleColumns, inputs, attrs, name).output;
 }
@@ -159,7 +200,7 @@ export function concatColumns(inputs: readonly Tensor[], name?: string): Tensor 
   }
   const first = inputs[0];
   if (first === undefined) throw misfit('Concat', 'there is nothing to join');
-  return first.graph.add(AssembleColumns, inputs, { starts, width }, name ?? 'concat').output;
+  return first.graph.add(AssembleColumns, inputs, { starts, width, shape: batchOf(width) }, name ?? 'concat').output;
 }
 
 // --- reductions over the batch ---------------------------------------------------------------------------------------
@@ -180,7 +221,11 @@ export function reduceMean(x: Tensor, name?: string): Tensor {
 
 export const BroadcastMean: OpDef<{ readonly spec: TensorSpec }> = {
   type: 'MeanGrad',
-  infer: (_, { spec }) => [spec],
+  infer: ([grad], { spec }) => {
+    if (grad!.spec.partial)
+      throw misfit('MeanGrad', `${grad!.name} is a sum over the batch, known only after the step`);
+    return [spec];
+  },
 };
 
 function broadcastMean(grad: Tensor, like: Tensor): Tensor {

@@ -1,5 +1,5 @@
 /** @file Ops that bring values in and keep them: placeholders, constants, variables, counters, groups. */
-import { type Graph, misfit, type Op, type OpDef, Tensor, type TensorSpec } from '../graph.js';
+import { elementCount, type Graph, misfit, type Op, type OpDef, shapeText, Tensor, type TensorSpec } from '../graph.js';
 
 /** Collection of all variables of a graph, and the one that holds the global step. */
 export const VARIABLES = 'variables';
@@ -35,7 +35,12 @@ export interface ConstantAttrs {
 
 export const Constant: OpDef<ConstantAttrs> = {
   type: 'Const',
-  infer: (_, attrs) => [{ dtype: 'float32', shape: attrs.shape }],
+  infer: (_, { values, shape }) => {
+    if (values.length !== elementCount(shape)) {
+      throw misfit('Const', `${values.length} values do not fill ${shapeText(shape)}`);
+    }
+    return [{ dtype: 'float32', shape }];
+  },
 };
 
 export function constant(graph: Graph, values: ArrayLike<number>, shape: readonly number[], name?: string): Tensor {
@@ -80,10 +85,11 @@ export function globalStep(graph: Graph): Tensor {
 
 export const Increment: OpDef<{ readonly by: number }> = {
   type: 'AssignAdd',
-  infer: ([target]) => {
+  infer: ([target], { by }) => {
     if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'int64') {
       throw misfit('AssignAdd', 'the target must be an int64 variable');
     }
+    if (!Number.isInteger(by) || by < 0 || by >= 2 ** 32) throw misfit('AssignAdd', `a counter cannot grow by ${by}`);
     return [];
   },
 };

@@ -13,105 +13,35 @@ import {
   ScaleRows,
   Sub,
 } from '../../graph/ops/math.js';
-import { KERNEL, type Kernel } from '../kernels.js';
-import { type LoweringContext, registerLowering } from '../lowering.js';
+import type { Register } from '../code.js';
+import { KERNEL } from '../kernels.js';
+import { type LoweringContext, operands, pairwise, registerLowering } from '../lowering.js';
 
 registerLowering(AddN, (op, context) => {
-  if (!op.output.perExample) throw misfit(op.name, 'sums of values that all examples share are not supported');
   const sum = context.matrixOf(context.allocate(op.output));
   const columns = context.slice.constant(sum.columns);
   for (const term of op.inputs) {
     if (context.isPlaced(term)) continue;
-    const from = context.matrix(term);
     const accumulate = context.slice.constant(context.startSum(op.output) ? 1 : 0);
-    context.emit(KERNEL.copyRowsF32, [
-      from.pointer,
-      from.stride,
-      sum.pointer,
-      sum.stride,
-      context.rows,
-      columns,
-      accumulate,
-    ]);
+    const matrices = operands(context.matrix(term), sum);
+    context.emit(KERNEL.copyRowsF32, [...matrices, context.rowsOf(op.output), columns, accumulate]);
   }
 });
 
-function binary(kernel: Kernel): (op: Op<null>, context: LoweringContext) => void {
-  return (op, context) => {
-    if (!op.output.perExample) throw misfit(op.name, 'only per-example tensors are supported here');
-    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    const columns = context.slice.constant(out.columns);
-    context.emit(kernel, [
-      a.pointer,
-      a.stride,
-      b.pointer,
-      b.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
-      columns,
-      out.accumulate,
-    ]);
-  };
-}
-
-registerLowering(Sub, binary(KERNEL.subF32), { accumulates: true });
-registerLowering(Mul, binary(KERNEL.mulF32), { accumulates: true });
+registerLowering(Sub, pairwise(KERNEL.subF32), { accumulates: true });
+registerLowering(Mul, pairwise(KERNEL.mulF32), { accumulates: true });
+registerLowering(RowDot, pairwise(KERNEL.rowDotF32), { accumulates: true });
+registerLowering(ScaleRows, pairwise(KERNEL.scaleRowsF32), { accumulates: true });
 
 registerLowering(
   Scale,
   (op, context) => {
-    const x = context.matrix(op.inputs[0]!);
     const out = context.output(op.output);
     context.emit(KERNEL.scaleF32, [
-      x.pointer,
-      x.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
+      ...operands(context.matrix(op.inputs[0]!), out),
+      context.rowsOf(op.output),
       context.slice.constant(out.columns),
       context.slice.constantF32(op.attrs.factor),
-      out.accumulate,
-    ]);
-  },
-  { accumulates: true },
-);
-
-registerLowering(
-  RowDot,
-  (op, context) => {
-    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    context.emit(KERNEL.rowDotF32, [
-      a.pointer,
-      a.stride,
-      b.pointer,
-      b.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
-      context.slice.constant(a.columns),
-      out.accumulate,
-    ]);
-  },
-  { accumulates: true },
-);
-
-registerLowering(
-  ScaleRows,
-  (op, context) => {
-    const [factors, x] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    context.emit(KERNEL.scaleRowsF32, [
-      factors.pointer,
-      factors.stride,
-      x.pointer,
-      x.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
-      context.slice.constant(out.columns),
       out.accumulate,
     ]);
   },
@@ -192,25 +122,31 @@ function gaps(ranges: readonly (readonly [number, number])[], width: number, fro
 
 registerLowering(ReduceMean, (op, context) => {
   const x = context.matrix(op.inputs[0]!);
-  const storage = context.allocate(op.output);
-  if (storage.kind !== 'partial') throw new Error('a mean over the batch is partial');
-  if (x.columns !== 1) throw misfit(op.name, 'the mean of matrices is not supported');
-  context.emit(KERNEL.sumF32, [
-    x.pointer,
-    x.stride,
-    context.rows,
-    context.slice.constant(x.columns),
-    context.pointer(op.output),
-    context.inverseBatch,
-  ]);
+  const mean = context.matrixOf(context.allocate(op.output));
+  const columns = context.slice.constant(x.columns);
+  context.emit(KERNEL.sumF32, [x.pointer, x.stride, context.rows, columns, mean.pointer, context.inverseBatch]);
+  if (x.columns > 1) scaleScalar(context, mean.pointer, mean.pointer, 1 / x.columns);
 });
+
+/** to[0] = factor * from[0]. */
+function scaleScalar(context: LoweringContext, from: Register, to: Register, factor: number): void {
+  const { slice } = context;
+  const one = slice.constant(1);
+  context.emit(KERNEL.scaleF32, [from, one, to, one, one, one, slice.constantF32(factor), slice.constant(0)]);
+}
 
 registerLowering(
   BroadcastMean,
   (op, context) => {
     const out = context.output(op.output);
+    let grad = context.pointer(op.inputs[0]!);
+    if (out.columns > 1) {
+      const share = context.perSlice(4, 'share of a column').pointer;
+      scaleScalar(context, grad, share, 1 / out.columns);
+      grad = share;
+    }
     context.emit(KERNEL.broadcastScalarF32, [
-      context.pointer(op.inputs[0]!),
+      grad,
       out.pointer,
       out.stride,
       context.rows,

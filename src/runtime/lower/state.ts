@@ -10,7 +10,7 @@ registerLowering(Placeholder, (op, context) => {
       splits: context.slice.each(),
       values: context.slice.each(),
       count: context.slice.each(),
-      capacity: context.plan.sliceRows * op.attrs.valuesPerRow,
+      capacity: Math.ceil(context.plan.sliceRows * op.attrs.valuesPerRow),
     };
     context.useFeed(tensor, { tensor, registers: [], ragged });
     return;
@@ -21,8 +21,10 @@ registerLowering(Placeholder, (op, context) => {
 });
 
 registerLowering(Constant, (op, context) => {
-  const storage = context.allocate(op.output);
-  if (storage.kind === 'global') context.environment.views.f32.set(op.attrs.values, storage.base / 4);
+  const { values } = op.attrs;
+  const base = context.alloc(values.length * 4, op.output.name);
+  context.environment.views.f32.set(values, base / 4);
+  context.setStorage(op.output, { kind: 'global', base, count: values.length });
 });
 
 registerLowering(Variable, (op, context) => {

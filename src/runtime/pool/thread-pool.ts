@@ -32,6 +32,7 @@ const WORKER_FILE = fileURLToPath(new URL('../../../workers/pool-worker.js', imp
 export const STEPS_AHEAD_MAX = COMMAND_CAPACITY - 1;
 const JOIN_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 2_000;
+const KEEP_ALIVE_MS = 60_000;
 
 export interface ThreadPoolOptions {
   readonly threads: number;
@@ -53,6 +54,8 @@ export class ThreadPool {
   readonly #at: number;
   readonly #piscina: Piscina;
   readonly #tasks: Promise<void>[] = [];
+  /** Neither waitAsync nor a thread whose task has ended keeps the process alive; while somebody awaits a step, this does. */
+  readonly #alive = setInterval(() => {}, KEEP_ALIVE_MS).unref();
   #command = 0;
   #failure: MonolithError | undefined;
   #closing = false;
@@ -183,13 +186,26 @@ export class ThreadPool {
   }
 
   async #until(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
+    this.#alive.ref();
+    try {
+      await this.#reached(word, reached, timeoutMs, what);
+    } finally {
+      this.#alive.unref();
+    }
+  }
+
+  async #reached(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
     const { i32 } = this.#views;
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       const value = Atomics.load(i32, this.#at + word);
       if (reached(value)) return;
-      if (Atomics.load(i32, this.#at + ABORT) !== 0) await this.#abortExplained();
+      if (Atomics.load(i32, this.#at + ABORT) !== 0) {
+        await this.#abortExplained();
+        continue;
+      }
+      // An abort between the check above and the wait below is not lost: its thread's task ends, and that notifies again.
       const left = deadline - performance.now();
       if (left <= 0) {
         this.#fail(new MonolithError('ML_TIMEOUT', { what, timeoutMs }));
@@ -202,7 +218,7 @@ export class ThreadPool {
 
   /** A thread raised the abort flag; its error arrives with its task. */
   async #abortExplained(): Promise<void> {
-    await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
+    await this.#tasksEnded();
     this.#failure ??= new MonolithError('ML_WORKER', { thread: 'unknown', reason: 'the session was aborted' });
   }
 
@@ -218,11 +234,18 @@ export class ThreadPool {
       this.#write(KIND_STOP);
       this.#publish();
     } else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
-    await Promise.race([Promise.all(this.#tasks), delay(CLOSE_TIMEOUT_MS)]);
+    await this.#tasksEnded();
+    clearInterval(this.#alive);
     await this.#piscina.destroy();
   }
-}
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+  /** Waits for the threads to leave by themselves, but not for long. */
+  async #tasksEnded(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+    });
+    await Promise.race([Promise.all(this.#tasks), limit]);
+    clearTimeout(timer);
+  }
 }

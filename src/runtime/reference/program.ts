@@ -48,11 +48,12 @@ export function referenceRunStep(m: Views): (context: number, batch: number, com
 function runStep(m: Views, context: number, batch: number, command: number, quiet: boolean): number {
   const word = (name: keyof typeof CONTEXT) => m.u32[context + CONTEXT[name]]!;
   const trace = word('trace');
+  const kernels = (command & word('traceKernels')) === 0 ? trace : 0;
   const phase = traceNow(m, trace);
   for (let slice = word('sliceBegin'); slice < word('sliceEnd'); slice++) {
     const registers = word('sliceRegisters') + slice * word('sliceRegistersStride');
     const bound = batch === 0 ? 0 : bindBatch(m, context, registers / 4, batch / 4, word('bindings') / 4, slice);
-    const status = bound || runCode(m, context, word('sliceCode'), word('sliceCodeEnd'), registers / 4, trace);
+    const status = bound || runCode(m, context, word('sliceCode'), word('sliceCodeEnd'), registers / 4, kernels);
     if (status !== 0) return status;
   }
   traceSpan(m, trace, word('traceSlices'), phase, traceNow(m, trace));
@@ -61,7 +62,7 @@ function runStep(m: Views, context: number, batch: number, command: number, quie
     if (!barrier(m, context, 0, true)) return STATUS_ABORTED;
     const update = traceNow(m, trace);
     const registers = word('threadRegisters') / 4;
-    const status = runCode(m, context, word('threadCode'), word('threadCodeEnd'), registers, trace);
+    const status = runCode(m, context, word('threadCode'), word('threadCodeEnd'), registers, kernels);
     if (status !== 0) return status;
     traceSpan(m, trace, word('traceUpdate'), update, traceNow(m, trace));
   }

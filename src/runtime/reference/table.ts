@@ -17,14 +17,16 @@ import {
   OPTIMIZER,
   PARTITION,
   PARTITION_BYTES,
-  ROW_HEADER_BYTES,
-  ROW_SUM_WORD,
-  ROW_UPDATE_WORD,
+  ROW_FREE,
+  ROW_REMOVED,
+  ROW_SUMMING,
   ROWS_BLOCK_MAX,
   ROWS_BLOCK_MIN,
   SEGMENT,
   SEGMENT_WORDS,
   SEGMENTS,
+  SLOT_ROW_BYTES,
+  SLOT_TIME_BYTES,
   TABLE,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
@@ -73,66 +75,97 @@ function unlock(m: Views, at: number): void {
   Atomics.store(m.i32, at + HEAP.lock, 0);
 }
 
+const ROW = SLOT_ROW_BYTES / 4;
+const TIME = SLOT_TIME_BYTES / 4;
+
 /** Word index of the partition that owns `hash`. */
 function partitionAt(m: Views, table: number, hash: bigint): number {
   const log2 = m.u32[table / 4 + TABLE.partitionsLog2]!;
-  const partition = Number(hash >> BigInt(64 - log2));
+  return partitionWord(m, table, Number(hash >> BigInt(64 - log2)));
+}
+
+function partitionWord(m: Views, table: number, partition: number): number {
   return (m.u32[table / 4 + TABLE.partitions]! + partition * PARTITION_BYTES) / 4;
 }
 
-/** Visits the slots of the buckets an id may be in, until `visit` says that it is done. */
-function walk(m: Views, partition: number, hash: bigint, visit: (keyIndex: number, rowIndex: number) => boolean): void {
+/** Address of the slot for which `wanted` is true, looked for from the first bucket of `hash` on. */
+function walk(m: Views, partition: number, hash: bigint, wanted: (id: bigint, row: number) => boolean): number {
   const index = m.u32[partition + PARTITION.index]!;
   const mask = m.u32[partition + PARTITION.mask]!;
-  let bucket = Number(hash & 0xffffffffn) & mask;
-  for (;;) {
+  for (let bucket = Number(hash & 0xffffffffn) & mask; ; bucket = (bucket + 1) & mask) {
     const at = index + (bucket >>> 0) * BUCKET_BYTES;
-    for (let slot = 0; slot < BUCKET_SLOTS; slot++) if (visit(at / 8 + slot, at / 4 + 8 + slot)) return;
-    bucket = (bucket + 1) & mask;
+    for (let i = 0; i < BUCKET_SLOTS; i++) {
+      const slot = at + i * 4;
+      if (wanted(m.i64[at / 8 + i]!, m.u32[slot / 4 + ROW]!)) return slot;
+    }
   }
 }
 
-/** Row address of `id`, or 0. */
-function find(m: Views, partition: number, hash: bigint, id: bigint): number {
+/** Slot of `id`, or 0. */
+function findSlot(m: Views, table: number, id: bigint): number {
+  const hash = mix64BigInt(id);
+  const partition = partitionAt(m, table, hash);
   if (m.u32[partition + PARTITION.index] === 0) return 0;
-  let row = 0;
-  walk(m, partition, hash, (key, slot) => {
-    row = m.u32[slot]!;
-    return row === 0 || m.i64[key] === id;
-  });
-  return row;
+  const slot = walk(m, partition, hash, (other, row) => row === ROW_FREE || (row !== ROW_REMOVED && other === id));
+  return m.u32[slot / 4 + ROW] === ROW_FREE ? 0 : slot;
 }
 
-function indexInsert(m: Views, partition: number, hash: bigint, id: bigint, row: number): void {
-  walk(m, partition, hash, (key, slot) => {
-    if (m.u32[slot] !== 0) return false;
-    m.i64[key] = id;
-    m.u32[slot] = row;
-    return true;
-  });
+function indexInsert(m: Views, partition: number, id: bigint, row: number, time: number): number {
+  const slot = walk(m, partition, mix64BigInt(id), (_, other) => other === ROW_FREE);
+  const bucket = Math.floor(slot / BUCKET_BYTES) * BUCKET_BYTES;
+  m.i64[(slot + (slot - bucket)) / 8] = id;
+  m.u32[slot / 4 + ROW] = row;
+  m.u32[slot / 4 + TIME] = time;
+  return slot;
 }
 
-function growIndex(m: Views, table: number, partition: number): boolean {
+/** Address of every slot of a partition that has a row. */
+function* liveSlots(m: Views, index: number, buckets: number): Generator<number> {
+  for (let bucket = index; bucket < index + buckets * BUCKET_BYTES; bucket += BUCKET_BYTES) {
+    for (let i = 0; i < BUCKET_SLOTS; i++) {
+      if (m.u32[bucket / 4 + i + ROW]! > ROW_REMOVED) yield bucket + i * 4;
+    }
+  }
+}
+
+function idOf(m: Views, slot: number): bigint {
+  const bucket = Math.floor(slot / BUCKET_BYTES) * BUCKET_BYTES;
+  return m.i64[(slot + (slot - bucket)) / 8]!;
+}
+
+function bucketsOf(m: Views, partition: number): number {
+  return m.u32[partition + PARTITION.index] === 0 ? 0 : m.u32[partition + PARTITION.mask]! + 1;
+}
+
+function reserveSlot(m: Views, table: number, partition: number): boolean {
+  const buckets = bucketsOf(m, partition);
+  if (m.u32[partition + PARTITION.slotsTaken]! + 1 <= buckets * 3) return true;
+  const rows = m.u32[partition + PARTITION.rows]! + 1;
+  return rebuildIndex(m, table, partition, buckets === 0 ? 1 : rows * 8 > buckets * 12 ? buckets * 2 : buckets);
+}
+
+function rebuildIndex(m: Views, table: number, partition: number, buckets: number): boolean {
   const heap = m.u32[table / 4 + TABLE.heap]!;
   const old = m.u32[partition + PARTITION.index]!;
-  const oldBuckets = old === 0 ? 0 : m.u32[partition + PARTITION.mask]! + 1;
-  const buckets = Math.max(1, oldBuckets * 2);
+  const oldBuckets = bucketsOf(m, partition);
   const index = heapAlloc(m, heap, buckets * BUCKET_BYTES);
   if (index === 0) return false;
   m.u32[partition + PARTITION.index] = index;
   m.u32[partition + PARTITION.mask] = buckets - 1;
-  for (let bucket = old; bucket < old + oldBuckets * BUCKET_BYTES; bucket += BUCKET_BYTES) {
-    for (let slot = 0; slot < BUCKET_SLOTS; slot++) {
-      const row = m.u32[bucket / 4 + 8 + slot]!;
-      const id = m.i64[bucket / 8 + slot]!;
-      if (row !== 0) indexInsert(m, partition, mix64BigInt(id), id, row);
-    }
+  m.u32[partition + PARTITION.slotsTaken] = m.u32[partition + PARTITION.rows]!;
+  for (const slot of liveSlots(m, old, oldBuckets)) {
+    indexInsert(m, partition, idOf(m, slot), m.u32[slot / 4 + ROW]!, m.u32[slot / 4 + TIME]!);
   }
   if (old !== 0) heapFree(m, heap, old, oldBuckets * BUCKET_BYTES);
   return true;
 }
 
 function newRow(m: Views, table: number, partition: number): number {
+  const spare = m.u32[partition + PARTITION.freeRow]!;
+  if (spare !== 0) {
+    m.u32[partition + PARTITION.freeRow] = m.u32[spare / 4]!;
+    return spare;
+  }
   const rowBytes = m.u32[table / 4 + TABLE.rowBytes]!;
   let row = m.u32[partition + PARTITION.nextRow]!;
   if (row === m.u32[partition + PARTITION.blockEnd]) {
@@ -145,20 +178,19 @@ function newRow(m: Views, table: number, partition: number): number {
     else m.u32[last / 4 + BLOCK.next] = block;
     m.u32[partition + PARTITION.lastBlock] = block;
     m.u32[partition + PARTITION.blockRows] = rows;
+    m.u32[block / 4 + BLOCK.bytes] = bytes;
     row = block + BLOCK_HEADER_BYTES;
     m.u32[partition + PARTITION.blockEnd] = row + Math.floor((bytes - BLOCK_HEADER_BYTES) / rowBytes) * rowBytes;
   }
   m.u32[partition + PARTITION.nextRow] = row + rowBytes;
-  m.u32[m.u32[partition + PARTITION.lastBlock]! / 4 + BLOCK.rows]! += 1;
   return row;
 }
 
-export function tableInitRow(m: Views, table: number, row: number): void {
+export function tableInitRow(m: Views, table: number, row: number, id: bigint): void {
   const t = table / 4;
-  const weights = row + ROW_HEADER_BYTES;
-  const states = weights + m.u32[t + TABLE.dim]! * 4;
+  const states = row + m.u32[t + TABLE.dim]! * 4;
   const seed = BigInt.asUintN(64, BigInt(m.u32[t + TABLE.seed]!) * 0x9e3779b97f4a7c15n);
-  const base = mix64BigInt(BigInt.asUintN(64, m.i64[row / 8]!) ^ seed);
+  const base = mix64BigInt(BigInt.asUintN(64, id) ^ seed);
   for (let s = 0; s < m.u32[t + TABLE.segments]!; s++) {
     const segment = t + SEGMENTS + s * SEGMENT_WORDS;
     const dim = m.u32[segment + SEGMENT.dim]!;
@@ -169,7 +201,7 @@ export function tableInitRow(m: Views, table: number, row: number): void {
       const bits = Number(mix64BigInt(base + BigInt(first + c) * 0xd1b54a32d192ed03n) >> 40n);
       const kind = m.u32[segment + SEGMENT.initializer];
       const uniform = f(f(f(bits * 2 ** -24) * f(b - a)) + a);
-      m.f32[weights / 4 + first + c] = kind === INITIALIZER.uniform ? uniform : kind === INITIALIZER.constant ? a : 0;
+      m.f32[row / 4 + first + c] = kind === INITIALIZER.uniform ? uniform : kind === INITIALIZER.constant ? a : 0;
     }
     const optimizer = m.u32[segment + SEGMENT.optimizer];
     if (optimizer === OPTIMIZER.sgd) continue;
@@ -179,63 +211,69 @@ export function tableInitRow(m: Views, table: number, row: number): void {
   }
 }
 
-function upsert(m: Views, table: number, id: bigint): number {
-  const hash = mix64BigInt(id);
-  const partition = partitionAt(m, table, hash);
-  if (m.u32[partition + PARTITION.index] === 0 && !growIndex(m, table, partition)) return 0;
-  const found = find(m, partition, hash, id);
+function upsertSlot(m: Views, table: number, id: bigint): number {
+  const found = findSlot(m, table, id);
   if (found !== 0) return found;
-  const count = m.u32[partition + PARTITION.rows]! + 1;
-  if (count > (m.u32[partition + PARTITION.mask]! + 1) * 3 && !growIndex(m, table, partition)) return 0;
+  const partition = partitionAt(m, table, mix64BigInt(id));
+  if (!reserveSlot(m, table, partition)) return 0;
   const row = newRow(m, table, partition);
   if (row === 0) return 0;
-  m.i64[row / 8] = id;
-  tableInitRow(m, table, row);
-  indexInsert(m, partition, hash, id, row);
-  m.u32[partition + PARTITION.rows] = count;
-  return row;
+  tableInitRow(m, table, row, id);
+  m.u32[partition + PARTITION.rows]! += 1;
+  m.u32[partition + PARTITION.slotsTaken]! += 1;
+  return indexInsert(m, partition, id, row, 0);
 }
 
-export function tableUpsert(m: Views, table: number, ids: number, n: number, rows: number): number {
+export function tableUpsert(m: Views, table: number, ids: number, n: number, rows: number, times: number): number {
   for (let i = 0; i < n; i++) {
-    const row = upsert(m, table, m.i64[ids / 8 + i]!);
-    if (row === 0) return i;
-    m.u32[rows / 4 + i] = row + ROW_HEADER_BYTES;
+    const slot = upsertSlot(m, table, m.i64[ids / 8 + i]!);
+    if (slot === 0) return i;
+    m.u32[rows / 4 + i] = m.u32[slot / 4 + ROW]!;
+    if (times !== 0) m.u32[slot / 4 + TIME] = m.u32[times / 4 + i]!;
   }
   return n;
 }
 
-export function tableFind(m: Views, table: number, ids: number, n: number, rows: number): number {
+export function tableFind(m: Views, table: number, ids: number, n: number, rows: number, slots: number): number {
   let found = 0;
   for (let i = 0; i < n; i++) {
-    const id = m.i64[ids / 8 + i]!;
-    const hash = mix64BigInt(id);
-    const row = find(m, partitionAt(m, table, hash), hash, id);
-    if (row !== 0) found++;
-    m.u32[rows / 4 + i] = row === 0 ? m.u32[table / 4 + TABLE.zeroRow]! : row + ROW_HEADER_BYTES;
+    const slot = findSlot(m, table, m.i64[ids / 8 + i]!);
+    if (slot !== 0) found++;
+    m.u32[rows / 4 + i] = slot === 0 ? m.u32[table / 4 + TABLE.zeroRow]! : m.u32[slot / 4 + ROW]!;
+    if (slots !== 0) m.u32[slots / 4 + i] = slot;
   }
   return found;
 }
 
-function optimizeRow(m: Views, table: number, weights: number, gradient: number): void {
+function optimizeRow(m: Views, table: number, row: number, gradient: number): void {
   const t = table / 4;
-  const states = weights + m.u32[t + TABLE.dim]! * 4;
+  const states = row + m.u32[t + TABLE.dim]! * 4;
   for (let s = 0; s < m.u32[t + TABLE.segments]!; s++) {
     const segment = t + SEGMENTS + s * SEGMENT_WORDS;
     const dim = m.u32[segment + SEGMENT.dim]!;
     const offset = m.u32[segment + SEGMENT.weightOffset]! * 4;
     const state = states + m.u32[segment + SEGMENT.stateOffset]! * 4;
     const lr = m.f32[segment + SEGMENT.learningRate]!;
-    const [p0, p1, p2] = m.f32.subarray(segment + SEGMENT.parameters, segment + SEGMENT.parameters + 3) as unknown as [
-      number,
-      number,
-      number,
-    ];
-    const [w, g] = [weights + offset, gradient + offset];
+    const parameter = (index: number) => m.f32[segment + SEGMENT.parameters + index]!;
+    const [w, g] = [row + offset, gradient + offset];
     const optimizer = m.u32[segment + SEGMENT.optimizer];
     if (optimizer === OPTIMIZER.sgd) applySgdF32(m, w, g, dim, lr);
-    else if (optimizer === OPTIMIZER.adagrad) applyAdagradF32(m, w, state, g, dim, lr, p0);
-    else applyFtrlF32(m, w, state, state + dim * 4, g, dim, lr, p0, p1, p2);
+    else if (optimizer === OPTIMIZER.adagrad) applyAdagradF32(m, w, state, g, dim, lr, parameter(0));
+    else applyFtrlF32(m, w, state, state + dim * 4, g, dim, lr, parameter(0), parameter(1), parameter(2));
+  }
+}
+
+/** The updates of one partition: position in the slices, id and gradient, in slice order. */
+function* updatesOf(m: Views, partition: number, slices: number, sliceCount: number) {
+  for (let s = 0; s < sliceCount; s++) {
+    const slice = (slices + s * APPLY_SLICE_BYTES) / 4;
+    const word = (name: keyof typeof APPLY_SLICE) => m.u32[slice + APPLY_SLICE[name]]!;
+    const offsets = word('offsets') / 4 + partition;
+    for (let k = m.u32[offsets]!; k < m.u32[offsets + 1]!; k++) {
+      const u = m.u32[word('order') / 4 + k]!;
+      const gradient = word('gradients') + u * word('stride') * 4;
+      yield { id: m.i64[word('ids') / 8 + u]!, gradient, slotWord: word('slots') / 4 + u };
+    }
   }
 }
 
@@ -249,43 +287,65 @@ export function tableApply(
   merged: number,
   updateSec: number,
 ): number {
-  const zeroRow = m.u32[table / 4 + TABLE.zeroRow]!;
   const dim = m.u32[table / 4 + TABLE.dim]!;
   let stepped = 0;
   for (let partition = first; partition < end; partition++) {
+    for (const { id } of updatesOf(m, partition, slices, sliceCount)) if (upsertSlot(m, table, id) === 0) return -1;
     let count = 0;
-    for (let s = 0; s < sliceCount; s++) {
-      const slice = (slices + s * APPLY_SLICE_BYTES) / 4;
-      const word = (name: keyof typeof APPLY_SLICE) => m.u32[slice + APPLY_SLICE[name]]!;
-      const offsets = word('offsets') / 4 + partition;
-      for (let k = m.u32[offsets]!; k < m.u32[offsets + 1]!; k++) {
-        const u = m.u32[word('order') / 4 + k]!;
-        let weights = m.u32[word('rows') / 4 + u]!;
-        if (weights === zeroRow) {
-          const row = upsert(m, table, m.i64[word('ids') / 8 + u]!);
-          if (row === 0) {
-            for (let i = 0; i < count; i++) m.u32[m.u32[merged / 4 + i]! / 4 - 1] = 0;
-            return -1;
-          }
-          weights = row + ROW_HEADER_BYTES;
-        }
-        const gradient = word('gradients') + u * word('stride') * 4;
-        const sumWord = (weights - ROW_HEADER_BYTES) / 4 + ROW_SUM_WORD;
-        const sum = m.u32[sumWord]!;
-        if (sum === 0) {
-          m.u32[sumWord] = gradient;
-          m.u32[merged / 4 + count++] = weights;
-        } else for (let c = 0; c < dim; c++) m.f32[sum / 4 + c]! += m.f32[gradient / 4 + c]!;
+    for (const { id, gradient, slotWord } of updatesOf(m, partition, slices, sliceCount)) {
+      const slot = findSlot(m, table, id);
+      m.u32[slotWord] = slot;
+      const row = m.u32[slot / 4 + ROW]!;
+      if ((row & ROW_SUMMING) === 0) {
+        m.u32[slot / 4 + ROW] = row + ROW_SUMMING;
+        m.u32[slot / 4 + TIME] = gradient;
+        m.u32[merged / 4 + count++] = slot;
+      } else {
+        const sum = m.u32[slot / 4 + TIME]! / 4;
+        for (let c = 0; c < dim; c++) m.f32[sum + c]! += m.f32[gradient / 4 + c]!;
       }
     }
     for (let i = 0; i < count; i++) {
-      const weights = m.u32[merged / 4 + i]!;
-      const row = (weights - ROW_HEADER_BYTES) / 4;
-      optimizeRow(m, table, weights, m.u32[row + ROW_SUM_WORD]!);
-      m.u32[row + ROW_SUM_WORD] = 0;
-      m.u32[row + ROW_UPDATE_WORD] = updateSec;
+      const slot = m.u32[merged / 4 + i]! / 4;
+      m.u32[slot + ROW]! -= ROW_SUMMING;
+      optimizeRow(m, table, m.u32[slot + ROW]!, m.u32[slot + TIME]!);
+      m.u32[slot + TIME] = updateSec;
     }
     stepped += count;
   }
   return stepped;
+}
+
+export function tableEvict(m: Views, table: number, first: number, end: number, nowSec: number, days: number): number {
+  let removed = 0;
+  for (let p = first; p < end; p++) {
+    const partition = partitionWord(m, table, p);
+    for (const slot of liveSlots(m, m.u32[partition + PARTITION.index]!, bucketsOf(m, partition))) {
+      const featureSlot = Number((BigInt.asUintN(64, idOf(m, slot)) >> 48n) & 0x7fffn);
+      const age = nowSec - m.u32[slot / 4 + TIME]!;
+      if (age < m.u32[days / 4 + featureSlot]! * 86400) continue;
+      const row = m.u32[slot / 4 + ROW]!;
+      m.u32[slot / 4 + ROW] = ROW_REMOVED;
+      m.u32[row / 4] = m.u32[partition + PARTITION.freeRow]!;
+      m.u32[partition + PARTITION.freeRow] = row;
+      m.u32[partition + PARTITION.rows]! -= 1;
+      removed++;
+    }
+  }
+  return removed;
+}
+
+export function tableClear(m: Views, table: number, first: number, end: number): void {
+  const heap = m.u32[table / 4 + TABLE.heap]!;
+  for (let p = first; p < end; p++) {
+    const partition = partitionWord(m, table, p);
+    const index = m.u32[partition + PARTITION.index]!;
+    if (index !== 0) heapFree(m, heap, index, bucketsOf(m, partition) * BUCKET_BYTES);
+    for (let block = m.u32[partition + PARTITION.firstBlock]!; block !== 0; ) {
+      const next = m.u32[block / 4 + BLOCK.next]!;
+      heapFree(m, heap, block, m.u32[block / 4 + BLOCK.bytes]!);
+      block = next;
+    }
+    m.u32.fill(0, partition, partition + PARTITION_BYTES / 4);
+  }
 }

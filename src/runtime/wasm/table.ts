@@ -2,9 +2,11 @@
 export interface TableKernels {
   heapAlloc(heap: number, bytes: number): number;
   heapFree(heap: number, block: number, bytes: number): void;
-  tableFind(table: number, ids: number, n: number, rows: number): number;
-  tableUpsert(table: number, ids: number, n: number, rows: number): number;
-  tableInitRow(table: number, row: number): void;
+  tableFind(table: number, ids: number, n: number, rows: number, slots: number): number;
+  tableUpsert(table: number, ids: number, n: number, rows: number, times: number): number;
+  tableInitRow(table: number, row: number, id: bigint): void;
+  tableEvict(table: number, first: number, end: number, nowSec: number, days: number): number;
+  tableClear(table: number, first: number, end: number): void;
   tableApply(
     table: number,
     first: number,

@@ -1,6 +1,6 @@
 /** @file Stops after a number of steps, or at a global step; with both, the smaller wins (§3.2). */
 import type { Session } from '../../runtime/session.js';
-import type { RunContext, TrainHook } from '../hook.js';
+import type { Coordinator, RunContext, TrainHook } from '../hook.js';
 
 export class StopAtStepHook implements TrainHook {
   readonly #steps: number;
@@ -17,8 +17,10 @@ export class StopAtStepHook implements TrainHook {
     return this.#last;
   }
 
-  afterCreateSession(session: Session): void {
+  afterCreateSession(session: Session, coordinator: Coordinator): void {
     this.#last = Math.min(session.globalStep + this.#steps, this.#maxSteps);
+    // A restored session may be there already: then no step is run at all.
+    if (session.globalStep >= this.#last) coordinator.requestStop();
   }
 
   quietSteps(globalStep: number): number {

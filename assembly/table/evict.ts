@@ -1,0 +1,51 @@
+// Removal of rows: by age, or all of them.
+import { heapFree } from "../heap";
+import { ROW_REMOVED } from "./index";
+import { freeRow } from "./rows";
+
+/**
+ * Removes the rows of partitions [first, end) whose last update is expired: now - time >= days(slot of the id) * 86400,
+ * the slot being bits 48..62 of the id. `days` is u32[32768], one per slot. Returns how many were removed.
+ */
+export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days: usize): u32 {
+  let removed: u32 = 0;
+  for (let p = first; p < end; p++) {
+    const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
+    const index = <usize>load<u32>(partition);
+    if (index == 0) continue;
+    let gone: u32 = 0;
+    const last = index + (<usize>(load<u32>(partition, 4) + 1) << 6);
+    for (let bucket = index; bucket < last; bucket += 64) {
+      for (let i: usize = 0; i < 4; i++) {
+        const row = load<u32>(bucket + (i << 2), 32);
+        if (row <= ROW_REMOVED) continue;
+        const slot = <usize>((load<u64>(bucket + (i << 3)) >> 48) & 0x7fff);
+        const age = <i64>nowSec - <i64>load<u32>(bucket + (i << 2), 48);
+        if (age < <i64>load<u32>(days + (slot << 2)) * 86400) continue;
+        store<u32>(bucket + (i << 2), ROW_REMOVED, 32);
+        freeRow(partition, row);
+        gone++;
+      }
+    }
+    store<u32>(partition, load<u32>(partition, 8) - gone, 8);
+    removed += gone;
+  }
+  return removed;
+}
+
+/** Removes all rows of partitions [first, end) and gives their memory back to the heap. */
+export function tableClear(table: usize, first: u32, end: u32): void {
+  const heap = <usize>load<u32>(table, 20);
+  for (let p = first; p < end; p++) {
+    const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
+    const index = <usize>load<u32>(partition);
+    if (index != 0) heapFree(heap, index, (load<u32>(partition, 4) + 1) << 6);
+    let block = <usize>load<u32>(partition, 20);
+    while (block != 0) {
+      const next = <usize>load<u32>(block);
+      heapFree(heap, block, load<u32>(block, 4));
+      block = next;
+    }
+    memory.fill(partition, 0, 64);
+  }
+}

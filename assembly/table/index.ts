@@ -1,0 +1,114 @@
+// The index of a partition: which row an id has. assembly/table.ts draws the layout.
+import { mix64 } from "../hash";
+import { heapAlloc, heapFree } from "../heap";
+
+export const ROW_FREE: u32 = 0;
+export const ROW_REMOVED: u32 = 1;
+/** Added to a row word while the slot's time is the address of a gradient sum. */
+export const ROW_SUMMING: u32 = 2;
+
+// @ts-ignore: decorator
+@inline export function partitionAt(table: usize, hash: u64): usize {
+  const log2 = load<u32>(table);
+  const p: usize = log2 == 0 ? 0 : <usize>(hash >> (64 - <u64>log2));
+  return <usize>load<u32>(table, 32) + (p << 6);
+}
+
+/** First bucket of a hash. A partition without an index has address and mask 0: the null page reads as a free bucket. */
+// @ts-ignore: decorator
+@inline export function bucketOf(partition: usize, hash: u64): usize {
+  return <usize>load<u32>(partition) + ((<usize>hash & <usize>load<u32>(partition, 4)) << 6);
+}
+
+// @ts-ignore: decorator
+@inline export function nextBucket(partition: usize, bucket: usize): usize {
+  const index = <usize>load<u32>(partition);
+  return index + ((bucket + 64 - index) & ((<usize>load<u32>(partition, 4) << 6) | 63));
+}
+
+/** Bit per slot of the bucket that holds `key` and a row. */
+// @ts-ignore: decorator
+@inline export function hitsOf(bucket: usize, key: v128): i32 {
+  const ids = i64x2.bitmask(i64x2.eq(v128.load(bucket), key)) | (i64x2.bitmask(i64x2.eq(v128.load(bucket, 16), key)) << 2);
+  return ids & i32x4.bitmask(i32x4.gt_u(v128.load(bucket, 32), i32x4.splat(ROW_REMOVED)));
+}
+
+// @ts-ignore: decorator
+@inline export function freeSlots(bucket: usize): i32 {
+  return i32x4.bitmask(i32x4.eq(v128.load(bucket, 32), i32x4.splat(ROW_FREE)));
+}
+
+// @ts-ignore: decorator
+@inline function slotOf(bucket: usize, bits: i32): usize {
+  return bucket + (<usize>ctz(bits) << 2);
+}
+
+/** Slot of `id`, looked for from `bucket` on, or 0. */
+export function probe(partition: usize, bucket: usize, id: i64): usize {
+  const key = i64x2.splat(id);
+  let b = bucket;
+  let hit = hitsOf(b, key);
+  while (hit == 0 && freeSlots(b) == 0) {
+    b = nextBucket(partition, b);
+    hit = hitsOf(b, key);
+  }
+  return hit != 0 ? slotOf(b, hit) : 0;
+}
+
+/** Slot of `id`, or 0. */
+export function findSlot(table: usize, id: i64): usize {
+  const hash = mix64(<u64>id);
+  const partition = partitionAt(table, hash);
+  return probe(partition, bucketOf(partition, hash), id);
+}
+
+/** Puts (id, row, time) into a free slot of an index that has one, and returns the slot. */
+export function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time: u32): usize {
+  let bucket = bucketOf(partition, hash);
+  let free = freeSlots(bucket);
+  while (free == 0) {
+    bucket = nextBucket(partition, bucket);
+    free = freeSlots(bucket);
+  }
+  const slot = slotOf(bucket, free);
+  store<i64>(slot + (slot - bucket), id);
+  store<u32>(slot, row, 32);
+  store<u32>(slot, time, 48);
+  return slot;
+}
+
+/**
+ * Makes room for one more id in a partition: at most 3 of 4 slots are taken, so that probing stays within one or two
+ * lines. The index doubles, or is made anew at its size when removed ids fill it. False when the heap is full.
+ */
+export function reserveSlot(table: usize, partition: usize): bool {
+  const index = <usize>load<u32>(partition);
+  const buckets: u32 = index == 0 ? 0 : load<u32>(partition, 4) + 1;
+  const taken = load<u32>(partition, 36) + 1;
+  if (taken <= buckets * 3) return true;
+  const rows = load<u32>(partition, 8) + 1;
+  const wanted: u32 = buckets == 0 ? 1 : rows * 8 > buckets * 12 ? buckets << 1 : buckets;
+  return rebuildIndex(table, partition, wanted);
+}
+
+function rebuildIndex(table: usize, partition: usize, buckets: u32): bool {
+  const heap = <usize>load<u32>(table, 20);
+  const old = <usize>load<u32>(partition);
+  const oldBuckets: u32 = old == 0 ? 0 : load<u32>(partition, 4) + 1;
+  const index = heapAlloc(heap, buckets << 6);
+  if (index == 0) return false;
+  store<u32>(partition, <u32>index);
+  store<u32>(partition, buckets - 1, 4);
+  store<u32>(partition, load<u32>(partition, 8), 36);
+  const end = old + (<usize>oldBuckets << 6);
+  for (let b = old; b < end; b += 64) {
+    for (let i: usize = 0; i < 4; i++) {
+      const row = load<u32>(b + (i << 2), 32);
+      if (row <= ROW_REMOVED) continue;
+      const id = load<i64>(b + (i << 3));
+      indexInsert(partition, mix64(<u64>id), id, row, load<u32>(b + (i << 2), 48));
+    }
+  }
+  if (old != 0) heapFree(heap, old, oldBuckets << 6);
+  return true;
+}

@@ -1,0 +1,161 @@
+/**
+ * @file A training run of the FFM demo that a bench starts and stops: the trainer, hooks and reader thread that
+ * `monolith train` uses, held between rounds by a turnstile in front of the input.
+ */
+import { MonolithError } from '../src/base/errors.js';
+import { ProgressHook } from '../src/cli/progress-hook.js';
+import { DataReader } from '../src/data/data-reader.js';
+import { FFM_LENGTH_MAX, ffmSchema } from '../src/data/ffm-example.js';
+import type { BackendName } from '../src/runtime/pool/protocol.js';
+import type { TrainHook } from '../src/train/hook.js';
+import { LocalTrainer } from '../src/train/local-train.js';
+import { buildFfm } from '../src/train/models/ffm.js';
+
+const BATCH_TIMEOUT_MS = 60_000;
+/** Steps between two tests of whether a round was long enough. */
+const BURST_MAX = 4096;
+
+export interface FfmRunOptions {
+  readonly batchSize: number;
+  readonly threads: number;
+  /** Ids per slot; 5 is the demo's. */
+  readonly vocab?: number;
+  readonly backend?: BackendName;
+  readonly traceEvents?: number;
+  readonly seed?: number;
+  /** Examples of the resident data set; the demo's number unless told. */
+  readonly examples?: number;
+}
+
+/** What one turn of a run took, per step. */
+export interface Turn {
+  readonly stepUs: number;
+  /** CPU time of all threads of the process; it does not grow when others take the cores away. */
+  readonly cpuUs: number;
+}
+
+/** Lets a number of steps pass and tells when the last of them is done. */
+class Turnstile implements TrainHook {
+  #allowed = 0;
+  #issued = 0;
+  #done = 0;
+  #closed = false;
+  #open: (() => void) | undefined;
+  #finished: (() => void) | undefined;
+
+  pass(steps: number): Promise<void> {
+    this.#allowed += steps;
+    return new Promise((resolve) => {
+      this.#finished = resolve;
+      this.#open?.();
+    });
+  }
+
+  /** Undefined when a step may start at once. */
+  enter(): Promise<void> | undefined {
+    if (this.#closed) throw new MonolithError('ML_OUT_OF_RANGE', { source: 'bench' });
+    if (this.#issued < this.#allowed) {
+      this.#issued++;
+      return undefined;
+    }
+    return new Promise<void>((resolve) => {
+      this.#open = resolve;
+    }).then(() => this.enter());
+  }
+
+  /** The input is what holds steps back. */
+  quietSteps(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  afterRun(): void {
+    if (++this.#done === this.#allowed) this.#finished?.();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#open?.();
+  }
+}
+
+export class FfmRun {
+  readonly batchSize: number;
+  readonly #trainer: LocalTrainer;
+  readonly #reader: DataReader;
+  readonly #turnstile: Turnstile;
+  readonly #training: Promise<unknown>;
+
+  private constructor(batchSize: number, trainer: LocalTrainer, reader: DataReader, turnstile: Turnstile) {
+    this.batchSize = batchSize;
+    this.#trainer = trainer;
+    this.#reader = reader;
+    this.#turnstile = turnstile;
+    const next = (): number | Promise<number> => reader.next(BATCH_TIMEOUT_MS);
+    this.#training = trainer.train({
+      next: () => {
+        const held = turnstile.enter();
+        return held === undefined ? next() : held.then(next);
+      },
+    });
+  }
+
+  /** Threads are up, the data set is resident, nothing was trained yet. */
+  static async start(options: FfmRunOptions): Promise<FfmRun> {
+    const { batchSize, threads, vocab = 5, backend = 'wasm', traceEvents = 0, seed = 1, examples } = options;
+    const model = buildFfm(FFM_LENGTH_MAX);
+    const turnstile = new Turnstile();
+    const progress = new ProgressHook(model.loss, batchSize, Number.MAX_VALUE, () => {});
+    const trainer = await LocalTrainer.create({
+      model,
+      modelDir: null,
+      steps: Number.MAX_SAFE_INTEGER,
+      hooks: [progress, turnstile],
+      session: { schema: ffmSchema(), batchSize, threads, backend, seed, traceEvents },
+    });
+    try {
+      const { views, arena } = trainer.session;
+      const dataset = { kind: 'clicks', vocab, batchSize, seed, ...(examples && { examples }) } as const;
+      const reader = await DataReader.start({ buffer: views.buffer, arena, dataset });
+      return new FfmRun(batchSize, trainer, reader, turnstile);
+    } catch (error) {
+      await trainer.close();
+      throw error;
+    }
+  }
+
+  /** Trains `steps` steps. */
+  async train(steps: number): Promise<Turn> {
+    const cpu = process.cpuUsage();
+    const start = performance.now();
+    await Promise.race([this.#turnstile.pass(steps), this.#training]);
+    const ms = performance.now() - start;
+    const { user, system } = process.cpuUsage(cpu);
+    return { stepUs: (ms * 1000) / steps, cpuUs: (user + system) / steps };
+  }
+
+  /** Trains for about that long and returns the steps that a turn of `turnMs` has. */
+  async warmUp(ms: number, turnMs: number): Promise<number> {
+    let usedUs = 0;
+    let stepUs = 0;
+    for (let burst = 1; usedUs < ms * 1000; burst = Math.min(burst * 2, BURST_MAX)) {
+      ({ stepUs } = await this.train(burst));
+      usedUs += stepUs * burst;
+    }
+    return Math.max(1, Math.round((turnMs * 1000) / stepUs));
+  }
+
+  /** Switches the tracing of all threads; a run started without rings is never traced. */
+  set tracing(on: boolean) {
+    for (const { ring } of this.#trainer.session.trace.threads) ring.on = on;
+  }
+
+  async close(): Promise<void> {
+    this.#turnstile.close();
+    try {
+      await this.#training;
+    } finally {
+      await this.#reader.close();
+      await this.#trainer.close();
+    }
+  }
+}

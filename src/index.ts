@@ -1,0 +1,119 @@
+/**
+ * @file The public surface: everything `import { … } from 'monolith-ts'` gives. What is not here is free to change.
+ *
+ * Two classes of the sources are called Tensor. A node of a graph keeps the name; the one that holds values is
+ * DenseTensor here.
+ */
+
+// Errors: one class, a code to test, fields to read.
+export { ERROR_MESSAGES, type ErrorCode, MonolithError } from './base/errors.js';
+
+// Checkpoints: save, find and load them, and tie them to a session.
+export { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from './checkpoint/load-checkpoint.js';
+export { prepareModelDir } from './checkpoint/model-dir.js';
+export { type SavedCheckpoint, type SaveOptions, saveCheckpoint } from './checkpoint/save-checkpoint.js';
+export { restoreSession, snapshotSession } from './checkpoint/session-snapshot.js';
+export type { DenseValue, ModelLayout, Snapshot, TableRow, TableSnapshot } from './checkpoint/snapshot.js';
+
+// Data: batches in shared memory, the reader thread, the demo's data sets.
+export { DataReader, type DataReaderOptions } from './data/data-reader.js';
+export { datasetSize, type FfmDatasetOptions, ffmBatches, heldOutOf, loadFfmBatches } from './data/ffm-dataset.js';
+export { FFM_LENGTH_MAX, ffmSchema } from './data/ffm-example.js';
+export { loadBatches } from './data/resident-batches.js';
+
+// Features: slots with slices, and the columns that look them up.
+export {
+  FeatureColumn,
+  FeatureFactory,
+  type FeatureSlice,
+  FeatureSlot,
+  type FeatureSlotConfig,
+} from './feature/feature-slot.js';
+
+// Graph: what a model is built of, and its gradients.
+export { gradients } from './graph/gradients.js';
+export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
+export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
+export {
+  constant,
+  globalStep,
+  group,
+  increment,
+  placeholder,
+  raggedPlaceholder,
+  VARIABLES,
+  variable,
+} from './graph/ops/state.js';
+
+// Batches as values: what a schema says and a feed holds.
+export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
+
+// Metrics.
+export { auc } from './metrics/auc.js';
+export { type Evaluation, evaluate } from './metrics/evaluate.js';
+
+// Dense optimizers: one step of variables from their gradients.
+export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
+
+// Session: runs programs of a graph on a pool of threads.
+export type { FeedMap } from './runtime/feed-writer.js';
+export type { FetchValue } from './runtime/fetch.js';
+export type { BackendName } from './runtime/pool/protocol.js';
+export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
+
+// Embedding tables: their ops, their rows, their configuration.
+export { applyEmbeddingGradients, embeddingLookup, TABLES } from './sparse/embedding-ops.js';
+export { HashTable, type TableRowView } from './sparse/hash-table.js';
+export {
+  adagradOptimizer,
+  constantInitializer,
+  ftrlOptimizer,
+  type InitializerConfig,
+  type LearningRateFunction,
+  type OptimizerConfig,
+  type SegmentConfig,
+  sgdOptimizer,
+  type TableConfig,
+  uniformInitializer,
+  zerosInitializer,
+} from './sparse/table-config.js';
+
+// The bounded set of ids touched since the last drain, shared by threads.
+export {
+  type Ids,
+  TouchedKeySet,
+  type TouchedKeySetHandle,
+  type TouchedKeySetOptions,
+} from './sparse/touched-key-set.js';
+
+// Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
+export { NestedTensors } from './tensor/nested.js';
+export { RaggedTensor } from './tensor/ragged-tensor.js';
+export { fusedValueRowids, normalizeMergedSplit } from './tensor/ragged-utils.js';
+export { StaticReshapeNBuilder, staticReshapeN } from './tensor/static-reshape.js';
+export { type DType, Tensor as DenseTensor } from './tensor/tensor.js';
+export {
+  maybeSqueeze3dTensor,
+  mergeDicts,
+  packTensors,
+  packTypedKeyedTensors,
+  splitTensorsWithType,
+  unpackPackedTensors,
+  unpackTensors,
+} from './tensor/tensor-utils.js';
+
+// Traces: write what a session recorded, read it back, sum it up.
+export { type ChromeTraceReport, writeChromeTrace } from './trace/chrome-trace.js';
+export { formatTraceSummary } from './trace/format-trace-summary.js';
+export { summarizeTrace, type TraceSummary } from './trace/trace-summary.js';
+
+// Training: the loop, its hooks, the built-in model.
+export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
+export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
+export { NanGuardHook } from './train/hooks/nan-guard.js';
+export { StopAtStepHook } from './train/hooks/stop-at-step.js';
+export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';
+export type { ModelSpec } from './train/model-spec.js';
+export { buildFfm } from './train/models/ffm.js';
+export { MonitoredSession, type MonitoredSessionOptions } from './train/monitored-session.js';

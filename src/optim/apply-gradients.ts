@@ -1,0 +1,147 @@
+/**
+ * @file Dense optimizers as graph ops: one step of a variable from its gradient, with the optimizer's state in slots.
+ *
+ * Mirrors Optimizer.apply_gradients. Slots are variables named after the one they belong to, as TensorFlow names them, so
+ * checkpoints carry them. Formulas and configs are those of the table optimizers. The update runs after the barrier: each
+ * thread owns a range of the variable, adds the slices' parts of the gradient up in slice order, and steps its range, so
+ * the result does not depend on the number of threads.
+ */
+import { elementCount, misfit, type Op, type OpDef, sameShape, shapeText, type Tensor } from '../graph/graph.js';
+import { Variable, type VariableAttrs, variable } from '../graph/ops/state.js';
+import type { Register } from '../runtime/code.js';
+import { KERNEL } from '../runtime/kernels.js';
+import { type LoweringContext, registerLowering } from '../runtime/lowering.js';
+import type { LearningRateFunction, OptimizerConfig } from '../sparse/table-config.js';
+
+/** Ranges of threads are whole cache lines: no two threads write the same one. */
+const RANGE_FLOATS = 16;
+
+export interface ApplyGradientAttrs {
+  readonly optimizer: OptimizerConfig;
+  /** Replaces the optimizer's own rate; null for none. */
+  readonly learningRateFn: LearningRateFunction | null;
+}
+
+/** Inputs: gradient, variable, slots of the optimizer in order. */
+export const ApplyGradient: OpDef<ApplyGradientAttrs> = {
+  type: 'ApplyGradient',
+  infer: ([gradient, target]) => {
+    if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'float32') {
+      throw misfit('ApplyGradient', `${target?.name} is no float variable`);
+    }
+    if (!(target.op.attrs as VariableAttrs).trainable) throw misfit(target.op.name, 'it is not trainable');
+    if (!sameShape(gradient!.spec.shape, target.spec.shape)) {
+      const [found, wanted] = [gradient!, target].map((tensor) => shapeText(tensor.spec.shape));
+      throw misfit(target.op.name, `its gradient has shape ${found}, not ${wanted}`);
+    }
+    if (!gradient!.spec.partial)
+      throw misfit(target.op.name, `its gradient ${gradient!.name} is no sum over the batch`);
+    return [];
+  },
+};
+
+export interface ApplyGradientsOptions {
+  /** The rate by global step, asked before every step with the steps done so far. */
+  readonly learningRateFn?: LearningRateFunction;
+}
+
+/**
+ * One op per variable that takes an optimizer step from its gradient.
+ *
+ * ```ts
+ * const [gradient] = gradients([loss], [weights]);
+ * const trainOp = group(graph, applyGradients([[gradient, weights]], adagradOptimizer({ learningRate: 0.1 })));
+ * ```
+ */
+export function applyGradients(
+  gradsAndVars: readonly (readonly [Tensor, Tensor])[],
+  optimizer: OptimizerConfig,
+  options: ApplyGradientsOptions = {},
+): Op[] {
+  const attrs: ApplyGradientAttrs = { optimizer, learningRateFn: options.learningRateFn ?? null };
+  const seen = new Set<Tensor>();
+  return gradsAndVars.map(([gradient, target]) => {
+    if (seen.has(target)) throw misfit(target.op.name, 'it is listed twice: add its gradients up first');
+    seen.add(target);
+    const inputs = [gradient, target, ...createSlots(target, optimizer)];
+    return target.graph.add(ApplyGradient, inputs, attrs, `update_${target.op.name}`) as Op;
+  });
+}
+
+function createSlots(target: Tensor, optimizer: OptimizerConfig): Tensor[] {
+  switch (optimizer.kind) {
+    case 'sgd':
+      return [];
+    case 'adagrad':
+      return [createSlot(target, 'Adagrad', optimizer.initialAccumulatorValue)];
+    case 'ftrl':
+      return [createSlot(target, 'Ftrl', optimizer.initialAccumulatorValue), createSlot(target, 'Ftrl_1', 0)];
+    default:
+      return optimizer satisfies never;
+  }
+}
+
+function createSlot(target: Tensor, suffix: string, initial: number): Tensor {
+  const { graph } = target;
+  const shape = target.spec.shape as readonly number[];
+  const fill = () => new Float32Array(elementCount(shape)).fill(initial);
+  return graph.rootScope(() => variable(graph, `${target.op.name}/${suffix}`, shape, fill, false));
+}
+
+registerLowering(ApplyGradient, (op, context) => {
+  const [gradient, target, ...slots] = op.inputs as [Tensor, Tensor, ...Tensor[]];
+  const storage = context.storage(gradient);
+  if (storage.kind !== 'partial') throw misfit(op.name, 'its gradient is no sum over the batch');
+  const { thread, plan, environment } = context;
+  const { count } = storage;
+  const begin = (index: number) => {
+    const ranges = Math.ceil(count / RANGE_FLOATS);
+    return Math.min(count, Math.floor((ranges * index) / plan.threads) * RANGE_FLOATS);
+  };
+  const range = (base: number) => thread.each((index) => base + begin(index) * 4);
+  const floats = thread.each((index) => begin(index + 1) - begin(index));
+  const sum = range(context.alloc(count * 4, 'gradient'));
+  context.emitThread(KERNEL.reduceSlicesF32, [
+    range(storage.base),
+    thread.constant(storage.sliceBytes / 4),
+    thread.constant(plan.slices),
+    sum,
+    floats,
+  ]);
+  const weights = range(environment.variable(target));
+  const states = slots.map((slot) => range(environment.variable(slot)));
+  emitStep(context, op.attrs.optimizer, [weights, ...states, sum, floats, rateRegister(context, op.attrs)]);
+});
+
+/** Operands: weights, slots, gradient, count, rate; the optimizer's own parameters follow. */
+function emitStep(context: LoweringContext, optimizer: OptimizerConfig, operands: readonly Register[]): void {
+  const { thread } = context;
+  switch (optimizer.kind) {
+    case 'sgd':
+      context.emitThread(KERNEL.applySgdF32, operands);
+      return;
+    case 'adagrad':
+      context.emitThread(KERNEL.applyAdagradF32, [...operands, thread.constantF32(optimizer.weightDecayFactor)]);
+      return;
+    case 'ftrl': {
+      const { beta, l1, l2 } = optimizer;
+      const parameters = [beta, l1, l2].map((value) => thread.constantF32(value));
+      context.emitThread(KERNEL.applyFtrlF32, [...operands, ...parameters]);
+      return;
+    }
+    default:
+      optimizer satisfies never;
+  }
+}
+
+function rateRegister(context: LoweringContext, { optimizer, learningRateFn }: ApplyGradientAttrs): Register {
+  const { thread, environment } = context;
+  if (learningRateFn === null) return thread.constantF32(optimizer.learningRate);
+  const { f32 } = environment.views;
+  return thread.cellF32(optimizer.learningRate, (addresses) =>
+    environment.onStep((globalStep) => {
+      const rate = learningRateFn(globalStep);
+      for (const address of addresses) f32[address / 4] = rate;
+    }),
+  );
+}

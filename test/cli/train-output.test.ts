@@ -1,0 +1,54 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import t from 'tap';
+import { eventsOf, runCli, treeOf } from './run-cli.js';
+
+/** Little data and small batches: what is tested here is what is printed. */
+const SMALL = ['--data', 'reference', '--batch-size', '16', '--threads', '2'];
+
+t.test('without a model directory nothing is written, and text for people has one line per interval', async (t) => {
+  const cwd = t.testdir();
+  const { code, out, err } = await runCli(['train', ...SMALL, '--steps', '20'], { cwd });
+  t.equal(code, 0);
+  t.equal(err, '');
+  const lines = out.trimEnd().split('\n');
+  t.match(lines, [
+    /^training ffm on reference: 20 steps of 16 examples, 2 threads, wasm backend$/,
+    /^step 20\/20 {2}100% {2}loss 0\.\d{4} .* ETA 0s$/,
+    /^evaluated step 20: AUC undefined, loss 0\.\d{4}, 64 examples$/,
+    /^done at step 20$/,
+    /^ {2}final loss +0\.\d{4}$/,
+    /^ {2}held-out AUC undefined/,
+    /^ {2}throughput +[\d.]+k? examples\/s/,
+    /^ {2}checkpoint +not kept: --model-dir DIR keeps it$/,
+  ]);
+  t.equal(lines.length, 8);
+  t.notMatch(out, '\x1b', 'no colour and no cursor movement in a file');
+  t.same(treeOf(cwd), {});
+});
+
+t.test('--quiet prints the result only', async (t) => {
+  const cwd = t.testdir();
+  const text = await runCli(['train', '--quiet', ...SMALL, '--steps', '5'], { cwd });
+  t.match(text, { code: 0, out: /^done at step 5\n {2}final loss/, err: '' });
+  const json = await runCli(['train', '--quiet', '--json', ...SMALL, '--steps', '5'], { cwd });
+  t.same(
+    eventsOf(json.out).map((event) => event.event),
+    ['done'],
+  );
+});
+
+t.test('labels of one class have no AUC', async (t) => {
+  const { out } = await runCli(['train', '--json', ...SMALL, '--steps', '20'], { cwd: t.testdir() });
+  const events = eventsOf(out);
+  t.match(events.at(-1), { event: 'done', step: 20, checkpoint: null, trace: null });
+  t.equal(events.at(-1)!.auc, null);
+  t.equal(events.find(({ event }) => event === 'eval')?.auc, null);
+});
+
+const full = existsSync('/dev/full') ? {} : { skip: 'this system has no /dev/full' };
+t.test('output that cannot be written is an error with a code, not a defect', full, async (t) => {
+  const stdout = openSync('/dev/full', 'w');
+  t.teardown(() => closeSync(stdout));
+  const ended = await runCli(['train', '--json', ...SMALL, '--steps', '5'], { cwd: t.testdir(), stdout });
+  t.match(ended, { code: 1, err: /^error ML_OUTPUT: output cannot be written: ENOSPC.*\nhint: free some disk space/ });
+});

@@ -1,0 +1,22 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { runNode } from './run-node.js';
+
+const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
+
+t.test('every example trains, says how it went, and leaves nothing behind', async (t) => {
+  const cwd = t.testdir();
+  const names = readdirSync(EXAMPLES).filter((name) => name.endsWith('.mjs'));
+  t.ok(names.length >= 2, 'examples were found');
+  for (const name of names) {
+    const ended = await runNode([join(EXAMPLES, name), '40'], { cwd });
+    t.match(
+      ended,
+      { code: 0, out: /^step 10: loss 0\.\d+\n[\s\S]*held out: AUC [01]\.\d+, loss 0\.\d+/, err: '' },
+      name,
+    );
+  }
+  t.same(readdirSync(cwd), []);
+});

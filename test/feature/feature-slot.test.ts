@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import t from 'tap';
+import { FeatureFactory, type FeatureSlotConfig } from '../../src/feature/feature-slot.js';
+import { Graph } from '../../src/graph/graph.js';
+import { raggedPlaceholder } from '../../src/graph/ops/state.js';
+import { TABLES } from '../../src/sparse/embedding-ops.js';
+import {
+  adagradOptimizer,
+  constantInitializer,
+  ftrlOptimizer,
+  type LearningRateFunction,
+  sgdOptimizer,
+  uniformInitializer,
+  zerosInitializer,
+} from '../../src/sparse/table-config.js';
+
+/** A rate with a text of its own, as schedules have. */
+function rate(text: string, value: number): LearningRateFunction {
+  return Object.assign(() => value, { toString: () => text });
+}
+
+t.test('slices lie side by side, the bias first, with the defaults of the reference', async (t) => {
+  const slot = new FeatureFactory().createFeatureSlot({ name: 'slot', hasBias: true });
+  t.match(slot.bias, { start: 0, end: 1 });
+  t.match(slot.addFeatureSlice(16), { slot, start: 1, end: 17 });
+  t.match(slot.addFeatureSlice(4), { slot, start: 17, end: 21 });
+  t.equal(slot.dim, 21);
+  t.same(slot.mergedSegments, [
+    {
+      dim: 1,
+      initializer: zerosInitializer(),
+      optimizer: ftrlOptimizer({ learningRate: 0.01, initialAccumulatorValue: 1e-6, beta: 1 }),
+    },
+    {
+      dim: 20,
+      initializer: uniformInitializer(-0.05, 0.05),
+      optimizer: adagradOptimizer({ learningRate: 0.001, initialAccumulatorValue: 1 }),
+    },
+  ]);
+});
+
+t.test('a slot without a bias has none', async (t) => {
+  const factory = new FeatureFactory();
+  const slot = factory.createFeatureSlot({ name: 'slot' });
+  t.equal(slot.bias, null);
+  slot.addFeatureSlice(2);
+  const column = factory.createFeatureColumn(slot, raggedPlaceholder(new Graph(), 'ids', 1));
+  t.throws(() => column.getBias(), { code: 'ML_GRAPH', message: /slot: the slot has no bias/ });
+});
+
+t.test('what the config of a slot or a slice says goes before the defaults', async (t) => {
+  const slot = new FeatureFactory().createFeatureSlot({
+    name: 'slot',
+    hasBias: true,
+    biasInitializer: constantInitializer(1),
+    biasOptimizer: sgdOptimizer(0.3),
+    defaultVecInitializer: zerosInitializer(),
+    defaultVecOptimizer: sgdOptimizer(0.2),
+  });
+  slot.addFeatureSlice(2);
+  slot.addFeatureSlice(3, { optimizer: sgdOptimizer(0.1) });
+  t.same(slot.mergedSegments, [
+    { dim: 1, initializer: constantInitializer(1), optimizer: sgdOptimizer(0.3) },
+    { dim: 2, initializer: zerosInitializer(), optimizer: sgdOptimizer(0.2) },
+    { dim: 3, initializer: zerosInitializer(), optimizer: sgdOptimizer(0.1) },
+  ]);
+});
+
+t.test('neighbours with equal configs and rates are merged', async (t) => {
+  const slot = new FeatureFactory().createFeatureSlot({ name: 'slot' });
+  const decay = 'LearningRateFunction("PolynomialDecay",Params:decay_steps=10)';
+  slot.addFeatureSlice(5, { optimizer: adagradOptimizer(), learningRateFn: rate('warmup 10', 1) });
+  slot.addFeatureSlice(2, { optimizer: sgdOptimizer(), learningRateFn: rate(decay, 1) });
+  slot.addFeatureSlice(2, { optimizer: sgdOptimizer(), learningRateFn: rate(decay, 1) });
+  slot.addFeatureSlice(2, { optimizer: sgdOptimizer() });
+  t.same(
+    slot.mergedSegments.map((segment) => segment.dim),
+    [5, 4, 2],
+  );
+});
+
+t.test('rates without a text are equal only to themselves', async (t) => {
+  const slot = new FeatureFactory().createFeatureSlot({ name: 'slot' });
+  const constantRate = (value: number) => () => value;
+  const first = constantRate(1);
+  for (const learningRateFn of [first, first, constantRate(2)]) slot.addFeatureSlice(1, { learningRateFn });
+  t.same(
+    slot.mergedSegments.map((segment) => segment.dim),
+    [2, 1],
+  );
+});
+
+function slotsOf(...configs: (FeatureSlotConfig & { dim?: number })[]) {
+  const factory = new FeatureFactory();
+  const slots = configs.map(({ dim = 4, ...config }) => {
+    const slot = factory.createFeatureSlot(config);
+    if (dim > 0) slot.addFeatureSlice(dim);
+    return slot;
+  });
+  return { factory, slots, names: () => slots.map((slot) => factory.tableOf(slot).name) };
+}
+
+t.test('slots with equal configs share a table named after all of them', async (t) => {
+  const sgd = sgdOptimizer(0.1);
+  const { factory, slots, names } = slotsOf(
+    { name: 'slot1' },
+    { name: 'other', defaultVecOptimizer: sgd },
+    { name: 'slot0' },
+    { name: 'wide', dim: 5 },
+  );
+  const [slot1, other, slot0, wide] = names();
+  t.equal(slot1, 'MonolithHashTable_e21904dd414d1780e5fc904866dc69c2', 'md5 of slot0,slot1');
+  t.equal(slot0, slot1);
+  t.equal(factory.tableOf(slots[0]!), factory.tableOf(slots[2]!));
+  t.equal(other, `MonolithHashTable_${createHash('md5').update('other').digest('hex')}`);
+  t.not(wide, other);
+});
+
+t.test('columns look up once and hand out slices of the result', async (t) => {
+  const graph = new Graph();
+  const factory = new FeatureFactory();
+  const slot = factory.createFeatureSlot({ name: 'slot', hasBias: true });
+  const [a, b] = [slot.addFeatureSlice(2), slot.addFeatureSlice(3)];
+  const ids = raggedPlaceholder(graph, 'user', 2);
+  const column = factory.createFeatureColumn(slot, ids);
+  const all = column.getAllEmbeddingsConcat();
+  t.same(all.spec.shape, ['batch', 6]);
+  t.equal(column.getAllEmbeddingsConcat(), all);
+  t.equal(column.embeddingLookup(a).op.inputs[0], all);
+  t.equal(column.embeddingLookup(b).op.name, 'user:3_6');
+  t.equal(graph.tensor('user:3_6').columns, 3);
+  t.same(column.getBias().spec.shape, ['batch']);
+  t.same(graph.getCollection(TABLES), [factory.tableOf(slot)]);
+  const second = factory.createFeatureColumn(slot, raggedPlaceholder(graph, 'item', 2));
+  t.not(second.getAllEmbeddingsConcat(), all);
+  t.equal(graph.getCollection(TABLES).length, 1, 'a table is listed once');
+});
+
+t.test('a slice that is the whole row is the lookup itself', async (t) => {
+  const factory = new FeatureFactory();
+  const slot = factory.createFeatureSlot({ name: 'slot' });
+  const slice = slot.addFeatureSlice(3);
+  const column = factory.createFeatureColumn(slot, raggedPlaceholder(new Graph(), 'ids', 1));
+  t.equal(column.embeddingLookup(slice), column.getAllEmbeddingsConcat());
+});
+
+t.test('misuse is answered in the words of the reference', async (t) => {
+  const factory = new FeatureFactory();
+  const [slotOne, slotTwo] = ['one', 'two'].map((name) => factory.createFeatureSlot({ name }));
+  t.throws(() => factory.createFeatureSlot({ name: 'one' }), {
+    code: 'ML_GRAPH',
+    message: /Duplicate names for the table\. Name: one/,
+  });
+  for (const dim of [0, -1, 1.5])
+    t.throws(() => slotOne!.addFeatureSlice(dim), { code: 'ML_GRAPH', message: /dimensions/ });
+  const slice = slotOne!.addFeatureSlice(2);
+  const ids = raggedPlaceholder(new Graph(), 'ids', 1);
+  t.throws(() => factory.createFeatureColumn(slotTwo!, ids).embeddingLookup(slice), {
+    message: /Slice must come from the dedicated feature slot\./,
+  });
+  t.throws(() => factory.tableOf(slotOne!), { message: /two has no slice, pls\. check!/ });
+  slotTwo!.addFeatureSlice(2);
+  factory.tableOf(slotOne!);
+  t.throws(() => slotOne!.addFeatureSlice(2), { message: /declared before the first lookup/ });
+  t.throws(() => factory.createFeatureSlot({ name: 'three' }), { message: /declared before the first lookup/ });
+  const stranger = new FeatureFactory().createFeatureSlot({ name: 'far' });
+  t.throws(() => factory.tableOf(stranger), { code: 'ML_GRAPH', message: /far: the slot is of another factory/ });
+});

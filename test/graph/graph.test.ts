@@ -1,0 +1,160 @@
+import t from 'tap';
+import { Graph, type OpDef } from '../../src/graph/graph.js';
+import { addBias, matMul, relu, sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/layers.js';
+import {
+  addN,
+  assembleColumns,
+  columns,
+  concatColumns,
+  mul,
+  reduceMean,
+  rowDot,
+  scale,
+  scaleRows,
+  sub,
+} from '../../src/graph/ops/math.js';
+import {
+  constant,
+  GLOBAL_STEP,
+  globalStep,
+  group,
+  increment,
+  placeholder,
+  raggedPlaceholder,
+  VARIABLES,
+  variable,
+} from '../../src/graph/ops/state.js';
+
+const Nothing: OpDef<null> = { type: 'Nothing', infer: () => [] };
+const zeros = (count: number) => () => new Float32Array(count);
+
+t.test('names are made unique by counting', async (t) => {
+  const graph = new Graph();
+  const names = ['a', 'a', 'a_1', undefined, undefined, 'a'].map((name) => graph.add(Nothing, [], null, name).name);
+  t.same(names, ['a', 'a_1', 'a_1_1', 'Nothing', 'Nothing_1', 'a_2']);
+  t.equal(graph.op('a_2').name, 'a_2');
+  t.same(
+    graph.ops.map((op) => op.name),
+    names,
+    'ops are listed in the order they were made',
+  );
+});
+
+t.test('scopes nest, end with their body even when it throws, and can be left for a while', async (t) => {
+  const graph = new Graph();
+  graph.nameScope('outer', () => {
+    t.equal(graph.nameScope('inner', () => graph.add(Nothing, [], null, 'x')).name, 'outer/inner/x');
+    t.throws(() => graph.nameScope('broken', () => graph.op('missing')), { code: 'ML_GRAPH' });
+    t.equal(graph.rootScope(() => graph.add(Nothing, [], null, 'y')).name, 'y');
+    t.equal(graph.add(Nothing, [], null, 'z').name, 'outer/z');
+  });
+  t.equal(graph.add(Nothing, [], null, 'x').name, 'x');
+});
+
+t.test('control dependencies are those of all open bodies', async (t) => {
+  const graph = new Graph();
+  const [a, b] = [graph.add(Nothing, [], null, 'a'), graph.add(Nothing, [], null, 'b')];
+  const both = graph.controlDependencies([a], () => graph.controlDependencies([b], () => graph.add(Nothing, [], null)));
+  t.same(both.controlInputs, [a, b]);
+  t.same(graph.add(Nothing, [], null).controlInputs, []);
+  const x = placeholder(graph, 'x');
+  t.same(group(graph, [x, a]).controlInputs, [x.op, a], 'a tensor stands for its op');
+});
+
+t.test('tensors are found by name, also when the name of the op holds a colon', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', 4);
+  const part = columns(x, 0, 2, 'x:0_2');
+  t.equal(graph.tensor('x'), x);
+  t.equal(graph.tensor('x:0'), x);
+  t.equal(graph.tensor('x:0_2'), part);
+  t.equal(graph.tensor(part.name), part);
+  for (const name of ['x:1', 'y', 'y:0', 'x:zero']) t.throws(() => graph.tensor(name), { code: 'ML_GRAPH' }, name);
+});
+
+t.test('collections keep their order and hand out copies', async (t) => {
+  const graph = new Graph();
+  const w = variable(graph, 'w', [2], zeros(2));
+  const step = globalStep(graph);
+  t.equal(globalStep(graph), step, 'there is one global step');
+  t.same(graph.getCollection(VARIABLES), [w, step]);
+  t.same(graph.getCollection(GLOBAL_STEP), [step]);
+  (graph.getCollection(VARIABLES) as unknown[]).pop();
+  t.equal(graph.getCollection(VARIABLES).length, 2);
+  t.same(graph.getCollection('none'), []);
+});
+
+t.test('a final graph takes nothing more', async (t) => {
+  const graph = new Graph();
+  t.notOk(graph.finalized);
+  graph.finalize();
+  t.ok(graph.finalized);
+  t.throws(() => placeholder(graph, 'x'), { code: 'ML_GRAPH', message: /x: the graph is final/ });
+});
+
+t.test('inputs of another graph are refused', async (t) => {
+  const [x, y] = [placeholder(new Graph(), 'x'), placeholder(new Graph(), 'y')];
+  t.throws(() => addN([x, y]), { code: 'ML_GRAPH', message: /another graph/ });
+});
+
+t.test('shapes follow from the inputs', async (t) => {
+  const graph = new Graph();
+  const [x, y, one] = [placeholder(graph, 'x', 3), placeholder(graph, 'y', 3), placeholder(graph, 'one')];
+  const w = variable(graph, 'w', [3, 1], zeros(3));
+  t.same(one.spec.shape, ['batch']);
+  t.same(rowDot(x, y).spec.shape, ['batch']);
+  t.same(columns(x, 1, 3).spec.shape, ['batch', 2]);
+  t.same(columns(x, 1, 2).spec.shape, ['batch']);
+  t.same(concatColumns([x, one, y]).spec.shape, ['batch', 7]);
+  t.same(matMul(x, w).spec.shape, ['batch', 1]);
+  t.same(matMul(x, y, { transposeA: true }).spec, { dtype: 'float32', shape: [3, 3], partial: true });
+  t.same(reduceMean(x).spec, { dtype: 'float32', shape: [], partial: true });
+  t.same(scaleRows(one, x).spec.shape, ['batch', 3]);
+  t.equal(addN([x]), x, 'a sum of one is that one');
+});
+
+t.test('what does not fit is refused with the reason', async (t) => {
+  const graph = new Graph();
+  const [x, y, one] = [placeholder(graph, 'x', 3), placeholder(graph, 'y', 2), placeholder(graph, 'one')];
+  const ids = raggedPlaceholder(graph, 'ids', 2);
+  const w = variable(graph, 'w', [3, 2], zeros(6));
+  const mean = reduceMean(one);
+  const partial = matMul(x, y, { transposeA: true });
+  const step = globalStep(graph);
+  const cases: [string, () => unknown, RegExp][] = [
+    ['sum', () => addN([x, y]), /\[batch, 3\] and \[batch, 2\] differ/],
+    ['sum of nothing', () => addN([]), /nothing to add/],
+    ['ids in a sum', () => addN([one, ids]), /ids:0 holds int64/],
+    ['mixed sum', () => sub(mean, constant(graph, [1], [])), /one is a sum over the batch/],
+    ['product of shared values', () => mul(w, w), /a row per example/],
+    ['columns', () => columns(x, 2, 4), /\[2, 4\) of 3 columns/],
+    ['no columns', () => columns(x, 2, 2), /\[2, 2\) of 3/],
+    ['parts beyond the width', () => assembleColumns(y, [{ start: 1, grad: y }]), /\[1, 3\) of 2/],
+    ['concat of nothing', () => concatColumns([]), /nothing to join/],
+    ['factors', () => scaleRows(x, x), /one factor per example/],
+    ['mean of shared values', () => reduceMean(w), /a row per example/],
+    ['scale of a counter', () => scale(step, 2), /int64/],
+    ['matrix product', () => matMul(y, w), /\[batch, 2\] and \[3, 2\] do not fit/],
+    ['product with a vector', () => matMul(x, one), /one:0 must be a matrix/],
+    ['batch as columns', () => matMul(w, x, { transposeB: true, transposeA: true }), /do not fit|only be rows/],
+    ['product with a sum over the batch', () => matMul(x, partial), /known only after the step/],
+    ['bias', () => addBias(x, w), /do not fit/],
+    ['bias that is a sum over the batch', () => addBias(x, addBiasSum()), /do not fit/],
+    ['activation', () => relu(w), /a row per example/],
+    ['loss', () => sigmoidCrossEntropyWithLogits(x, one), /one logit and one label/],
+    ['label of ids', () => sigmoidCrossEntropyWithLogits(one, ids), /int64/],
+    ['counter', () => increment(w), /int64 variable/],
+    ['negative count', () => increment(step, -1), /cannot grow by -1/],
+    ['constant', () => constant(graph, [1, 2], [3]), /2 values do not fill \[3\]/],
+  ];
+  function addBiasSum() {
+    return graph.add(
+      { type: 'Sum', infer: () => [{ dtype: 'float32', shape: [3], partial: true }] } satisfies OpDef<null>,
+      [],
+      null,
+    ).output;
+  }
+  const before = graph.ops.length;
+  for (const [what, body, message] of cases) t.throws(body, { code: 'ML_GRAPH', message }, what);
+  t.ok(graph.ops.length <= before + 2, 'a refused op leaves nothing behind');
+});

@@ -1,0 +1,96 @@
+import t, { type Test } from 'tap';
+import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
+import { ffmSchema } from '../../src/data/ffm-example.js';
+import { bytesFor, readBatch, writeBatch } from '../../src/memory/batch.js';
+import { auc } from '../../src/metrics/auc.js';
+import { evaluate } from '../../src/metrics/evaluate.js';
+import { Session, type SessionOptions } from '../../src/runtime/session.js';
+import type { ModelSpec } from '../../src/train/model-spec.js';
+import { buildFfm } from '../../src/train/models/ffm.js';
+import { contentOf } from '../checkpoint/helpers.js';
+import { DATASET, loadBatches, smallSession } from '../train/ffm-run.js';
+
+const LOSS_TOLERANCE = 1e-6;
+
+async function openSession(t: Test, model: ModelSpec, options: Partial<SessionOptions> = {}): Promise<Session> {
+  const session = await Session.create(model.graph, smallSession(options));
+  t.teardown(() => session.close());
+  return session;
+}
+
+/** The same from predictions and labels, by the definitions. */
+async function byHand(session: Session, model: ModelSpec, batches: readonly number[]) {
+  const scores: number[] = [];
+  const labels: number[] = [];
+  for (const batch of batches) {
+    const [pred] = await session.run([model.pred], batch);
+    scores.push(...(pred as Float32Array));
+    const feed = readBatch(session.views, batch, session.schema).feeds.find(({ kind }) => kind === 'dense');
+    labels.push(...(feed!.values as Float32Array));
+  }
+  const losses = scores.map((score, i) => -Math.log(labels[i] === 1 ? score : 1 - score));
+  const loss = losses.reduce((sum, value) => sum + value, 0) / losses.length;
+  return { auc: auc(labels, scores), loss, examples: scores.length };
+}
+
+t.test('a model that learnt nothing has the loss of a coin and an AUC of a half', async (t) => {
+  const model = buildFfm();
+  const session = await openSession(t, model);
+  const evaluation = await evaluate(session, model, loadBatches(session));
+  t.match(evaluation, { auc: 0.5, examples: DATASET.examples });
+  t.ok(Math.abs(evaluation.loss - Math.LN2) < LOSS_TOLERANCE);
+});
+
+t.test('loss and AUC are those of all examples, whatever the sizes of the batches', async (t) => {
+  for (const threads of [1, 3]) {
+    const model = buildFfm();
+    const session = await openSession(t, model, { threads });
+    const batches = loadBatches(session);
+    for (let epoch = 0; epoch < 5; epoch++) for (const batch of batches) await session.run([model.trainOp], batch);
+    // Whole batches, then batches of five and of one.
+    const mixed = [
+      ...batches,
+      ...loadBatches(session, { ...DATASET, batchSize: 5, examples: 20, split: 'held-out' }),
+      ...loadBatches(session, { ...DATASET, batchSize: 1, examples: 3, split: 'held-out' }),
+    ];
+    const before = contentOf(snapshotSession(session, model.name));
+    const found = await evaluate(session, model, mixed);
+    const expected = await byHand(session, model, mixed);
+    t.equal(found.examples, 256 + 20 + 3);
+    t.equal(found.examples, expected.examples);
+    t.equal(found.auc, expected.auc);
+    t.ok(Math.abs(found.loss - expected.loss) < LOSS_TOLERANCE, `${found.loss} and ${expected.loss}`);
+    t.ok(found.auc! > 0.6, `it learnt something: ${found.auc}`);
+    t.same(contentOf(snapshotSession(session, model.name)), before, 'evaluation changes neither step nor tables');
+  }
+});
+
+t.test('labels are found wherever the input has them', async (t) => {
+  const schema = [...ffmSchema()].reverse();
+  const model = buildFfm();
+  const session = await openSession(t, model, { schema });
+  const usual = await openSession(t, model);
+  const original = loadBatches(usual);
+  const batches = original.map((at) => {
+    const batch = readBatch(usual.views, at, usual.schema);
+    const feeds = [...batch.feeds].reverse();
+    const counts = feeds.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
+    const to = session.arena.alloc(bytesFor(schema, batch.rows, counts), 'batch');
+    writeBatch(session.views, to, schema, { rows: batch.rows, feeds });
+    return to;
+  });
+  for (let i = 0; i < batches.length; i++) {
+    await session.run([model.trainOp], batches[i]!);
+    await usual.run([model.trainOp], original[i]!);
+  }
+  t.same(await evaluate(session, model, batches), await evaluate(usual, model, original));
+});
+
+t.test('examples of one class have a loss and no AUC', async (t) => {
+  const model = buildFfm();
+  const session = await openSession(t, model);
+  const batches = loadBatches(session, { ...DATASET, kind: 'reference', examples: 64 });
+  const evaluation = await evaluate(session, model, batches);
+  t.match(evaluation, { auc: null, examples: 64 });
+  t.ok(evaluation.loss > 0);
+});

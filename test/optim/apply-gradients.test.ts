@@ -1,0 +1,118 @@
+import t from 'tap';
+import { gradients } from '../../src/graph/gradients.js';
+import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
+import { addBias, matMul } from '../../src/graph/ops/layers.js';
+import { reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
+import { globalStep, group, increment, placeholder, VARIABLES, variable } from '../../src/graph/ops/state.js';
+import { applyGradients } from '../../src/optim/apply-gradients.js';
+import { adagradOptimizer, ftrlOptimizer, type OptimizerConfig, sgdOptimizer } from '../../src/sparse/table-config.js';
+import { BACKENDS, withSession } from '../runtime/with-session.js';
+import { MapTable } from '../sparse/map-table.js';
+
+const OPTIMIZERS: Record<string, OptimizerConfig> = {
+  sgd: sgdOptimizer(0.5),
+  adagrad: adagradOptimizer({ learningRate: 0.3, initialAccumulatorValue: 0.2, weightDecayFactor: 0.01 }),
+  ftrl: ftrlOptimizer({ learningRate: 0.2, initialAccumulatorValue: 0.4, beta: 1, l1: 0.01, l2: 0.1 }),
+};
+
+/** loss = mean of x · bias, so the gradient of the bias is the mean of x. */
+function linear(width: number, optimizer: OptimizerConfig, learningRateFn?: (step: number) => number) {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', width);
+  const bias = variable(graph, 'bias', [width], () => new Float32Array(width));
+  const zeros = scale(x, 0);
+  const loss = reduceMean(rowDot(x, addBias(zeros, bias)));
+  const [gradient] = gradients([loss], [bias]) as [Tensor];
+  const step = increment(globalStep(graph));
+  const updates = graph.nameScope('train', () =>
+    applyGradients([[gradient, bias]], optimizer, learningRateFn && { learningRateFn }),
+  );
+  return { graph, loss, gradient, train: group(graph, [step, ...updates]) as Op };
+}
+
+const WIDTH = 37;
+const feed = (step: number) => ({
+  x: Float32Array.from({ length: WIDTH * 4 }, (_, i) => Math.fround(Math.sin(i * 1.7 + step))),
+});
+
+for (const [kind, optimizer] of Object.entries(OPTIMIZERS)) {
+  t.test(`${kind} steps a variable as it steps a row, whatever the number of threads`, async (t) => {
+    for (const backend of BACKENDS) {
+      for (const threads of backend === 'wasm' ? [1, 5] : [3]) {
+        const { graph, gradient, train } = linear(WIDTH, optimizer);
+        await withSession(graph, { backend, threads, deterministic: true }, async (session) => {
+          const config = {
+            name: 'row',
+            segments: [{ dim: WIDTH, initializer: { kind: 'zeros' as const }, optimizer }],
+          };
+          const model = new MapTable(config, 0);
+          for (let step = 0; step < 5; step++) {
+            const [sum] = await session.run([gradient, train], feed(step));
+            model.apply([{ ids: [0n], gradients: [[...(sum as Float32Array)]] }]);
+          }
+          const { weights, state } = model.rows.get(0n)!;
+          t.same([...session.readVariable('bias')], weights, `${backend}, ${threads} threads`);
+          const slots = ['bias/Adagrad', 'bias/Ftrl', 'bias/Ftrl_1'].filter((name) =>
+            session.variableNames.includes(name),
+          );
+          t.same(
+            slots.flatMap((name) => [...session.readVariable(name)]),
+            state,
+          );
+        });
+      }
+    }
+  });
+}
+
+t.test('slots are variables of their own, named after theirs, and start as the optimizer says', async (t) => {
+  const { graph } = linear(3, OPTIMIZERS.ftrl!);
+  t.same(
+    graph.getCollection<Tensor>(VARIABLES).map((slot) => slot.op.name),
+    ['bias', 'global_step', 'bias/Ftrl', 'bias/Ftrl_1'],
+  );
+  await withSession(graph, { threads: 1 }, async (session) => {
+    t.same(session.readVariable('bias/Ftrl'), new Float32Array(3).fill(0.4));
+    t.same(session.readVariable('bias/Ftrl_1'), new Float32Array(3));
+  });
+  t.same(linear(3, OPTIMIZERS.sgd!).graph.getCollection(VARIABLES).length, 2);
+});
+
+t.test('a learning rate by step is asked with the steps done so far', async (t) => {
+  const asked = new Set<number>();
+  const { graph, train } = linear(1, sgdOptimizer(99), (step) => {
+    asked.add(step);
+    return 1 + step / 10;
+  });
+  await withSession(graph, { threads: 2 }, async (session) => {
+    const x = { x: Float32Array.of(2, 2) };
+    await session.run([train], x);
+    t.same([...session.readVariable('bias')], [-2]);
+    await session.run([train], x);
+    t.same([...session.readVariable('bias')], [Math.fround(-4.2)]);
+  });
+  t.same([...asked], [0, 1]);
+});
+
+t.test('gradients that do not fit are refused', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', 2);
+  const w = variable(graph, 'w', [2, 2], () => new Float32Array(4));
+  const frozen = variable(graph, 'frozen', [2, 2], () => new Float32Array(4), false);
+  const gram = matMul(x, x, { transposeA: true });
+  const cases: [Tensor, Tensor, RegExp][] = [
+    [scale(w, 1), w, /w: its gradient Scale:0 is no sum over the batch/],
+    [reduceMean(x), w, /w: its gradient has shape \[\], not \[2, 2\]/],
+    [gram, frozen, /frozen: it is not trainable/],
+    [gram, x, /x:0 is no float variable/],
+    [gram, globalStep(graph), /global_step:0 is no float variable/],
+  ];
+  for (const [gradient, target, message] of cases) {
+    t.throws(() => applyGradients([[gradient, target]], sgdOptimizer()), { code: 'ML_GRAPH', message });
+  }
+  const twice = [
+    [gram, w],
+    [gram, w],
+  ] as const;
+  t.throws(() => applyGradients(twice, sgdOptimizer()), { code: 'ML_GRAPH', message: /listed twice/ });
+});

@@ -1,0 +1,58 @@
+/** @file Lays a program of a few kernel calls out in memory, as the compiler would, for tests that drive the pool itself. */
+import { CONTEXT, CONTEXT_BYTES, CONTROL_BYTES } from '../../../src/memory/control-layout.js';
+import { TABLE } from '../../../src/memory/table-layout.js';
+import { Code } from '../../../src/runtime/code.js';
+import type { KernelHarness } from '../../kernels/harness.js';
+
+export interface SmallProgram {
+  readonly control: number;
+  readonly contexts: number;
+}
+
+/** Slice code runs once per thread, thread code after the barrier. */
+export function smallProgram(
+  h: KernelHarness,
+  threads: number,
+  build: (slice: Code, thread: Code) => void,
+): SmallProgram {
+  const { views, arena } = h;
+  const [slice, thread] = [new Code(), new Code()];
+  build(slice, thread);
+  const control = h.alloc(CONTROL_BYTES);
+  const sliceCode = slice.writeCode(views, arena, 'slice code');
+  const threadCode = thread.writeCode(views, arena, 'thread code');
+  const sliceRegisters = slice.writeRegisters(views, arena, threads, 'slice registers');
+  const threadRegisters = thread.writeRegisters(views, arena, threads, 'thread registers');
+  const contexts = h.alloc(CONTEXT_BYTES * threads);
+  for (let index = 0; index < threads; index++) {
+    const words: Partial<Record<keyof typeof CONTEXT, number>> = {
+      sliceCode: sliceCode.begin,
+      sliceCodeEnd: sliceCode.end,
+      threadCode: threadCode.begin,
+      threadCodeEnd: threadCode.end,
+      sliceRegisters: sliceRegisters.begin,
+      sliceRegistersStride: sliceRegisters.stride,
+      sliceBegin: index,
+      sliceEnd: index + 1,
+      sliceCount: threads,
+      threadRegisters: threadRegisters.begin + index * threadRegisters.stride,
+      control,
+      threads,
+    };
+    for (const [name, value] of Object.entries(words)) {
+      views.u32[(contexts + index * CONTEXT_BYTES) / 4 + CONTEXT[name as keyof typeof CONTEXT]] = value;
+    }
+  }
+  return { control, contexts };
+}
+
+/** A table whose only bucket is full of other ids: a search for `id` in it never ends. Gives the table and the id. */
+export function endlessTable(h: KernelHarness): { table: number; id: number; row: number } {
+  const { views } = h;
+  const [table, partition, bucket] = [h.alloc(64), h.alloc(64), h.alloc(64)];
+  views.u32[table / 4 + TABLE.partitions] = partition;
+  views.u32[partition / 4] = bucket;
+  views.i64.set([1n, 2n, 3n, 4n], bucket / 8);
+  views.u32.fill(bucket, bucket / 4 + 8, bucket / 4 + 12);
+  return { table, id: h.putI64([77n]), row: h.alloc(4) };
+}

@@ -1,0 +1,102 @@
+import t from 'tap';
+import { gradients } from '../../src/graph/gradients.js';
+import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
+import { concatColumns, reduceMean, rowDot } from '../../src/graph/ops/math.js';
+import { placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
+import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
+import { HashTable } from '../../src/sparse/hash-table.js';
+import { constantInitializer, sgdOptimizer, type TableConfig } from '../../src/sparse/table-config.js';
+import { BACKENDS, openSession, raggedOf, withSession } from '../runtime/with-session.js';
+
+const table = (name: string, dim: number): TableConfig => ({
+  name,
+  segments: [{ dim, initializer: constantInitializer(1), optimizer: sgdOptimizer(1) }],
+});
+
+for (const backend of BACKENDS) {
+  t.test(`an update works although nothing needs the lookup itself (${backend})`, async (t) => {
+    const graph = new Graph();
+    const [users, items] = [raggedPlaceholder(graph, 'users', 3), raggedPlaceholder(graph, 'items', 3)];
+    const [left, right] = [table('left', 2), table('right', 2)];
+    const [u, v] = [embeddingLookup(users, left), embeddingLookup(items, right)];
+    const [grad] = gradients([reduceMean(rowDot(u, v))], [u]) as [Tensor];
+    const [update] = applyEmbeddingGradients([[grad, u]]) as [Op];
+    await withSession(graph, { backend }, async (session) => {
+      HashTable.of(session, right).restore([
+        { id: 5n, lastUpdateSec: 0, weights: Float32Array.of(2, 4), state: new Float32Array() },
+      ]);
+      await session.run([update], { users: raggedOf([[1n, 1n], [2n]]), items: raggedOf([[5n], [5n, 5n]]) });
+      const rows = [...HashTable.of(session, left).rows()];
+      t.same(
+        rows.map((row) => [row.id, [...row.weights]]),
+        // User 1 occurs twice with half of [2, 4] each time, user 2 once with half of [4, 8]; rows start at 1.
+        [
+          [1n, [-1, -3]],
+          [2n, [-1, -3]],
+        ],
+      );
+      t.equal(HashTable.of(session, right).size, 1, 'a table that is only read does not grow');
+    });
+  });
+
+  t.test(`features of one table share rows, and a lookup may be part of a wider matrix (${backend})`, async (t) => {
+    const graph = new Graph();
+    const shared = table('shared', 3);
+    const [a, b] = [raggedPlaceholder(graph, 'a', 4), raggedPlaceholder(graph, 'b', 4)];
+    const dense = placeholder(graph, 'dense', 2);
+    const lookups = [embeddingLookup(a, shared), embeddingLookup(b, shared)] as const;
+    const wide = concatColumns([lookups[0], dense, lookups[1]]);
+    const seed = placeholder(graph, 'seed', 8);
+    const grads = gradients([wide], lookups, [seed]) as [Tensor, Tensor];
+    const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));
+    t.equal(updates.length, 1, 'one update per table');
+    await withSession(graph, { backend, threads: 3 }, async (session) => {
+      const feeds = {
+        a: raggedOf([[7n, 8n], [], [7n], []]),
+        b: raggedOf([[8n], [9n, 9n], [], []]),
+        dense: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8),
+        seed: Float32Array.from({ length: 32 }, (_, i) => i % 8),
+      };
+      await session.run([...updates], feeds);
+      const [found] = await session.run([wide], feeds);
+      // Gradients per occurrence: [0, 1, 2] in a and [5, 6, 7] in b. 7: two of a. 8: one of each. 9: two of b.
+      const [seven, eight, nine] = [
+        [1, -1, -3],
+        [-4, -6, -8],
+        [-9, -11, -13],
+      ] as const;
+      const plus = (x: readonly number[], y: readonly number[]) => x.map((value, i) => value + y[i]!);
+      t.same(found, [
+        ...[...plus(seven, eight), 1, 2, ...eight],
+        ...[0, 0, 0, 3, 4, ...plus(nine, nine)],
+        ...[...seven, 5, 6, 0, 0, 0],
+        ...[0, 0, 0, 7, 8, 0, 0, 0],
+      ]);
+    });
+  });
+
+  t.test(`a table that outgrows the memory fails the session with what to do (${backend})`, async (t) => {
+    const graph = new Graph();
+    const ids = raggedPlaceholder(graph, 'ids', 500);
+    const looked = embeddingLookup(ids, table('big', 64));
+    const seed = placeholder(graph, 'seed', 64);
+    const updates = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]);
+    const session = await openSession(graph, { backend, threads: 2, batchSize: 2, memoryBytes: 4 << 20 });
+    const grow = async () => {
+      for (let step = 0; step < 100; step++) {
+        const rows = [0, 1].map((r) => Array.from({ length: 400 }, (_, i) => BigInt(step * 1000 + r * 400 + i)));
+        await session.run([...updates], { ids: raggedOf(rows), seed: new Float32Array(128) });
+      }
+    };
+    await t.rejects(grow(), { code: 'ML_MEMORY', message: /tableApply update\/big/, hint: /memoryBytes/ });
+    await session.close();
+  });
+}
+
+t.test('gradients and ids that do not fit are refused', async (t) => {
+  const graph = new Graph();
+  const [x, ids] = [placeholder(graph, 'x', 3), raggedPlaceholder(graph, 'ids', 1)];
+  t.throws(() => embeddingLookup(x, table('t', 2)), { code: 'ML_GRAPH', message: /a ragged placeholder of ids/ });
+  const looked = embeddingLookup(ids, table('t', 2));
+  t.throws(() => applyEmbeddingGradients([[x, looked]]), { code: 'ML_GRAPH', message: /3 columns, not 2/ });
+});

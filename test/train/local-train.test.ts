@@ -1,0 +1,147 @@
+import { readdirSync } from 'node:fs';
+import t from 'tap';
+import { MonolithError } from '../../src/base/errors.js';
+import { type FfmDatasetOptions, ffmBatches } from '../../src/data/ffm-dataset.js';
+import { ffmSchema } from '../../src/data/ffm-example.js';
+import { bytesFor, writeBatch } from '../../src/memory/batch.js';
+import { Session } from '../../src/runtime/session.js';
+import type { TrainHook } from '../../src/train/hook.js';
+import { StopAtStepHook } from '../../src/train/hooks/stop-at-step.js';
+import { LocalTrainer, type LocalTrainOptions } from '../../src/train/local-train.js';
+import { buildFfm } from '../../src/train/models/ffm.js';
+import { MonitoredSession } from '../../src/train/monitored-session.js';
+import { DATASET, LossHook, loadBatches, smallSession } from './ffm-run.js';
+
+const endOfInput = () => new MonolithError('ML_OUT_OF_RANGE', { source: 'test' });
+
+async function trainer(options: Partial<LocalTrainOptions> = {}): Promise<LocalTrainer> {
+  return await LocalTrainer.create({
+    model: buildFfm(),
+    session: smallSession(),
+    modelDir: null,
+    steps: 1000,
+    ...options,
+  });
+}
+
+/** A batch like the first of `dataset` whose labels are not numbers. */
+function nanBatch(session: Session, dataset: FfmDatasetOptions = DATASET): number {
+  const [batch] = ffmBatches({ ...dataset, examples: dataset.batchSize });
+  const feeds = batch!.feeds.map((feed) => (feed.kind === 'dense' ? { ...feed, values: feed.values.fill(NaN) } : feed));
+  const counts = feeds.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
+  const at = session.arena.alloc(bytesFor(ffmSchema(), batch!.rows, counts), 'batch of NaN');
+  writeBatch(session.views, at, ffmSchema(), { rows: batch!.rows, feeds });
+  return at;
+}
+
+t.test('the end of input is a normal stop, told at once or later', async (t) => {
+  for (const later of [false, true]) {
+    const ended: number[] = [];
+    const local = await trainer({ hooks: [{ end: (session) => void ended.push(session.globalStep) }] });
+    const batches = loadBatches(local.session);
+    let next = 0;
+    const take = () => {
+      if (next === 7) throw endOfInput();
+      return batches[next++]!;
+    };
+    t.equal(await local.train({ next: later ? async () => take() : take }), false);
+    t.equal(local.session.globalStep, 7);
+    t.same(ended, [7]);
+    await local.close();
+  }
+});
+
+t.test('an input that fails fails the run: nothing is saved and end is not called', async (t) => {
+  const dir = t.testdir();
+  let ended = false;
+  const hook: TrainHook = {
+    end: () => {
+      ended = true;
+    },
+  };
+  const local = await trainer({ modelDir: dir, hooks: [hook] });
+  const batches = loadBatches(local.session);
+  let next = 0;
+  const input = {
+    next: () => {
+      if (next === 5) throw new MonolithError('ML_DATASET', { reason: 'it broke' });
+      return batches[next++]!;
+    },
+  };
+  await t.rejects(local.train(input), { code: 'ML_DATASET' });
+  await local.close();
+  t.equal(ended, false);
+  t.same(readdirSync(dir), []);
+});
+
+t.test('a loss that is not a number fails at its step, and that step is never saved', async (t) => {
+  const dir = t.testdir();
+  const model = buildFfm();
+  const losses = new LossHook(model);
+  const local = await trainer({ model, modelDir: dir, saveEverySteps: 1, hooks: [losses] });
+  const [batch] = loadBatches(local.session);
+  const bad = nanBatch(local.session);
+  let next = 0;
+  await t.rejects(local.train({ next: () => (next++ === 3 ? bad : batch!) }), {
+    code: 'ML_NAN_LOSS',
+    fields: { step: 4 },
+    hint: /learning rate/,
+  });
+  await local.close();
+  t.equal(losses.losses.length, 3);
+  t.ok(readdirSync(dir).includes('model.ckpt-3.index'));
+  t.notOk(readdirSync(dir).some((name) => name.startsWith('model.ckpt-4')));
+});
+
+t.test('an aborted run stops, saves and says so; one aborted before its start runs no step', async (t) => {
+  const dir = t.testdir();
+  const abort = new AbortController();
+  const hook: TrainHook = { afterRun: ({ globalStep }) => (globalStep === 6 ? abort.abort() : undefined) };
+  const local = await trainer({ modelDir: dir, signal: abort.signal, hooks: [hook] });
+  const batches = loadBatches(local.session);
+  t.equal(await local.train({ next: () => batches[0]! }), true);
+  t.equal(local.session.globalStep, 6);
+  await local.close();
+  t.ok(readdirSync(dir).includes('model.ckpt-6.index'));
+
+  const again = await trainer({ modelDir: dir, signal: abort.signal });
+  t.equal(again.startStep, 6);
+  t.equal(again.lastStep, 1006);
+  t.equal(await again.train({ next: () => t.fail('no batch is asked for') as never }), true);
+  await again.close();
+  t.same(
+    readdirSync(dir).filter((name) => name.endsWith('.index')),
+    ['model.ckpt-6.index'],
+  );
+});
+
+t.test('the stop rule counts from the start of the session, or to a step; the smaller wins', async (t) => {
+  const stepsFrom = async (start: number, rule: { steps?: number; maxSteps?: number }) => {
+    const model = buildFfm();
+    const stop = new StopAtStepHook(rule);
+    const createSession = async () => {
+      const session = await Session.create(model.graph, smallSession());
+      session.writeVariable('global_step', BigInt64Array.of(BigInt(start)));
+      return session;
+    };
+    const monitored = await MonitoredSession.create({ graph: model.graph, hooks: [stop], createSession });
+    const [batch] = loadBatches(monitored.session);
+    while (!monitored.shouldStop) await monitored.run([model.trainOp], batch);
+    const end = monitored.session.globalStep;
+    await monitored.close();
+    t.equal(end, Math.max(start, stop.lastStep));
+    return end;
+  };
+  t.equal(await stepsFrom(0, { steps: 3 }), 3);
+  t.equal(await stepsFrom(5, { steps: 3 }), 8);
+  t.equal(await stepsFrom(5, { maxSteps: 7 }), 7);
+  t.equal(await stepsFrom(5, { steps: 3, maxSteps: 6 }), 6);
+  t.equal(await stepsFrom(5, { steps: 1, maxSteps: 9 }), 6);
+  t.equal(await stepsFrom(5, { maxSteps: 5 }), 5, 'nothing is left to train');
+});
+
+t.test('a step too large for memory is refused before there is any input', async (t) => {
+  const local = await trainer({ session: smallSession({ batchSize: 1 << 20 }) });
+  t.teardown(() => local.close());
+  t.throws(() => local.prepare(), { code: 'ML_MEMORY', hint: /smaller batch/ });
+});
