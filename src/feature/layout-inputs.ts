@@ -56,8 +56,23 @@ export function layoutRequests(
   if (embeddings.version !== 4 && embeddings.embeddings.length !== lists) {
     throw failure(`there are ${embeddings.embeddings.length} embeddings for ${lists} lists`);
   }
-  if (embeddings.version !== 5) return [{ ...offsets, sources: sourcesOf(plan, embeddings), firstRow: 0 }];
-  return severalRequests(embeddings, offsets, lists);
+  const requests =
+    embeddings.version === 5
+      ? severalRequests(embeddings, offsets, lists)
+      : [{ ...offsets, sources: sourcesOf(plan, embeddings), firstRow: 0 }];
+  requests.forEach(checkSamples);
+  return requests;
+}
+
+/** Samples follow each other and end within the ids: the loops and kernels below trust it. */
+function checkSamples({ featureOffset, fidOffset }: LayoutOffsets): void {
+  let before = 0;
+  for (const at of featureOffset) {
+    if (at < before || at > fidOffset.length) {
+      throw failure(`feature_offset goes from ${before} to ${at}, with ${fidOffset.length} ids`);
+    }
+    before = at;
+  }
 }
 
 function failure(reason: string): MonolithError {

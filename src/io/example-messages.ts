@@ -89,6 +89,27 @@ export interface ExampleBatchRowMajor {
   example: Example[];
 }
 
+export interface FeatureMap {
+  featureMap: Map<string, Feature>;
+}
+export interface FeatureData {
+  gid: bigint;
+  fids: BigInt64Array;
+  featureColumns: NamedFeature[];
+  originCnt: bigint;
+  sampleCnt: bigint;
+}
+export interface ChannelCache {
+  channelId: bigint;
+  featureDatas: FeatureData[];
+}
+/** Values a filter compares with; exactly one member is set. */
+export interface FilterValues {
+  floatList?: ValueList<Float32Array>;
+  int64List?: ValueList<BigInt64Array>;
+  bytesList?: ValueList<Uint8Array[]>;
+}
+
 export interface SliceConfig {
   featureName: string;
   start: number;
@@ -188,6 +209,24 @@ export const EXAMPLE_BATCH_ROW_MAJOR = new MessageType<ExampleBatchRowMajor>('Ex
   sharedFeature: field(1, NAMED_FEATURE, 'repeated'),
   sharedRawFeature: field(2, NAMED_RAW_FEATURE, 'repeated'),
   example: field(3, EXAMPLE, 'repeated'),
+});
+
+export const FEATURE_MAP = new MessageType<FeatureMap>('FeatureMap', { featureMap: field(1, FEATURE, 'map') });
+export const FEATURE_DATA = new MessageType<FeatureData>('FeatureData', {
+  gid: field(1, 'int64'),
+  fids: field(2, 'int64', 'packed'),
+  featureColumns: field(3, NAMED_FEATURE, 'repeated'),
+  originCnt: field(4, 'int64'),
+  sampleCnt: field(5, 'int64'),
+});
+export const CHANNEL_CACHE = new MessageType<ChannelCache>('ChannelCache', {
+  channelId: field(1, 'int64'),
+  featureDatas: field(2, FEATURE_DATA, 'repeated'),
+});
+export const FILTER_VALUES = new MessageType<FilterValues>('FilterValues', {
+  floatList: field(1, FLOAT_LIST, 'oneof'),
+  int64List: field(2, INT64_LIST, 'oneof'),
+  bytesList: field(3, BYTES_LIST, 'oneof'),
 });
 
 export const SLICE_CONFIG = new MessageType<SliceConfig>('SliceConfig', {

@@ -118,3 +118,30 @@ export const INSTANCE = new MessageType<Instance>(
   },
   { keepUnknown: true },
 );
+
+export interface InstanceWrapper {
+  /** A serialized instance. */
+  instance?: Uint8Array;
+  dataSource?: string;
+}
+export const INSTANCE_WRAPPER = new MessageType<InstanceWrapper>('InstanceWrapper', {
+  instance: field(1, 'bytes', 'optional'),
+  dataSource: field(2, 'string', 'optional'),
+});
+
+export interface Request {
+  reqId?: string;
+  ut?: number;
+  uid?: bigint;
+  reqTime?: bigint;
+  instances: Instance[];
+  user?: string;
+}
+export const REQUEST = new MessageType<Request>('Request', {
+  reqId: field(1, 'string', 'optional'),
+  ut: field(2, 'int32', 'optional'),
+  uid: field(3, 'fixed64', 'optional'),
+  reqTime: field(4, 'int64', 'optional'),
+  instances: field(5, INSTANCE, 'repeated'),
+  user: field(6, 'string', 'optional'),
+});

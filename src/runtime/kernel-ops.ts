@@ -8,7 +8,12 @@ import { MonolithError } from '../base/errors.js';
 import type { Arena } from '../memory/arena.js';
 import { view } from '../memory/views.js';
 import { checkFusedGather } from '../tensor/ops/gather-embeddings.js';
-import { checkReduceAndSplit, type Splits } from '../tensor/ops/reduce-and-split.js';
+import {
+  checkReduceAndSplit,
+  checkReduceAndSplitGradient,
+  checkRowSplits,
+  type Splits,
+} from '../tensor/ops/reduce-and-split.js';
 import {
   checkFusedReorder,
   emptyRank0Shard,
@@ -101,6 +106,7 @@ export class KernelOps {
   ): UniqueKeys {
     const values = checkUniqueKey(key, dims);
     const rows = key.rowCount;
+    checkRowSplits('uniqueKeyWithValueAndOffset', key.rowSplits, values.length);
     const splits = this.#inInts(Int32Array.from({ length: rows + 1 }, (_, r) => key.splitAt(r)));
     const unique = this.#ids(values.length);
     const uniqueSplits = this.#ints(rows + 1);
@@ -179,6 +185,7 @@ export class KernelOps {
     grads: readonly Floats[],
     sliceDims: readonly Shape[],
   ): Floats[] {
+    checkReduceAndSplitGradient(splits, grads, sliceDims);
     let next = 0;
     return splits.map((split, n) => {
       const ends = this.#inSplits(split);
@@ -187,13 +194,7 @@ export class KernelOps {
       const out = this.#matrix(Number(split.data.at(-1)), width);
       let start = 0;
       for (const dim of sliceDims[n]!) {
-        const grad = grads[next++];
-        if (grad?.size !== rows * dim) {
-          throw new MonolithError('ML_OP', {
-            op: 'fusedReduceAndSplitGradient',
-            reason: `gradient ${next - 1} does not fit`,
-          });
-        }
+        const grad = grads[next++]!;
         this.#kernels.reduceSliceGradF32(this.#inFloats(grad.data), ends, rows, start, dim, out.data.byteOffset, width);
         start += dim;
       }

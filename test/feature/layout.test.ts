@@ -203,4 +203,6 @@ t.test('inputs that do not agree with the plan are refused, by both forms', asyn
   run(new Float32Array(3), { batchSize: 3 });
   run(new Float32Array(3), { nflOffset: Uint32Array.of(0, 1, 3) });
   run(new Float32Array(3), { nflOffset: Uint32Array.of(0) });
+  run(new Float32Array(3), { featureOffset: Int32Array.of(0, 5, 1) });
+  run(new Float32Array(3), { featureOffset: Int32Array.of(-1, 0, 1) });
 });

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import t from 'tap';
 import {
+  CHANNEL_CACHE,
   EXAMPLE,
   EXAMPLE_BATCH_ROW_MAJOR,
   FEATURE,
   FEATURE_CONFIGS,
+  FEATURE_MAP,
   type Feature,
+  FILTER_VALUES,
 } from '../../src/io/example-messages.js';
-import { INSTANCE, LINE_ID } from '../../src/io/instance-messages.js';
+import { INSTANCE, INSTANCE_WRAPPER, LINE_ID, REQUEST } from '../../src/io/instance-messages.js';
 import { ProtoWriter } from '../../src/io/proto-writer.js';
 
 const int64 = fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n });
@@ -78,6 +81,21 @@ t.test('fields outside the table are kept where real data has them', async (t) =
   t.equal(line.uid, 9n);
   t.same(LINE_ID.encode(line), real);
   t.same(EXAMPLE.encode(EXAMPLE.decode(EXAMPLE.encode({ lineId: line }))), EXAMPLE.encode({ lineId: line }));
+});
+
+t.test('the other messages of the files survive the wire', async (t) => {
+  const data = { gid: -1n, fids: BigInt64Array.of(5n, -6n), featureColumns: [], originCnt: 2n, sampleCnt: 0n };
+  const cache = { channelId: 3n, featureDatas: [data] };
+  t.same(CHANNEL_CACHE.decode(CHANNEL_CACHE.encode(cache)), cache);
+  const map = { featureMap: new Map([['a', { floatValue: 1.5 }]]) };
+  t.same(FEATURE_MAP.decode(FEATURE_MAP.encode(map)), map);
+  const filter = { int64List: { value: BigInt64Array.of(1n) } };
+  t.same(FILTER_VALUES.decode(FILTER_VALUES.encode(filter)), filter);
+  const instance = INSTANCE.decode(INSTANCE.encode({ fid: BigInt64Array.of(1n), labelTag: [{ key: 1, val: 0.5 }] }));
+  const request = { reqId: '', ut: 0, uid: 7n, instances: [instance] };
+  t.same(REQUEST.decode(REQUEST.encode(request)), request, 'what was set is there, even when it is zero');
+  const wrapper = { instance: INSTANCE.encode(instance), dataSource: 'x' };
+  t.same(INSTANCE_WRAPPER.decode(INSTANCE_WRAPPER.encode(wrapper)), wrapper);
 });
 
 t.test('damaged bytes are refused, never read as values', async (t) => {

@@ -4,7 +4,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { Tensor } from '../tensor.js';
-import { check, checkCount, matrixShape } from './check.js';
+import { check, checkCount, matrixShape, refuse } from './check.js';
 
 type Ids = Tensor<'int64'>;
 type Floats = Tensor<'float32'>;
@@ -147,7 +147,7 @@ export function checkFusedGather(
     const found = grads?.[m]?.size ?? list.length * dim;
     check(found === list.length * dim, op, `gradient ${m} has ${found} values, not ${list.length * dim}`);
     for (const offset of list) {
-      check(offset >= 0 && offset + dim <= size, op, `offset ${offset} of list ${m} lies outside ${size} values`);
+      if (offset < 0 || offset + dim > size) refuse(op, `offset ${offset} of list ${m} lies outside ${size} values`);
     }
   });
 }
@@ -161,7 +161,7 @@ function widthOf(op: string, input: Tensor, grad: Floats): number {
 function sumRows(grad: Float32Array, rows: Int32Array, count: number, dim: number): Float32Array {
   const sums = new Float32Array(count * dim);
   rows.forEach((row, i) => {
-    check(row >= 0 && row < count, 'gather gradient', `row ${row} is not among ${count}`);
+    if (row < 0 || row >= count) refuse('gather gradient', `row ${row} is not among ${count}`);
     for (let c = 0; c < dim; c++) sums[row * dim + c] = sums[row * dim + c]! + grad[i * dim + c]!;
   });
   return sums;

@@ -1,6 +1,6 @@
 /** @file Masks of ragged sequences. Mirrors gen_seq_mask. */
 import { allocateData, Tensor } from '../tensor.js';
-import { check, checkCount } from './check.js';
+import { check, checkCount, refuse } from './check.js';
 
 /**
  * [rows, maxSeqLength] of the dtype of `splits`: 1 for the first min(row length, maxSeqLength) positions.
@@ -18,7 +18,7 @@ export function genSeqMask<D extends 'int32' | 'int64'>(splits: Tensor<D>, maxSe
   const ends = Array.from(splits.data as ArrayLike<number | bigint>, Number);
   for (let r = 0; r < rows; r++) {
     const length = ends[r + 1]! - ends[r]!;
-    check(length >= 0, op, `row ${r} has ${length} values`);
+    if (length < 0) refuse(op, `row ${r} has ${length} values`);
     const [from, to] = [r * maxSeqLength, r * maxSeqLength + Math.min(length, maxSeqLength)];
     if (mask instanceof BigInt64Array) mask.fill(1n, from, to);
     else (mask as Int32Array).fill(1, from, to);

@@ -5,7 +5,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { type Shape, sizeOfShape, Tensor } from '../tensor.js';
-import { check, matrixShape, sum } from './check.js';
+import { check, matrixShape, refuse, sum } from './check.js';
 import { concatColumns, fusedReduceSumAndSplit, fusedReduceSumAndSplitGradient, type RowIds } from './reduce.js';
 
 type Floats = Tensor<'float32'>;
@@ -32,12 +32,17 @@ export function checkReduceAndSplit(
   );
   values.forEach((value, n) => {
     const [rows, width] = matrixShape(op, `input ${n}`, value);
-    const ends = Array.from(splits[n]!.data, Number);
-    const sorted = ends.every((end, r) => r === 0 || end >= ends[r - 1]!);
-    check(ends[0] === 0 && sorted && ends.at(-1) === rows, op, `splits ${n} do not cut ${rows} rows`);
+    checkRowSplits(op, splits[n]!, rows);
     const slices = dims[n]!;
     check(slices.every((d) => d > 0) && sum([...slices]) === width, op, `slices [${slices}] are not ${width} wide`);
   });
+}
+
+/** Splits must start at 0, never fall, and end at `rows`. */
+export function checkRowSplits(op: string, splits: Splits, rows: number): void {
+  const ends = Array.from(splits.data, Number);
+  const sorted = ends.every((end, r) => r === 0 || end >= ends[r - 1]!);
+  if (ends[0] !== 0 || !sorted || ends.at(-1) !== rows) refuse(op, `splits [${ends}] do not cut ${rows} rows`);
 }
 
 /** For every input the sums of its rows, cut into slices: slices of input 0, then of input 1, ... */
@@ -52,6 +57,25 @@ export function fusedReduceAndSplit(
   });
 }
 
+export function checkReduceAndSplitGradient(
+  splits: readonly Splits[],
+  grads: readonly Floats[],
+  sliceDims: readonly Shape[],
+): void {
+  const op = 'fusedReduceAndSplitGradient';
+  check(splits.length === sliceDims.length, op, `there are ${splits.length} splits for ${sliceDims.length} inputs`);
+  check(grads.length === sum(sliceDims.map((dims) => dims.length)), op, `there are ${grads.length} gradients`);
+  let next = 0;
+  splits.forEach((split, n) => {
+    checkRowSplits(op, split, Number(split.data.at(-1)));
+    for (const dim of sliceDims[n]!) {
+      const size = grads[next]!.size;
+      check(size === (split.size - 1) * dim, op, `gradient ${next} has ${size} values`);
+      next++;
+    }
+  });
+}
+
 /** Gradients of fusedReduceAndSplit with respect to the inputs. */
 export function fusedReduceAndSplitGradient(
   splits: readonly Splits[],
@@ -59,7 +83,7 @@ export function fusedReduceAndSplitGradient(
   sliceDims: readonly Shape[],
 ): Floats[] {
   const op = 'fusedReduceAndSplitGradient';
-  check(grads.length === sum(sliceDims.map((dims) => dims.length)), op, `there are ${grads.length} gradients`);
+  checkReduceAndSplitGradient(splits, grads, sliceDims);
   let from = 0;
   return splits.map((split, n) => {
     const count = sliceDims[n]!.length;
@@ -85,8 +109,8 @@ export function fusedSortedSegmentSum(
     const width = sizeOfShape(shape.slice(1));
     check(update.size === ids.length * width, op, `updates ${n} have ${update.size} values for ${ids.length} indices`);
     ids.forEach((id, i) => {
-      check(id >= 0 && id < shape[0]!, op, `index ${id} of input ${n} is not below ${shape[0]}`);
-      check(i === 0 || id >= ids[i - 1]!, op, `indices ${n} are not sorted`);
+      if (id < 0 || id >= shape[0]!) refuse(op, `index ${id} of input ${n} is not below ${shape[0]}`);
+      if (i > 0 && id < ids[i - 1]!) refuse(op, `indices ${n} are not sorted`);
       for (let c = 0; c < width; c++) out[id * width + c] = out[id * width + c]! + update.data[i * width + c]!;
     });
     return new Tensor('float32', shape, out);

@@ -1,6 +1,6 @@
 /** @file Reductions of rows by row id. Mirrors native_training's ragged reduce ops (sum, mean, square norm). */
 import { Tensor } from '../tensor.js';
-import { check, checkCount, matrixShape } from './check.js';
+import { check, checkCount, matrixShape, refuse } from './check.js';
 
 type Floats = Tensor<'float32'>;
 /** A row id per value row, [n] or [n, 1]. */
@@ -114,7 +114,7 @@ function idsOf(op: string, rows: RowIds, batch: number): Int32Array {
   check(rows.rank === 1 || (rows.rank === 2 && rows.shape[1] === 1), op, `row ids have shape [${rows.shape}]`);
   const ids = Int32Array.from(rows.data as ArrayLike<number | bigint> as ArrayLike<number>, Number);
   ids.forEach((id, i) => {
-    check(id >= 0 && id < batch, op, `row id ${rows.data[i]} is not below ${batch}`);
+    if (id < 0 || id >= batch) refuse(op, `row id ${rows.data[i]} is not below ${batch}`);
   });
   return ids;
 }

@@ -7,7 +7,7 @@
 import { MonolithError } from '../../base/errors.js';
 import { RaggedTensor } from '../ragged-tensor.js';
 import { Tensor } from '../tensor.js';
-import { check } from './check.js';
+import { check, refuse } from './check.js';
 
 /** A float vector that several ops fill before one takes it out. */
 export class SharedTensorHandle {
@@ -190,7 +190,7 @@ function forEachPlace(
       if (u < 0 || u >= perKey.rowCount) throw new MonolithError('ML_FILL_POS', { pos: u, size: perKey.rowCount });
       for (let o = perKey.splitAt(u); o < perKey.splitAt(u + 1); o++) {
         const offset = Number(offsets[o]);
-        check(offset >= 0 && offset + dim <= bufferLength, op, `offset ${offset} lies outside the buffer`);
+        if (offset < 0 || offset + dim > bufferLength) refuse(op, `offset ${offset} lies outside the buffer`);
         visit(at, dim, offset);
       }
     }
