@@ -1,27 +1,69 @@
-// Lookup of many ids at once.
+// Lookup of many ids at once. Chunks keep many cache misses in flight: hash all, touch all, probe all.
 import { mix64 } from "../hash";
-import { bucketOf, freeSlots, hitsOf, nextBucket, partitionAt, probe } from "./index";
+import { hitSlot, idBits, partitionAt, probe, ROW_REMOVED } from "./index";
 
-const CHUNK: u32 = 256;
+/** Ids that are looked up together. src/memory/table-layout.ts sizes scratch memory by the same number. */
+export const CHUNK: u32 = 256;
 
-/** Loads a word behind each pointer, so that the misses overlap. The result is of no use; a load that may trap is not removed. */
-function touch(pointers: usize, n: u32): i32 {
+/**
+ * Loads the word `offset` bytes behind each pointer, so that the misses overlap. A loop that does nothing else: the
+ * fewer instructions lie between two misses, the more of them the processor has under way. The result is of no use; a
+ * load that may trap is not removed.
+ */
+export function touch(pointers: usize, n: u32, offset: usize): i32 {
   let a: i32 = 0, b: i32 = 0;
   let p = pointers;
   const end = pointers + (<usize>(n & ~7) << 2);
   for (; p < end; p += 32) {
-    a |= load<i32>(<usize>load<u32>(p)); b |= load<i32>(<usize>load<u32>(p, 4));
-    a |= load<i32>(<usize>load<u32>(p, 8)); b |= load<i32>(<usize>load<u32>(p, 12));
-    a |= load<i32>(<usize>load<u32>(p, 16)); b |= load<i32>(<usize>load<u32>(p, 20));
-    a |= load<i32>(<usize>load<u32>(p, 24)); b |= load<i32>(<usize>load<u32>(p, 28));
+    a |= load<i32>(<usize>load<u32>(p) + offset); b |= load<i32>(<usize>load<u32>(p, 4) + offset);
+    a |= load<i32>(<usize>load<u32>(p, 8) + offset); b |= load<i32>(<usize>load<u32>(p, 12) + offset);
+    a |= load<i32>(<usize>load<u32>(p, 16) + offset); b |= load<i32>(<usize>load<u32>(p, 20) + offset);
+    a |= load<i32>(<usize>load<u32>(p, 24) + offset); b |= load<i32>(<usize>load<u32>(p, 28) + offset);
   }
   return a | b;
 }
 
+/** buckets[i] = first bucket of ids[i], brought near. */
+function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
+  // Shifting twice keeps the count below 64 for one partition, where the shift alone would be by 64, that is by 0.
+  const shift: u64 = 63 - <u64>load<u32>(table);
+  const partitions = <usize>load<u32>(table, 32);
+  const end = buckets + (<usize>n << 2);
+  for (let at = buckets; at < end; at += 4) {
+    const hash = mix64(load<u64>(ids));
+    const partition = partitions + (<usize>((hash >> shift) >> 1) << 6);
+    store<u32>(at, load<u32>(partition) + ((<u32>hash & load<u32>(partition, 4)) << 6));
+    ids += 8;
+  }
+  touch(buckets, n, 0);
+}
+
+/** Slot of `id`, or 0. Nearly always the first match of the first bucket; the walk is for what is absent or further on. */
+// @ts-ignore: decorator
+@inline function slotFrom(table: usize, bucket: usize, id: i64): usize {
+  const bits = idBits(bucket, i64x2.splat(id));
+  let slot: usize = 0;
+  if (bits != 0) slot = hitSlot(bucket, bits);
+  // A slot of zero reads the null page, which holds no row.
+  if (load<u32>(slot, 32) <= ROW_REMOVED) slot = probe(partitionAt(table, mix64(<u64>id)), bucket, id);
+  return slot;
+}
+
+/** rows[i] = row of ids[i], or the table's zero row, for a chunk of ids. */
+export function findRows(table: usize, ids: usize, n: u32, rows: usize): void {
+  const zeroRow = load<u32>(table, 28);
+  touchBuckets(table, ids, n, rows);
+  const end = rows + (<usize>n << 2);
+  for (let at = rows; at < end; at += 4) {
+    const slot = slotFrom(table, <usize>load<u32>(at), load<i64>(ids));
+    store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
+    ids += 8;
+  }
+}
+
 /**
  * rows[i] = address of the row of ids[i], or of the table's zero row: an absent id reads as zeros and is not inserted.
- * slots[i] = its slot in the index, or 0; no slots are wanted when `slots` is 0. Returns the number of ids found. Chunks
- * keep many cache misses in flight: hash all, touch all, probe all.
+ * slots[i] = its slot in the index, or 0; no slots are wanted when `slots` is 0. Returns the number of ids found.
  */
 export function tableFind(table: usize, ids: usize, n: u32, rows: usize, slots: usize): u32 {
   const zeroRow = load<u32>(table, 28);
@@ -30,22 +72,10 @@ export function tableFind(table: usize, ids: usize, n: u32, rows: usize, slots: 
     const m = min(CHUNK, n - s);
     const chunkIds = ids + (<usize>s << 3);
     const chunkRows = rows + (<usize>s << 2);
+    touchBuckets(table, chunkIds, m, chunkRows);
     for (let i: u32 = 0; i < m; i++) {
-      const hash = mix64(load<u64>(chunkIds + (<usize>i << 3)));
-      store<u32>(chunkRows + (<usize>i << 2), <u32>bucketOf(partitionAt(table, hash), hash));
-    }
-    touch(chunkRows, m);
-    for (let i: u32 = 0; i < m; i++) {
-      const id = load<i64>(chunkIds + (<usize>i << 3));
       const at = chunkRows + (<usize>i << 2);
-      const bucket = <usize>load<u32>(at);
-      const hit = hitsOf(bucket, i64x2.splat(id));
-      let slot: usize = 0;
-      if (hit != 0) slot = bucket + (<usize>ctz(hit) << 2);
-      else if (freeSlots(bucket) == 0) {
-        const partition = partitionAt(table, mix64(<u64>id));
-        slot = probe(partition, nextBucket(partition, bucket), id);
-      }
+      const slot = slotFrom(table, <usize>load<u32>(at), load<i64>(chunkIds + (<usize>i << 3)));
       found += <u32>(slot != 0);
       store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
       if (slots != 0) store<u32>(slots + (<usize>(s + i) << 2), <u32>slot);
