@@ -21,3 +21,4 @@ export * from "./table/evict";
 export { tableFind } from "./table/find";
 export * from "./table/lookup";
 export * from "./table/rows";
+export { tableUpdate } from "./table/update";

@@ -185,16 +185,21 @@ export class TableSystem {
   }
 
   /** Finds and steps the rows of all batches; two threads own half of the partitions each. */
-  async update(name: string, threads: 1 | 2): Promise<Measured> {
+  async update(name: string, threads: 1 | 2, kind: 'update' | 'train' = 'update'): Promise<Measured> {
     const { updates, owned, updateIds } = this.#placed.get(name)!;
     const { address: table, dim } = this.#table;
     const timeSec = ++this.#timeSec;
     const work = Array.from({ length: threads }, (_, t): Work => {
       const [first, end] = [t, t + 1].map((n) => (PARTITIONS * n) / threads) as [number, number];
       const batches = threads === 1 ? updates : owned[t]!;
-      return { kind: 'update', table, dim, batches, first, end, gradients: this.#gradients, timeSec };
+      return { kind, table, dim, batches, first, end, gradients: this.#gradients, timeSec };
     });
     return { ...(await this.#run(work, updateIds, updateIds)), checksum: 0 };
+  }
+
+  /** The same in the way of a training step: find, deal to the owners of partitions, apply. */
+  train(name: string, threads: 1 | 2): Promise<Measured> {
+    return this.update(name, threads, 'train');
   }
 
   async #run(work: readonly Work[], ids: number, steppedExpected = 0): Promise<{ ns: number; wallNs: number }> {

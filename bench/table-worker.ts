@@ -39,7 +39,8 @@ export type TableJob = {
 } & (
   | { readonly kind: 'pool'; readonly batches: readonly PoolBatch[] }
   | {
-      readonly kind: 'update';
+      /** `update` finds and steps in one go; `train` does what a training step does. */
+      readonly kind: 'update' | 'train';
       readonly batches: readonly UpdateBatch[];
       /** Partitions this thread owns. */
       readonly first: number;
@@ -70,8 +71,14 @@ function run(job: TableJob): number {
     }
     return 0;
   }
-  const { order, offsets, rows, slots, merged, record } = thread;
+  const { scratch, order, offsets, rows, slots, merged, record } = thread;
   let stepped = 0;
+  if (job.kind === 'update') {
+    for (const { ids, count } of job.batches) {
+      stepped += kernels.tableUpdate(table, ids, count, job.gradients, dim, scratch, job.timeSec);
+    }
+    return stepped;
+  }
   for (const { ids, count } of job.batches) {
     kernels.tableFind(table, ids, count, rows, slots);
     kernels.partitionByHash(ids, count, PARTITIONS, order, offsets);

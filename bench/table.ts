@@ -105,7 +105,7 @@ export async function runTableBench({ quick = false }: { quick?: boolean } = {})
         bytes.push(bytesOf(group, system));
         for (const [index, distribution] of DISTRIBUTIONS.entries()) {
           // Pooling reads weights alone: the state of another optimizer changes nothing about it.
-          const kinds = group.optimizer === 'adagrad' ? (['pool', 'update'] as const) : (['update'] as const);
+          const kinds = (['pool', 'update', 'train'] as const).slice(group.optimizer === 'adagrad' ? 0 : 1);
           for (const kind of kinds) {
             results.push(await measure({ kind, group, distribution, index, rounds: size.rounds }, system, native));
           }
@@ -151,8 +151,15 @@ function bytesOf({ dim, optimizer, rows }: Group, system: TableSystem): Bytes {
   return dim === 16 && optimizer === 'adagrad' ? { ...one, bar: BARS.bytes } : one;
 }
 
+const LABELS = {
+  pool: () => `pool bags of ${BAG}`,
+  update: (optimizer: string) => `${optimizer} with lookup`,
+  /** The steps of training, with ids dealt to owners between lookup and update; the twin does without. */
+  train: (optimizer: string) => `find, deal, ${optimizer}`,
+};
+
 interface Measurement {
-  readonly kind: 'pool' | 'update';
+  readonly kind: keyof typeof LABELS;
   readonly group: Group;
   readonly distribution: Distribution;
   readonly index: number;
@@ -165,7 +172,10 @@ async function measure(
   native: NativeTable | undefined,
 ): Promise<Result> {
   const wasm = (threads: 1 | 2) => () => system[kind](distribution, threads);
-  const twin = async () => ({ wallNs: 0, ...(await native!.run(kind, index * 2 + (kind === 'pool' ? 0 : 1))) });
+  const twin = async () => {
+    const measured = kind === 'pool' ? native!.run('pool', index * 2) : native!.run('update', index * 2 + 1);
+    return { wallNs: 0, ...(await measured) };
+  };
   const systems = [wasm(1), wasm(2), ...(native ? [twin] : [])];
   // The first calls run baseline code and meet cold memory; they also tell whether both sides compute the same.
   const first = await Promise.all([await wasm(1)(), await wasm(2)(), native ? await twin() : undefined]);
@@ -174,9 +184,8 @@ async function measure(
   if (kind === 'pool' && index === 0) agree(sums);
   const rounds = await takeTurns(systems, options);
   const cpuNs = (one: { ns: number }) => one.ns;
-  const label = kind === 'pool' ? `pool bags of ${BAG}` : `${group.optimizer} with lookup`;
   return {
-    name: `${label}, dim ${group.dim}, ${group.rows} rows, ${distribution}`,
+    name: `${LABELS[kind](group.optimizer)}, dim ${group.dim}, ${group.rows} rows, ${distribution}`,
     wasmNs: medianOf(rounds, 0, cpuNs),
     ...(native ? { nativeNs: medianOf(rounds, 2, cpuNs), ratio: ratioOf(rounds, 0, 2, cpuNs) } : {}),
     bar: kind === 'pool' ? BARS.pool[distribution] : BARS[group.optimizer],

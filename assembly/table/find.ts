@@ -6,25 +6,47 @@ import { hitSlot, idBits, partitionAt, probe, ROW_REMOVED } from "./index";
 export const CHUNK: u32 = 256;
 
 /**
- * Loads the word `offset` bytes behind each pointer, so that the misses overlap. A loop that does nothing else: the
+ * Loads the word behind each pointer, so that the misses overlap. A loop that does nothing else: the
  * fewer instructions lie between two misses, the more of them the processor has under way. The result is of no use; a
  * load that may trap is not removed.
  */
-export function touch(pointers: usize, n: u32, offset: usize): i32 {
+function touch(pointers: usize, n: u32): i32 {
   let a: i32 = 0, b: i32 = 0;
   let p = pointers;
   const end = pointers + (<usize>(n & ~7) << 2);
   for (; p < end; p += 32) {
-    a |= load<i32>(<usize>load<u32>(p) + offset); b |= load<i32>(<usize>load<u32>(p, 4) + offset);
-    a |= load<i32>(<usize>load<u32>(p, 8) + offset); b |= load<i32>(<usize>load<u32>(p, 12) + offset);
-    a |= load<i32>(<usize>load<u32>(p, 16) + offset); b |= load<i32>(<usize>load<u32>(p, 20) + offset);
-    a |= load<i32>(<usize>load<u32>(p, 24) + offset); b |= load<i32>(<usize>load<u32>(p, 28) + offset);
+    a |= load<i32>(<usize>load<u32>(p)); b |= load<i32>(<usize>load<u32>(p, 4));
+    a |= load<i32>(<usize>load<u32>(p, 8)); b |= load<i32>(<usize>load<u32>(p, 12));
+    a |= load<i32>(<usize>load<u32>(p, 16)); b |= load<i32>(<usize>load<u32>(p, 20));
+    a |= load<i32>(<usize>load<u32>(p, 24)); b |= load<i32>(<usize>load<u32>(p, 28));
+  }
+  return a | b;
+}
+
+/**
+ * Loads a word of every line of the rows behind the pointers, of `bytes` bytes each. Row by row, not line by line: the
+ * lines of a row share a page, and where the page lies is the slowest part to find out. Rows are aligned when they fill
+ * whole lines; others may end in one line more.
+ */
+export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool): i32 {
+  if (bytes <= 64 && aligned) return touch(pointers, n);
+  let a: i32 = 0, b: i32 = 0;
+  const last = pointers + (<usize>n << 2);
+  for (let p = pointers; p < last; p += 4) {
+    let at = <usize>load<u32>(p);
+    const end = at + bytes;
+    for (; at + 192 < end; at += 256) {
+      a |= load<i32>(at) | load<i32>(at, 64);
+      b |= load<i32>(at, 128) | load<i32>(at, 192);
+    }
+    for (; at < end; at += 64) a |= load<i32>(at);
+    if (!aligned) b |= load<i32>(end - 4);
   }
   return a | b;
 }
 
 /** buckets[i] = first bucket of ids[i], brought near. */
-function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
+export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
   // Shifting twice keeps the count below 64 for one partition, where the shift alone would be by 64, that is by 0.
   const shift: u64 = 63 - <u64>load<u32>(table);
   const partitions = <usize>load<u32>(table, 32);
@@ -35,12 +57,12 @@ function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
     store<u32>(at, load<u32>(partition) + ((<u32>hash & load<u32>(partition, 4)) << 6));
     ids += 8;
   }
-  touch(buckets, n, 0);
+  touch(buckets, n);
 }
 
 /** Slot of `id`, or 0. Nearly always the first match of the first bucket; the walk is for what is absent or further on. */
 // @ts-ignore: decorator
-@inline function slotFrom(table: usize, bucket: usize, id: i64): usize {
+@inline export function slotFrom(table: usize, bucket: usize, id: i64): usize {
   const bits = idBits(bucket, i64x2.splat(id));
   let slot: usize = 0;
   if (bits != 0) slot = hitSlot(bucket, bits);

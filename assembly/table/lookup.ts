@@ -4,7 +4,7 @@
 // Sums run in the order of the ids, from zero, one accumulator per column. A bag that goes on in the next chunk goes on
 // from what it stored, so chunks do not change a bit of the result.
 import { gatherRowsF32 } from "../sparse";
-import { CHUNK, findRows, touch } from "./find";
+import { CHUNK, findRows, touchLines } from "./find";
 
 /** 32 columns at `c` of the rows `q`..`e`, added up in registers. `c` is in bytes. */
 // @ts-ignore: decorator
@@ -89,13 +89,6 @@ import { CHUNK, findRows, touch } from "./find";
   for (; c < bytes; c += 4) sum1(q, e, c, out, resumed);
 }
 
-/** Brings every line of the weights of a chunk of rows near. */
-function touchRows(table: usize, rows: usize, n: u32, bytes: usize): void {
-  for (let c: usize = 0; c < bytes; c += 64) touch(rows, n, c);
-  // Rows that do not fill whole lines may end in one more.
-  if (load<u32>(table, 12) & 63) touch(rows, n, bytes - 4);
-}
-
 /**
  * out[r, :] = sum of the embeddings of the ids splits[r]..splits[r + 1], counted from splits[0]; absent ids count as
  * zeros and are not inserted, an empty row is zeros. `scratch` has room for a chunk of addresses.
@@ -104,6 +97,7 @@ export function tableLookupSumF32(
   table: usize, ids: usize, splits: usize, rows: u32, out: usize, outStride: u32, scratch: usize,
 ): void {
   const bytes = <usize>load<u32>(table, 4) << 2;
+  const aligned = (load<u32>(table, 12) & 63) == 0;
   const strideBytes = <usize>outStride << 2;
   const first = load<u32>(splits);
   const n = load<u32>(splits + (<usize>rows << 2)) - first;
@@ -115,7 +109,7 @@ export function tableLookupSumF32(
   do {
     const m = min(CHUNK, n - s);
     findRows(table, ids + (<usize>s << 3), m, scratch);
-    touchRows(table, scratch, m, bytes);
+    touchLines(scratch, m, bytes, aligned);
     const chunkEnd = s + m;
     while (split < lastSplit) {
       const bagEnd = load<u32>(split, 4) - first;
@@ -136,11 +130,12 @@ export function tableLookupSumF32(
 /** out[i, :] = embedding of ids[i], zeros for an absent one. `scratch` has room for a chunk of addresses. */
 export function tableGatherF32(table: usize, ids: usize, n: u32, out: usize, outStride: u32, scratch: usize): void {
   const dim = load<u32>(table, 4);
+  const aligned = (load<u32>(table, 12) & 63) == 0;
   const strideBytes = <usize>outStride << 2;
   for (let s: u32 = 0; s < n; s += CHUNK) {
     const m = min(CHUNK, n - s);
     findRows(table, ids + (<usize>s << 3), m, scratch);
-    touchRows(table, scratch, m, <usize>dim << 2);
+    touchLines(scratch, m, <usize>dim << 2, aligned);
     gatherRowsF32(scratch, m, dim, out, outStride);
     out += <usize>m * strideBytes;
   }
