@@ -3,7 +3,7 @@ import { mix64 } from "../hash";
 import { hitSlot, idBits, partitionAt, probe, ROW_REMOVED } from "./index";
 
 /** Ids that are looked up together. src/memory/table-layout.ts sizes scratch memory by the same number. */
-export const CHUNK: u32 = 256;
+export const CHUNK: u32 = 512;
 
 /**
  * Loads the word behind each pointer, so that the misses overlap. A loop that does nothing else: the
@@ -39,7 +39,12 @@ export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool)
       a |= load<i32>(at) | load<i32>(at, 64);
       b |= load<i32>(at, 128) | load<i32>(at, 192);
     }
-    for (; at < end; at += 64) a |= load<i32>(at);
+    if (at + 64 < end) {
+      a |= load<i32>(at);
+      b |= load<i32>(at, 64);
+      at += 128;
+    }
+    if (at < end) a |= load<i32>(at);
     if (!aligned) b |= load<i32>(end - 4);
   }
   return a | b;

@@ -77,7 +77,7 @@ export const APPLY_SLICE = { ids: 0, order: 1, offsets: 2, rows: 3, gradients: 4
 export const APPLY_SLICE_BYTES = 32;
 
 /** Ids that a lookup handles together, and the scratch memory it needs for them. */
-export const LOOKUP_CHUNK = 256;
+export const LOOKUP_CHUNK = 512;
 export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 4;
 
 export function tableBytes(segmentCount: number): number {
