@@ -4,7 +4,9 @@
  * Lookups pooled in bags of four and updates of unique ids, on tables far larger than any cache. Both sides count CPU
  * time and take turns, round by round; a ratio is the median over rounds of WASM time divided by native time, so that 1
  * is as fast as native and less is faster. The speed-up of two threads is one thread's CPU time divided by that of the
- * slower of two, which others on the machine disturb less than the time that passes.
+ * slower of two, which others on the machine disturb less than the time that passes; but threads that rarely run at the
+ * same time do not compete for memory either, so it counts only where others leave both cores alone. What others used
+ * includes the twin, about a quarter of a core.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
