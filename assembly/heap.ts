@@ -6,6 +6,7 @@ import { lock, unlock } from "./sync";
 
 /** A cleared block of at least `bytes` bytes, 64-byte aligned; 0 when the heap is full. Sizes are rounded to powers of two. */
 export function heapAlloc(heap: usize, bytes: u32): usize {
+  if (bytes > 0x80000000) return 0;
   const sizeLog2: u32 = bytes <= 64 ? 6 : 32 - clz(bytes - 1);
   const size: u32 = (<u32>1) << sizeLog2;
   const list = heap + 16 + (<usize>sizeLog2 << 2);

@@ -6,6 +6,7 @@
 // A checked instruction whose result is negative ends the step with that result.
 // src/runtime/kernels.ts is the table of opcodes, src/runtime/reference/program.ts the plain twin.
 import * as dense from "./dense";
+import * as optim from "./optim/dense";
 import * as sparse from "./sparse";
 import { barrier } from "./sync";
 import { tableApply, tableFind } from "./table";
@@ -80,6 +81,8 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 24: dense.applyAdagradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), f(o, r, 4), f(o, r, 5)); return 0;
     case 25: dense.applyFtrlF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), f(o, r, 6), f(o, r, 7), f(o, r, 8)); return 0;
     case 26: addCountI64(u(o, r, 0), u(o, r, 1)); return 0;
+    case 27: optim.applyAdamomF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6), f(o, r, 7), f(o, r, 8), f(o, r, 9), f(o, r, 10), u(o, r, 11), u(o, r, 12)); return 0;
+    case 28: optim.applyDenseRmspropF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), f(o, r, 6), f(o, r, 7), f(o, r, 8), f(o, r, 9), u(o, r, 10)); return 0;
     case 40: return <i32>advanceGeneration(u(o, r, 0), u(o, r, 1), u(o, r, 2));
     case 41: return <i32>sparse.uniqueI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
     case 42: sparse.partitionByHash(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;

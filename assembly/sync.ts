@@ -1,4 +1,5 @@
-// Locks and the step barrier. Every wait spins briefly, then sleeps in slices so that an abort is always noticed.
+// Locks and the step barrier. A wait spins briefly and then sleeps. At the barrier an abort is noticed; a lock is held
+// for microseconds, and who waits for one whose owner died is ended together with the pool.
 import { traceNow, traceSpan } from "./trace";
 
 const SPINS: i32 = 4000;

@@ -1,5 +1,6 @@
 // What a touched-key set is made of: header, stripes, overflow set, slots, lanes; and the acts that concern them all.
 // Inserting and stealing are in touched.ts.
+import { mix64 } from "./hash";
 import { lock, unlock } from "./touched-lock";
 
 // Header. Words of the first line are written only while the set is made, initialised or wiped, so every core keeps it.
@@ -35,16 +36,6 @@ export const INSERTED: u32 = 0;
 export const PRESENT: u32 = 1;
 export const OVERFLOW_FULL: u32 = 2;
 export const LOST_LOCK: u32 = 3;
-
-@inline
-export function mix(key: i64): u64 {
-  let x = <u64>key;
-  x ^= x >> 33;
-  x *= 0xff51afd7ed558ccd;
-  x ^= x >> 33;
-  x *= 0xc4ceb9fe1a85ec53;
-  return x ^ (x >> 33);
-}
 
 /**
  * Writes the header of a set at `set` (64-byte aligned) and returns the end of its memory. Nothing after the header and
@@ -178,7 +169,7 @@ export function clearFull(set: usize, epoch: u32, pending: u32): i64 {
 function findOverflow(set: usize, key: i64): usize {
   const overflow = <usize>load<u32>(set, 36);
   const mask = load<u32>(set, 40);
-  let i = <u32>(mix(key) >> 32) & mask;
+  let i = <u32>(mix64(<u64>key) >> 32) & mask;
   let p = overflow + (<usize>i << SLOT_SHIFT);
   // Ends: a quarter of the places stays free.
   while (load<u32>(p, 8) != 0 && load<i64>(p) != key) {

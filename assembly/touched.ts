@@ -6,10 +6,11 @@
 //   epoch is read again after the key. Key 0 is left out, as it looks like a wiped slot.
 // - The shared size is raised in lumps. Each call counts its own unreported keys on top of it, so one writer sees the
 //   exact size; with T writers the set may run over its capacity by T * lump keys (lump is 1 up to capacity 2047).
+import { mix64 } from "./hash";
 import { lock, lockBriefly, tryLock, unlock } from "./touched-lock";
 import {
   CLEAR_LOCK, EPOCH, HOP_RANGE, INSERTED, INSERT_RANGE, LANE_BYTES, LOST_LOCK, PRESENT, SIZE, SLOT_SHIFT, STATE,
-  STRIPE_SHIFT, addOverflow, clearFull, countTouchedKeys, initialise, lockStripes, mix, overflowHas, unlockStripes, wipe,
+  STRIPE_SHIFT, addOverflow, clearFull, countTouchedKeys, initialise, lockStripes, overflowHas, unlockStripes, wipe,
 } from "./touched-store";
 
 export {
@@ -100,7 +101,7 @@ function insertLocked(set: usize, stripe: usize, home: usize, key: i64, hash: u3
 /** Hashes of `count` keys to `hashes`. */
 function hashChunk(keys: usize, count: u32, hashes: usize): void {
   for (let i: u32 = 0; i < count; i++) {
-    store<u32>(hashes + (<usize>i << 2), <u32>mix(load<i64>(keys + (<usize>i << 3))) | 3);
+    store<u32>(hashes + (<usize>i << 2), <u32>mix64(load<u64>(keys + (<usize>i << 3))) | 3);
   }
 }
 

@@ -92,6 +92,7 @@ export class FfmRun {
     this.#turnstile = turnstile;
     const next = (): number | Promise<number> => reader.next(BATCH_TIMEOUT_MS);
     this.#training = trainer.train({
+      batchesAhead: Number.POSITIVE_INFINITY,
       next: () => {
         const held = turnstile.enter();
         return held === undefined ? next() : held.then(next);

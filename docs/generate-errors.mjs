@@ -52,7 +52,11 @@ function groups() {
 function entry(code) {
   const sentence = ERROR_MESSAGES[code];
   const fields = [...new Set([...sentence.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))];
-  const lines = [`### ${code}`, '', `> ${sentence.replace(/\{(\w+)\}/g, '_$1_')}`, ''];
+  const text = sentence
+    .replaceAll('__', '\\_\\_')
+    .replace(/\{(\w+)\}/g, '_$1_')
+    .replaceAll('\n', '\n> ');
+  const lines = [`### ${code}`, '', `> ${text}`, ''];
   if (fields.length > 0) lines.push(`Fields: ${fields.map((field) => `\`${field}\``).join(', ')}.`, '');
   if (ADVICE[code] !== undefined) lines.push(ADVICE[code], '');
   return lines;

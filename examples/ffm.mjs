@@ -42,7 +42,7 @@ try {
   const { session } = trainer;
   const reader = await DataReader.start({ buffer: session.views.buffer, arena: session.arena, dataset });
   try {
-    await trainer.train({ next: () => reader.next(60_000) });
+    await trainer.train({ next: () => reader.next(60_000), batchesAhead: Number.POSITIVE_INFINITY });
   } finally {
     await reader.close();
   }

@@ -121,7 +121,7 @@ try {
   );
   const heldOut = batches.splice(0, 20);
   let at = 0;
-  await trainer.train({ next: () => batches[at++ % batches.length] });
+  await trainer.train({ next: () => batches[at++ % batches.length], batchesAhead: Number.POSITIVE_INFINITY });
   const { auc, loss } = await evaluate(trainer.session, model, heldOut);
   console.log(`held out: AUC ${auc.toFixed(4)}, loss ${loss.toFixed(4)}`);
 } finally {

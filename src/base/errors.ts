@@ -12,6 +12,7 @@ export const ERROR_MESSAGES = {
   ML_CKPT_MODEL: 'model directory {dir} holds a checkpoint of another model: {reason}',
   ML_CKPT_PATH: 'The passed save_path is not a valid checkpoint: {path}',
   ML_CKPT_READ: 'checkpoint file {file} cannot be read: {reason}',
+  ML_CKPT_SETTINGS: 'checkpoint {path} was trained with other settings: {changes}',
   ML_CKPT_SHARDS: '{reason}',
   ML_CKPT_WRITE: 'checkpoint could not be written to {file}: {reason}',
   // command line and files the user names
@@ -33,6 +34,11 @@ export const ERROR_MESSAGES = {
   ML_SSTABLE: 'table file {file} is damaged in its {field}: {reason}',
   // data
   ML_DATASET: 'data set cannot be made: {reason}',
+  // dense optimizers; wording that upstream callers test is upstream's
+  ML_DENSE_LEGACY: 'Please use tf.compat.v1.disable_eager_execution() instead of tf.compat.v1.disable_v2_behavior()',
+  ML_DENSE_SCALAR: '{name} is not a scalar: {shape}',
+  ML_DENSE_SHAPE: 'var and {name} do not have the same shape{variable} {found}',
+  ML_DENSE_SPARSE: '{optimizer} does not support sparse gradients',
   // graph and session
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',
@@ -62,8 +68,48 @@ export const ERROR_MESSAGES = {
   ML_RESHAPE_SIZE: 'Input[{index}] to reshape is a tensor with {size} values, but the requested shape has {requested}',
   ML_RESHAPE_UNKNOWN: 'Only one input size may be -1, not both {first} and {second}for input [{index}]!',
   ML_TENSOR: 'tensor of dtype {dtype} and shape [{shape}] is invalid: {reason}',
-  // sparse
+  // tensor ops; wording as upstream's where its callers test it
+  ML_AUC_SIZE: 'the label and logit not match',
+  ML_CLIP_LIST: 't_list should be a list',
+  ML_FILL_POS: 'pos is bigger than offset size. {pos} v.s. {size}',
+  ML_FILL_ROWS: "Pos's first dim doesn't match dim size. {rows} v.s. {dims}",
+  ML_FILL_VALUE:
+    "Value size doesn't match expected size. expected: {expected}, actual: {actual}. \nPos split: {splits}",
+  ML_GATHER_DIM: 'See unmatched embedding dim {embeddings} and id dim {ids}',
+  ML_MAP_ID: 'Unable to map id {id}',
+  ML_MAP_LISTS: 'ids length and embeddings lenght must match. {ids} vs {embeddings}',
+  ML_OP: '{op} cannot run: {reason}',
+  ML_RAGGED_INVALID: 'The input ragged tensor is invalid.',
+  ML_RAGGED_VALUES: 'Ragged tensor values size must match indices size. Got {values} v.s. {indices}',
+  ML_SEGMENT_EMPTY: 'Indices and updates specified for empty output shape',
+  ML_UNIQUE_ROWS: 'RaggedKey should have {expected} but got {found}',
+  // features
+  ML_FID_SLOT: 'slot should be less than {limit}, while got {slot}',
+  ML_INPUT_TYPE: 'input_type only support example/examplebatch.',
+  ML_LAYOUT: 'layout {layout} cannot be made: {reason}',
+  ML_SEQ_LENGTH: 'seq_length must be greater than 0',
+  ML_SHARDING: 'fids cannot be sharded: {reason}',
+  // sparse; wording that upstream callers test is upstream's
+  ML_BATCH_SOFTMAX_DIM: 'batch_softmax takes segments of dimension 1, got {dim}',
+  ML_COMPRESSOR: 'compressor is not implemented yet. {config}',
+  ML_ENTRY_COMP: 'comp config is missing form entry config: {config}',
+  ML_ENTRY_DIMS:
+    'Initializer/Optimizer/Retriever dim size should match. But got {initializer} vs {optimizer} vs {retriever}',
+  ML_ENTRY_INIT_OPT: 'init or opt config is missing from entry config : {config}',
+  ML_FILTER_FILE: "{field}: {expected} does't match with : {found} read from hash filter checkpoint file.",
+  ML_FILTER_SIZE: 'admission filter cannot be made: {reason}',
+  ML_FILTER_TYPE: 'Invalid filter type, please investigate and retry!',
+  ML_GLOBAL_STEP: 'global_step={step} is negative, please investigate!',
   ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
+  ML_INITIALIZER: 'initializer is not implemented yet. {config}',
+  ML_OPTIMIZER: 'optimizer is not implemented yet. {config}',
+  ML_RATE: 'learning rate cannot be made: {reason}',
+  ML_RATE_BASE: 'Learning rate function must override __call__',
+  ML_RATE_COUNT: 'Size of learning_rate_fns and size of segments must be equal.',
+  ML_RATE_EMPTY: 'Learning_rate_fns must be not empty.',
+  ML_STEP_INTERVAL: 'init_step_interval should be >= 1, while got {interval}',
+  ML_TABLE_SKIP_ZERO: 'Only EntryConfig_EntryType_SERVING supports skip_zero_embedding!',
+  ML_TABLE_TYPE: 'Unknown type of hash table. {config}',
   ML_TOUCHED_SIZE: 'touched-key set {name} cannot be made: {reason}',
 } as const;
 

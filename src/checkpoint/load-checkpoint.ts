@@ -54,7 +54,8 @@ export async function loadCheckpoint(prefix: string, options: LoadOptions = {}):
   return withHint(dirname(prefix), prefix, async () => {
     const { manifest, dense } = await verifyCheckpoint(prefix, options.expect);
     const tables = manifest.tables.map((table) => loadedTable(prefix, table));
-    return { path: prefix, step: manifest.step, modelName: manifest.model, dense, tables };
+    const { step, model: modelName, settings } = manifest;
+    return { path: prefix, step, modelName, ...(settings && { settings }), dense, tables };
   });
 }
 

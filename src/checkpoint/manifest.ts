@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { crc32c, crcHex } from '../io/crc32c.js';
 import { type DumpedOptimizer, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
-import type { DenseLayout, ModelLayout, TableLayout } from './snapshot.js';
+import type { DenseLayout, ModelLayout, Settings, TableLayout } from './snapshot.js';
 
 const FORMAT = 1;
 const count = z.number().int().nonnegative();
@@ -19,6 +19,7 @@ const schema = z.strictObject({
   format: z.literal(FORMAT),
   model: z.string(),
   step: count,
+  settings: z.optional(z.record(z.string(), z.union([z.string(), z.number()]))),
   dense: z.array(
     z.strictObject({ name: z.string(), dtype: z.enum(['float32', 'int32', 'int64']), shape: z.array(count) }),
   ),
@@ -50,6 +51,7 @@ export interface ManifestTable extends TableLayout {
 export interface Manifest {
   readonly model: string;
   readonly step: number;
+  readonly settings?: Settings | undefined;
   readonly dense: readonly DenseLayout[];
   readonly tables: readonly ManifestTable[];
   readonly files: readonly ManifestFile[];
@@ -61,6 +63,7 @@ export function formatManifest(manifest: Manifest): string {
     format: FORMAT,
     model: manifest.model,
     step: manifest.step,
+    settings: manifest.settings,
     dense: manifest.dense.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     tables: manifest.tables.map(({ name, segments, rowCount, files }) => ({
       name,

@@ -1,18 +1,19 @@
 /** @file Ties checkpoints to sessions: what a session holds as a snapshot, and putting a loaded one back. */
 import type { Tensor } from '../graph/graph.js';
-import { VARIABLES } from '../graph/ops/state.js';
+import { GLOBAL_STEP, VARIABLES } from '../graph/ops/state.js';
 import type { Session } from '../runtime/session.js';
 import { TABLES } from '../sparse/embedding-ops.js';
 import { HashTable } from '../sparse/hash-table.js';
 import type { TableConfig } from '../sparse/table-config.js';
 import type { LoadedCheckpoint } from './load-checkpoint.js';
-import { type DenseValue, GLOBAL_STEP, type Snapshot, type TableSnapshot } from './snapshot.js';
+import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.js';
 
 /** All variables and tables of the session, in place: save it before the next step runs. */
-export function snapshotSession(session: Session, modelName: string): Snapshot {
+export function snapshotSession(session: Session, modelName: string, settings?: Settings): Snapshot {
   return {
     step: session.globalStep,
     modelName,
+    ...(settings && { settings }),
     dense: denseVariables(session).map((tensor): DenseValue => {
       const { name } = tensor.op;
       const shape = tensor.spec.shape as readonly number[];

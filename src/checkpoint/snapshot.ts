@@ -1,7 +1,9 @@
 /**
  * @file What a checkpoint holds, as types, and the checks a snapshot must pass before anything is written.
  */
+
 import { MonolithError } from '../base/errors.js';
+import { GLOBAL_STEP } from '../graph/ops/state.js';
 import type { EntryRow } from '../io/entry-dump.js';
 import { type DumpSegment, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
 import { tableBaseName } from '../io/shard-files.js';
@@ -44,14 +46,15 @@ export interface ModelLayout {
   readonly tables: readonly TableLayout[];
 }
 
+/** What else a run depends on, for example its batch size: kept to tell when a later run has it otherwise. */
+export type Settings = Readonly<Record<string, string | number>>;
+
 export interface Snapshot extends ModelLayout {
   readonly step: number;
+  readonly settings?: Settings;
   readonly dense: readonly DenseValue[];
   readonly tables: readonly TableSnapshot[];
 }
-
-/** Stored among the dense values by every save; not part of `Snapshot.dense`. */
-export const GLOBAL_STEP = 'global_step';
 
 const ARRAY_TYPES = { float32: Float32Array, int32: Int32Array, int64: BigInt64Array } as const;
 

@@ -1,8 +1,10 @@
 /**
  * @file Writes all files of one checkpoint under temporary names and describes them in a manifest.
  */
+
 import { join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
+import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { FileSink, writeError, writeWhole } from '../io/atomic-file.js';
 import { crcHex } from '../io/crc32c.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
@@ -12,7 +14,7 @@ import { shardCountOf, shardFileName, shardRowCount, tableBaseName } from '../io
 import { sortedByName, writeBundleData } from '../io/tensor-bundle.js';
 import { formatManifest, type ManifestFile, type ManifestTable } from './manifest.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
-import { GLOBAL_STEP, type Snapshot, type TableRow, type TableSnapshot } from './snapshot.js';
+import type { Snapshot, TableRow, TableSnapshot } from './snapshot.js';
 import type { StagedFiles } from './staged-files.js';
 
 export interface StagedCheckpoint {
@@ -46,8 +48,9 @@ export async function stageCheckpoint(
   const index = await within(`${prefix}${INDEX_SUFFIX}`, () => writeWhole(indexFile, data.index, fs));
   files.push(described(DATA_SUFFIX, data.sink), described(INDEX_SUFFIX, index));
 
-  const { modelName: model, dense } = snapshot;
-  const manifestText = formatManifest({ model, step: snapshot.step, dense: sortedByName(dense), tables, files });
+  const { modelName: model, settings } = snapshot;
+  const dense = sortedByName(snapshot.dense);
+  const manifestText = formatManifest({ model, step: snapshot.step, settings, dense, tables, files });
   const manifestFile = join(assets, MANIFEST_FILE);
   const manifest = await within(`${prefix}${MANIFEST_SUFFIX}`, () => writeWhole(manifestFile, manifestText, fs));
   await within(`${prefix}${ASSETS_SUFFIX}`, () => fs.syncDirectory(assets));

@@ -4,10 +4,12 @@
  * Tables are read through once here, row by row, and again when their rows are taken: a restore must know that all of
  * it is good before it changes the first value, and a table may be larger than memory.
  */
+
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { crc32c, crcHex } from '../io/crc32c.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RecordReader } from '../io/record-reader.js';
@@ -16,7 +18,7 @@ import { type BundleTensor, readTensorBundle } from '../io/tensor-bundle.js';
 import { checkModel, type Manifest, type ManifestFile, type ManifestTable, parseManifest } from './manifest.js';
 import { isMissing } from './model-dir.js';
 import { ASSETS_SUFFIX, assetDir, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_SUFFIX } from './names.js';
-import { type DenseValue, GLOBAL_STEP, type ModelLayout } from './snapshot.js';
+import type { DenseValue, ModelLayout } from './snapshot.js';
 
 const ROWS_PER_TURN = 65536;
 

@@ -74,7 +74,7 @@ export async function runProgram(args: readonly string[], io: CliIo, parts: Prog
       exitCode = code;
     });
     if (args.length === 0) {
-      io.err.write(program.helpInformation() + ROOT_HELP);
+      io.err.write(`${program.helpInformation()}${ROOT_HELP}\n`);
       return EXIT_MISUSED;
     }
     refuseUnknownHelp(args, program);

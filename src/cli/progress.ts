@@ -164,6 +164,8 @@ function eventText(event: Exclude<TrainEvent, ProgressEvent>): string {
     }
     case 'warning':
       return `warning ${event.code}: ${event.message}`;
+    case 'note':
+      return `note: ${event.message}`;
     default:
       return event satisfies never;
   }

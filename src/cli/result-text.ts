@@ -6,19 +6,23 @@ import type { TrainResult } from './train-job.js';
 export function resultText(result: TrainResult): string {
   const threads = counted(result.threads, 'thread');
   const rows: [string, string][] = [
-    ['final loss', result.loss === null ? 'none: no step was run' : lossText(result.loss)],
+    ['final loss', result.loss === null ? 'none: no step was run' : `${lossText(result.loss)} (last batch)`],
+    ['held-out loss', result.evalLoss === null ? 'none' : lossText(result.evalLoss)],
     ['held-out AUC', result.auc === null ? 'undefined: no held-out examples of both classes' : result.auc.toFixed(4)],
     [
       'throughput',
       `${rateText(result.examplesPerS)} examples/s, ${rateText(result.stepsPerS)} steps/s (${threads}, ${result.backend} backend)`,
     ],
-    ['checkpoint', result.checkpoint ?? 'not kept: --model-dir DIR keeps it'],
+    [
+      'checkpoint',
+      result.checkpoint ?? (result.loss === null ? 'none: no step was run' : 'not kept: --model-dir DIR keeps it'),
+    ],
   ];
   if (result.trace !== null) {
     rows.push(['trace', `${result.trace} (sum it up with: monolith trace ${shellWord(result.trace)})`]);
   }
   const title = result.interrupted ? `stopped early at step ${result.step}` : `done at step ${result.step}`;
-  return `${[title, ...rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`)].join('\n')}\n`;
+  return `${[title, ...rows.map(([name, value]) => `  ${name.padEnd(14)}${value}`)].join('\n')}\n`;
 }
 
 /** `text` as one word of a shell command. */

@@ -3,6 +3,7 @@
  *
  * It prints nothing; what happens is told as events. Everything that can be refused is refused before the first step.
  */
+import { MonolithError } from '../base/errors.js';
 import { DataReader } from '../data/data-reader.js';
 import { type FfmDatasetOptions, heldOutOf, loadFfmBatches } from '../data/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../data/ffm-example.js';
@@ -32,6 +33,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     steps,
     saveEverySteps: options.saveEverySteps,
     hooks: [progress],
+    settings: { data: options.data, vocab: options.vocab, batch_size: batchSize, seed },
     signal: options.signal,
     session: {
       schema: ffmSchema(),
@@ -50,6 +52,10 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   });
   const { session, startStep, restored } = trainer;
   checkpoint = restored;
+  if (trainer.changedSettings.length > 0) {
+    const { code, message } = otherSettings(restored, trainer.changedSettings);
+    onEvent({ event: 'warning', code, message });
+  }
   let interrupted: boolean;
   let evaluation: Evaluation;
   try {
@@ -79,6 +85,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     step: session.globalStep,
     loss: progress.loss,
     auc: evaluation.auc,
+    evalLoss: evaluation.loss,
     examplesPerS: progress.stepsPerS * batchSize,
     stepsPerS: progress.stepsPerS,
     threads,
@@ -89,6 +96,11 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   };
   return result;
 };
+
+/** Going on is what was asked for, but the data is not the one that would have come next. */
+function otherSettings(path: string | null, changed: readonly string[]): MonolithError {
+  return new MonolithError('ML_CKPT_SETTINGS', { path, changes: changed.join('; ') });
+}
 
 /** Trains on the batches of the reader thread; a resumed run goes on with the batch that would have come next. */
 async function trainOnReader(
@@ -112,6 +124,8 @@ async function trainOnReader(
   progress.start(trainer.lastStep);
   try {
     return await trainer.train({
+      // The reader's batches are resident: their addresses stay good.
+      batchesAhead: Number.POSITIVE_INFINITY,
       next: () => {
         main?.counter(depth, reader.depth, main.now());
         return reader.next(BATCH_TIMEOUT_MS);
@@ -142,6 +156,6 @@ async function writeTrace(
   const total = lost.reduce((sum, count) => sum + count, 0);
   if (total > 0) {
     const message = `the trace holds the end of the run: ${total} older events were overwritten`;
-    onEvent({ event: 'warning', code: 'ML_TRACE_WRITE', message });
+    onEvent({ event: 'note', message });
   }
 }

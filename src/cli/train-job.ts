@@ -5,10 +5,13 @@
  * these types, so `monolith --help` loads no training code.
  */
 
+import { PARTITIONS } from '../memory/table-layout.js';
+
 export const MODELS = ['ffm'] as const;
 export const DATA_SOURCES = ['clicks', 'reference'] as const;
 export const BACKENDS = ['wasm', 'reference'] as const;
-export const THREADS_MAX = 64;
+/** As many as a table has partitions. */
+export const THREADS_MAX = PARTITIONS;
 
 export type ModelName = (typeof MODELS)[number];
 export type DataName = (typeof DATA_SOURCES)[number];
@@ -77,7 +80,9 @@ export type TrainEvent =
       readonly loss: number;
       readonly examples: number;
     }
-  | { readonly event: 'warning'; readonly code: string; readonly message: string };
+  | { readonly event: 'warning'; readonly code: string; readonly message: string }
+  /** Worth knowing, and nothing is wrong. */
+  | { readonly event: 'note'; readonly message: string };
 
 export type ProgressEvent = Extract<TrainEvent, { event: 'progress' }>;
 export type StartEvent = Extract<TrainEvent, { event: 'start' }>;
@@ -86,6 +91,8 @@ export interface TrainResult {
   readonly step: number;
   readonly loss: number | null;
   readonly auc: number | null;
+  /** Mean loss over the held-out examples. */
+  readonly evalLoss: number | null;
   readonly examplesPerS: number;
   readonly stepsPerS: number;
   readonly threads: number;

@@ -1,16 +1,24 @@
 /**
  * @file EntryDump: one row of an embedding table on disk (embedding_hash_table.proto).
  *
- * All rows of a table have the same shape, so a codec makes the message once with zeros and then only drops values in.
- * Decoding tries the same fixed layout first and falls back to a general parse, because other writers may order or pack
+ * All rows of a table have the same shape, so a codec makes the message once with zeros and then only drops values in;
+ * only an optimizer that dumps a varint (batch_softmax) has its message built anew for each row. Decoding tries the same fixed layout first and falls back to a general parse, because other writers may order or pack
  * fields differently. 64-bit ids stay bigint.
  */
 import { MonolithError } from '../base/errors.js';
-import { type DumpSegment, dumpShapeOf, stateCountOf, weightCountOf } from './optimizer-dump.js';
+import {
+  type DumpSegment,
+  dumpShapeOf,
+  floatsOf,
+  segmentStateCount,
+  stateCountOf,
+  weightCountOf,
+  wordOf,
+} from './optimizer-dump.js';
 import { ProtoReader } from './proto-reader.js';
 import { ProtoWriter, putVarint, varintSize, WIRE_BYTES, WIRE_FIXED32 } from './proto-writer.js';
 
-/** One row. `state` holds the optimizer state of each segment in turn: adagrad norm; ftrl norm, then zero. */
+/** One row. `state` holds the words of optimizer state of each segment in turn: adagrad norm; ftrl norm, then zero. */
 export interface EntryRow {
   id: bigint;
   readonly weights: Float32Array;
@@ -44,6 +52,8 @@ export class EntryDumpCodec {
   /** Position and value of every template byte that is neither id nor float, tags of floats included. */
   readonly #constantAt: Int32Array;
   readonly #constant: Uint8Array;
+  /** True when every row has a message of the same size, but for the time. */
+  readonly #isFixed: boolean;
 
   constructor(segments: readonly DumpSegment[]) {
     this.segments = segments;
@@ -52,7 +62,10 @@ export class EntryDumpCodec {
     const { template, runs } = layOut(segments, this.weightCount);
     this.#template = template;
     this.#runs = runs;
-    this.maxBytes = template.length + 10;
+    const varints = segments.filter((segment) => dumpShapeOf(segment).parts.some((part) => part.kind === 'int64'));
+    this.#isFixed = varints.length === 0;
+    // A varint in a dump may take nine bytes more than in the template, and lengthen the three sizes around it.
+    this.maxBytes = template.length + 10 + 16 * varints.length;
     const constantAt = constantPositions(template.length, runs);
     this.#constantAt = Int32Array.from(constantAt);
     this.#constant = Uint8Array.from(constantAt, (at) => template[at]!);
@@ -71,6 +84,7 @@ export class EntryDumpCodec {
   /** Writes `row` from `bytes[at]`, where `maxBytes` must be free, and returns its size. `view` is over `bytes`. */
   encode(row: EntryRow, bytes: Uint8Array, view: DataView, at: number): number {
     this.#checkShape(row);
+    if (!this.#isFixed) return encodeAny(this.segments, row, bytes, at);
     bytes.set(this.#template, at);
     view.setBigInt64(at + ID_AT, row.id, true);
     for (const run of this.#runs) {
@@ -98,6 +112,7 @@ export class EntryDumpCodec {
   /** True when the message has exactly the layout `encode` writes. */
   #decodeFixed(payload: Uint8Array, row: EntryRow): boolean {
     const timeAt = this.#template.length;
+    if (!this.#isFixed) return false;
     if (payload.length <= timeAt || payload.length > timeAt + 6) return false;
     const constantAt = this.#constantAt;
     const constant = this.#constant;
@@ -128,7 +143,7 @@ export class EntryDumpCodec {
     const reader = new ProtoReader(payload);
     let hasId = false;
     let weights = 0;
-    const progress: Progress = { segment: 0, stateAt: 0 };
+    const progress: Progress = { segment: 0, stateAt: 0, dumps: 0 };
     row.lastUpdateSec = 0;
     for (let field = reader.next(); field !== 0; field = reader.next()) {
       if (field === FIELD_ID) {
@@ -141,8 +156,23 @@ export class EntryDumpCodec {
     }
     if (!hasId) badRow('id', 'is missing');
     if (weights !== this.weightCount) badRow('num', `holds ${weights} values, expected ${this.weightCount}`);
+    this.#passSilent(progress);
     if (progress.segment !== this.segments.length) {
-      badRow('opt', `holds ${progress.segment} optimizer dumps, expected ${this.segments.length}`);
+      badRow('opt', `holds ${progress.dumps} optimizer dumps, expected ${this.#dumpCount}`);
+    }
+  }
+
+  get #dumpCount(): number {
+    return this.segments.filter((segment) => dumpShapeOf(segment).field !== null).length;
+  }
+
+  /** Moves on to the next segment that leaves a dump. */
+  #passSilent(progress: Progress): void {
+    for (;;) {
+      const segment = this.segments[progress.segment];
+      if (segment === undefined || dumpShapeOf(segment).field !== null) return;
+      progress.segment++;
+      progress.stateAt += segmentStateCount(segment);
     }
   }
 
@@ -150,10 +180,12 @@ export class EntryDumpCodec {
     for (let field = reader.next(); field !== 0; field = reader.next()) {
       if (field !== 1) reader.skip();
       else {
+        this.#passSilent(progress);
         const segment = this.segments[progress.segment];
-        if (segment === undefined) badRow('opt', `holds more than ${this.segments.length} optimizer dumps`);
+        if (segment === undefined) badRow('opt', `holds more than ${this.#dumpCount} optimizer dumps`);
         progress.stateAt = decodeSingle(reader.message(), segment, row.state, progress.stateAt);
         progress.segment++;
+        progress.dumps++;
       }
     }
   }
@@ -163,6 +195,7 @@ export class EntryDumpCodec {
 interface Progress {
   segment: number;
   stateAt: number;
+  dumps: number;
 }
 
 function badRow(field: string, reason: string): never {
@@ -178,8 +211,7 @@ function readTime(reader: ProtoReader): number {
 /** Reads one SingleOptimizerDump into the state of its segment; returns where the next segment's state begins. */
 function decodeSingle(reader: ProtoReader, segment: DumpSegment, state: Float32Array, stateAt: number): number {
   const shape = dumpShapeOf(segment);
-  const count = segment.stateDim ?? segment.dim;
-  const filled = shape.parts.map((part) => stateAt + part.stateBlock * count);
+  const counts = shape.parts.map(() => 0);
   let seen = false;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field !== shape.field) badRow('opt', `dump field ${field} is not ${segment.optimizer}`);
@@ -187,19 +219,76 @@ function decodeSingle(reader: ProtoReader, segment: DumpSegment, state: Float32A
     const dump = reader.message();
     for (let inner = dump.next(); inner !== 0; inner = dump.next()) {
       const index = shape.parts.findIndex((part) => part.field === inner);
-      if (index < 0) dump.skip();
-      else {
-        const limit = stateAt + (shape.parts[index]!.stateBlock + 1) * count;
-        filled[index] = dump.floats(state, filled[index]!, limit);
+      const part = shape.parts[index];
+      if (part === undefined || part.kind === 'unused') {
+        dump.skip();
+        continue;
+      }
+      const range = floatsOf(segment, part);
+      if (range !== null) {
+        const begin = stateAt + range.at;
+        // A single value may be set again, the last one counts; repeated ones add up.
+        const from = part.kind === 'float' ? begin : begin + counts[index]!;
+        counts[index] = dump.floats(state, from, begin + range.count) - begin;
+      } else if (part.kind === 'int64') {
+        putWords(state, stateAt + wordOf(segment, part.scalar), dump.int64());
+        counts[index] = 1;
       }
     }
   }
   if (!seen) badRow('opt', `dump is empty, expected ${segment.optimizer}`);
   shape.parts.forEach((part, index) => {
-    const found = filled[index]! - stateAt - part.stateBlock * count;
-    if (found !== count) badRow(`opt.${segment.optimizer}.${part.name}`, `holds ${found} values, expected ${count}`);
+    if (part.kind === 'unused') return;
+    const wanted = floatsOf(segment, part)?.count ?? 1;
+    const found = counts[index]!;
+    if (found !== wanted) badRow(`opt.${segment.optimizer}.${part.name}`, `holds ${found} values, expected ${wanted}`);
   });
-  return stateAt + shape.parts.length * count;
+  return stateAt + segmentStateCount(segment);
+}
+
+/** The words as they are: as floats they could be NaN, and a NaN may lose bits on its way through a number. */
+function wordsOf(state: Float32Array): Uint32Array {
+  return new Uint32Array(state.buffer, state.byteOffset, state.length);
+}
+
+function putWords(state: Float32Array, at: number, value: bigint): void {
+  const words = wordsOf(state);
+  words[at] = Number(BigInt.asUintN(32, value));
+  words[at + 1] = Number(BigInt.asUintN(32, value >> 32n));
+}
+
+function takeWords(state: Float32Array, at: number): bigint {
+  const words = wordsOf(state);
+  return BigInt.asIntN(64, (BigInt(words[at + 1]!) << 32n) | BigInt(words[at]!));
+}
+
+/** A row field by field, for shapes whose messages differ in size. */
+function encodeAny(segments: readonly DumpSegment[], row: EntryRow, bytes: Uint8Array, at: number): number {
+  const writer = new ProtoWriter(1024);
+  writer.sfixed64Field(FIELD_ID, row.id);
+  for (const weight of row.weights) writer.floatField(FIELD_NUM, weight);
+  const dumps = new ProtoWriter();
+  let stateAt = 0;
+  for (const segment of segments) {
+    const { field, parts } = dumpShapeOf(segment);
+    if (field !== null) {
+      const dump = new ProtoWriter();
+      for (const part of parts) {
+        const range = floatsOf(segment, part);
+        const values = range === null ? [] : row.state.subarray(stateAt + range.at, stateAt + range.at + range.count);
+        for (const value of values) dump.floatField(part.field, value);
+        if (part.kind === 'unused') dump.int64Field(part.field, 0);
+        if (part.kind === 'int64')
+          dump.int64Field(part.field, takeWords(row.state, stateAt + wordOf(segment, part.scalar)));
+      }
+      dumps.bytesField(1, new ProtoWriter().bytesField(field, dump.finish()).finish());
+    }
+    stateAt += segmentStateCount(segment);
+  }
+  writer.bytesField(FIELD_OPT, dumps.finish()).int64Field(FIELD_TIME, row.lastUpdateSec);
+  const message = writer.finish();
+  bytes.set(message, at);
+  return message.length;
 }
 
 /** The message with zeros in place of values, up to and including the tag of the time. */
@@ -213,16 +302,28 @@ function layOut(segments: readonly DumpSegment[], weightCount: number): { templa
   writer.sfixed64Field(FIELD_ID, 0n);
   addRun(FIELD_NUM, weightCount, false, 0);
 
-  const dumpBytes = segments.map((s) => dumpShapeOf(s).parts.length * (s.stateDim ?? s.dim) * FLOAT_FIELD_BYTES);
-  const singleBytes = dumpBytes.map((size) => 1 + varintSize(size) + size);
-  writer.tag(FIELD_OPT, WIRE_BYTES).varint(singleBytes.reduce((sum, size) => sum + 1 + varintSize(size) + size, 0));
+  const partsOf = (segment: DumpSegment) =>
+    dumpShapeOf(segment).parts.map((part) => ({ part, range: floatsOf(segment, part) }));
+  const dumpBytes = segments.map((segment) =>
+    partsOf(segment).reduce((sum, { range }) => sum + (range === null ? 2 : range.count * FLOAT_FIELD_BYTES), 0),
+  );
+  const singleBytes = dumpBytes.map((size, i) =>
+    dumpShapeOf(segments[i]!).field === null ? 0 : 1 + varintSize(size) + size,
+  );
+  writer
+    .tag(FIELD_OPT, WIRE_BYTES)
+    .varint(singleBytes.reduce((sum, size) => sum + (size === 0 ? 0 : 1 + varintSize(size) + size), 0));
   let stateAt = 0;
   segments.forEach((segment, i) => {
-    const shape = dumpShapeOf(segment);
-    const count = segment.stateDim ?? segment.dim;
-    writer.tag(1, WIRE_BYTES).varint(singleBytes[i]!).tag(shape.field, WIRE_BYTES).varint(dumpBytes[i]!);
-    for (const part of shape.parts) addRun(part.field, count, true, stateAt + part.stateBlock * count);
-    stateAt += shape.parts.length * count;
+    const { field } = dumpShapeOf(segment);
+    if (field !== null) {
+      writer.tag(1, WIRE_BYTES).varint(singleBytes[i]!).tag(field, WIRE_BYTES).varint(dumpBytes[i]!);
+      for (const { part, range } of partsOf(segment)) {
+        if (range !== null) addRun(part.field, range.count, true, stateAt + range.at);
+        else writer.int64Field(part.field, 0);
+      }
+    }
+    stateAt += segmentStateCount(segment);
   });
   writer.tag(FIELD_TIME, 0);
   return { template: writer.finish(), runs };

@@ -40,6 +40,11 @@ export class ProtoReader {
     return this.#field;
   }
 
+  /** Where the next read begins, in `bytes`. */
+  get position(): number {
+    return this.#at;
+  }
+
   get wire(): number {
     return this.#wire;
   }
@@ -56,6 +61,11 @@ export class ProtoReader {
 
   int64(): bigint {
     this.#expect(WIRE_VARINT);
+    return this.varint64();
+  }
+
+  /** A signed 64-bit varint without a tag, as packed fields hold. */
+  varint64(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = this.#byte();

@@ -21,3 +21,17 @@ export function createSharedMemory(bytes: number): WebAssembly.Memory {
     );
   }
 }
+
+/** The least a session starts with when the machine grants no more. */
+const RESERVE_BYTES_MIN = 256 << 20;
+
+/** The largest shared memory the machine grants: address space only, until it is written. */
+export function reserveSharedMemory(): WebAssembly.Memory {
+  for (let bytes = MEMORY_BYTES_MAX; ; bytes /= 2) {
+    try {
+      return createSharedMemory(bytes);
+    } catch (error) {
+      if (bytes <= RESERVE_BYTES_MIN) throw error;
+    }
+  }
+}

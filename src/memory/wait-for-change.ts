@@ -4,8 +4,11 @@
  * For the main thread, which must stay free for the event loop, and for threads that answer messages while they wait.
  */
 
-/** A timer with more than this fires at once, so longer limits are waited out in parts. */
-const TIMER_MS_MAX = 0x7fffffff;
+/**
+ * Longer limits are waited out in parts: a wait that is over early stays in the engine's memory until its limit passes,
+ * and many short waits with long limits would add up.
+ */
+export const WAIT_MS_MAX = 1000;
 const POLL_MS_MAX = 16;
 
 export interface WaitOptions {
@@ -20,7 +23,7 @@ export interface WaitOptions {
  * caller looks again in every case, so it is not told which.
  */
 export function waitForChange(words: Int32Array, index: number, value: number, options: WaitOptions): Promise<void> {
-  const timeoutMs = Math.min(Math.max(options.timeoutMs, 0), TIMER_MS_MAX);
+  const timeoutMs = Math.min(Math.max(options.timeoutMs, 0), WAIT_MS_MAX);
   const { signal } = options;
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,7 +1,5 @@
 /** @file Loss and AUC of a model over batches in shared memory. */
-
-import { BATCH_POINTERS, BATCH_ROWS } from '../memory/batch.js';
-import { view } from '../memory/views.js';
+import { MonolithError } from '../base/errors.js';
 import type { Session } from '../runtime/session.js';
 import type { ModelSpec } from '../train/model-spec.js';
 import { auc } from './auc.js';
@@ -15,7 +13,7 @@ export interface Evaluation {
 
 /** Makes the program of `evaluate`, so that want of memory shows before training and not after it. */
 export function prepareEvaluation(session: Session, model: ModelSpec): void {
-  session.prepare([model.pred, model.loss]);
+  session.prepare(fetchesOf(model));
 }
 
 /** Runs the forward part over `batches` (addresses). */
@@ -24,11 +22,12 @@ export async function evaluate(session: Session, model: ModelSpec, batches: read
   const scores: number[] = [];
   let lossSum = 0;
   for (const batch of batches) {
-    const [pred, loss] = await session.run([model.pred, model.loss], batch);
-    for (const score of pred as Float32Array) scores.push(score);
-    for (const label of labelsOf(session, model, batch)) labels.push(label);
-    lossSum += (loss as number) * (pred as Float32Array).length;
+    const [pred, label, loss] = (await session.run(fetchesOf(model), batch)) as [Float32Array, Float32Array, number];
+    for (const score of pred) scores.push(score);
+    for (const one of label) labels.push(one);
+    lossSum += loss * pred.length;
   }
+  if (scores.length === 0) throw new MonolithError('ML_DATASET', { reason: 'there are no examples to evaluate on' });
   return {
     auc: auc(Float32Array.from(labels), Float32Array.from(scores)),
     loss: lossSum / scores.length,
@@ -36,13 +35,6 @@ export async function evaluate(session: Session, model: ModelSpec, batches: read
   };
 }
 
-function labelsOf(session: Session, model: ModelSpec, batch: number): Float32Array {
-  const { views, schema } = session;
-  const before = schema.slice(
-    0,
-    schema.findIndex((feed) => feed.name === model.label.op.name),
-  );
-  const word = before.reduce((at, feed) => at + (feed.kind === 'dense' ? 1 : 2), BATCH_POINTERS);
-  const pointer = views.u32[batch / 4 + word]!;
-  return view(Float32Array, views.buffer, pointer, views.u32[batch / 4 + BATCH_ROWS]!, 'labels');
+function fetchesOf(model: ModelSpec) {
+  return [model.pred, model.label, model.loss];
 }

@@ -11,13 +11,18 @@ import { Variable, type VariableAttrs, variable } from '../graph/ops/state.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, registerLowering } from '../runtime/lowering.js';
+import { type Rate, rateAt } from '../sparse/learning-rate.js';
 import type { LearningRateFunction, OptimizerConfig } from '../sparse/table-config.js';
+import type { DenseOptimizer } from './dense-optimizers.js';
 
 /** Ranges of threads are whole cache lines: no two threads write the same one. */
 const RANGE_FLOATS = 16;
 
+/** An optimizer of tables, or one that only dense variables have. */
+export type VariableOptimizer = OptimizerConfig | DenseOptimizer;
+
 export interface ApplyGradientAttrs {
-  readonly optimizer: OptimizerConfig;
+  readonly optimizer: VariableOptimizer;
   /** Replaces the optimizer's own rate; null for none. */
   readonly learningRateFn: LearningRateFunction | null;
 }
@@ -55,7 +60,7 @@ export interface ApplyGradientsOptions {
  */
 export function applyGradients(
   gradsAndVars: readonly (readonly [Tensor, Tensor])[],
-  optimizer: OptimizerConfig,
+  optimizer: VariableOptimizer,
   options: ApplyGradientsOptions = {},
 ): Op[] {
   const attrs: ApplyGradientAttrs = { optimizer, learningRateFn: options.learningRateFn ?? null };
@@ -68,7 +73,7 @@ export function applyGradients(
   });
 }
 
-function createSlots(target: Tensor, optimizer: OptimizerConfig): Tensor[] {
+function createSlots(target: Tensor, optimizer: VariableOptimizer): Tensor[] {
   switch (optimizer.kind) {
     case 'sgd':
       return [];
@@ -76,6 +81,8 @@ function createSlots(target: Tensor, optimizer: OptimizerConfig): Tensor[] {
       return [createSlot(target, 'Adagrad', optimizer.initialAccumulatorValue)];
     case 'ftrl':
       return [createSlot(target, 'Ftrl', optimizer.initialAccumulatorValue), createSlot(target, 'Ftrl_1', 0)];
+    case 'dense':
+      return optimizer.slotNames.map((slot) => createSlot(target, `${optimizer.name}/${slot}`, 0));
     default:
       return optimizer satisfies never;
   }
@@ -114,7 +121,7 @@ registerLowering(ApplyGradient, (op, context) => {
 });
 
 /** Operands: weights, slots, gradient, count, rate; the optimizer's own parameters follow. */
-function emitStep(context: LoweringContext, optimizer: OptimizerConfig, operands: readonly Register[]): void {
+function emitStep(context: LoweringContext, optimizer: VariableOptimizer, operands: readonly Register[]): void {
   const { thread } = context;
   switch (optimizer.kind) {
     case 'sgd':
@@ -129,6 +136,13 @@ function emitStep(context: LoweringContext, optimizer: OptimizerConfig, operands
       context.emitThread(KERNEL.applyFtrlF32, [...operands, ...parameters]);
       return;
     }
+    case 'dense': {
+      if (optimizer.isIdle) return;
+      const floats = optimizer.parameters.map((value) => thread.constantF32(value));
+      const flags = optimizer.flags.map((value) => thread.constant(value));
+      context.emitThread(KERNEL[optimizer.kernel], [...operands, ...floats, ...flags]);
+      return;
+    }
     default:
       optimizer satisfies never;
   }
@@ -136,11 +150,13 @@ function emitStep(context: LoweringContext, optimizer: OptimizerConfig, operands
 
 function rateRegister(context: LoweringContext, { optimizer, learningRateFn }: ApplyGradientAttrs): Register {
   const { thread, environment } = context;
-  if (learningRateFn === null) return thread.constantF32(optimizer.learningRate);
+  const own: Rate = optimizer.learningRate;
+  if (learningRateFn === null && typeof own === 'number') return thread.constantF32(own);
+  const rateOf = learningRateFn ?? ((globalStep: number) => rateAt(own, globalStep));
   const { f32 } = environment.views;
-  return thread.cellF32(optimizer.learningRate, (addresses) =>
+  return thread.cellF32(typeof own === 'number' ? own : 0, (addresses) =>
     environment.onStep((globalStep) => {
-      const rate = learningRateFn(globalStep);
+      const rate = rateOf(globalStep);
       for (const address of addresses) f32[address / 4] = rate;
     }),
   );

@@ -22,14 +22,6 @@ export class Code {
   readonly #words: number[] = [];
   readonly #bits = new DataView(new ArrayBuffer(4));
 
-  get registerCount(): number {
-    return this.#initial.length;
-  }
-
-  get empty(): boolean {
-    return this.#words.length === 0;
-  }
-
   /** A register that holds the same value for every index. */
   constant(value: number): Register {
     const key = `u${value}`;

@@ -17,6 +17,7 @@ import {
   CONTEXT,
   CONTEXT_BYTES,
 } from '../memory/control-layout.js';
+import type { RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { Placement } from './placement.js';
 import './lower/layers.js';
@@ -34,9 +35,8 @@ export interface Program {
   readonly contexts: number;
   readonly contextStride: number;
   readonly needsBatch: boolean;
-  /** Names of the feeds, by the number a failed binding reports. */
-  readonly feedNames: readonly string[];
   storage(tensor: Tensor): Storage;
+  readonly ragged: readonly RaggedLimit[];
   /** Scalars per batch that are kept for each command: their index among the captures, and where those are. */
   readonly captured: ReadonlyMap<Tensor, number>;
   readonly captures: { readonly base: number; readonly commandBytes: number };
@@ -98,8 +98,8 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
     contexts,
     contextStride: CONTEXT_BYTES,
     needsBatch: feeds.length > 0,
-    feedNames: target.schema.map((feed) => feed.name),
     storage: (tensor) => context.storage(tensor),
+    ragged: raggedLimits(target.schema, feeds),
     captured,
     captures,
   };
@@ -148,6 +148,14 @@ function writeCaptures(target: CompileTarget, context: LoweringContext, tensors:
   const at = arena.alloc((CAPTURES_HEADER_WORDS + pairs.length) * 4, 'captures');
   views.u32.set([tensors.length, base, commandBytes, 0, ...pairs], at / 4);
   return { at, base, commandBytes };
+}
+
+function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): RaggedLimit[] {
+  const words = pointerWords(schema);
+  return feeds.flatMap(({ tensor, ragged }) => {
+    const { name } = tensor.op;
+    return ragged === undefined ? [] : [{ name, word: words.get(name)!.word, capacity: ragged.capacity }];
+  });
 }
 
 function writeBindings(target: CompileTarget, context: LoweringContext, feeds: readonly FeedUse[]): number {

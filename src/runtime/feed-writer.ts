@@ -25,7 +25,7 @@ export class FeedWriter {
     const data = this.#schema.map((spec): FeedData => {
       const value = feeds[spec.name];
       if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
-      return value instanceof Float32Array ? { kind: 'dense', values: value } : { kind: 'ragged', ...value };
+      return feedData(spec.name, value);
     });
     for (const name of Object.keys(feeds)) {
       if (!this.#schema.some((spec) => spec.name === name)) {
@@ -48,6 +48,15 @@ export class FeedWriter {
     writeBatch(this.#views, this.#at, this.#schema, { rows, feeds: data });
     return this.#at;
   }
+}
+
+/** Programs in JavaScript get no help from the compiler: say what is expected before something else breaks. */
+function feedData(name: string, value: FeedMap[string]): FeedData {
+  if (value instanceof Float32Array) return { kind: 'dense', values: value };
+  const { splits, values } = value;
+  if (splits instanceof Int32Array && values instanceof BigInt64Array) return { kind: 'ragged', splits, values };
+  const reason = 'a Float32Array is needed, or { splits: Int32Array, values: BigInt64Array } for ids';
+  throw new MonolithError('ML_FEED', { name, reason });
 }
 
 function rowsOf(schema: BatchSchema, data: readonly FeedData[]): number {

@@ -53,6 +53,8 @@ export const KERNEL = {
   applyAdagradF32: kernel(24, 'applyAdagradF32', 'uuuuff', 'h = g + decay * w; n += h * h; w -= lr / sqrt(n) * h'),
   applyFtrlF32: kernel(25, 'applyFtrlF32', 'uuuuuffff', 'FTRL-proximal step'),
   addCountI64: kernel(26, 'addCountI64', 'uu', 'the i64 counter grows by count'),
+  applyAdamomF32: kernel(27, 'applyAdamomF32', 'uuuuuufffffuu', 'adamom step with slots m, v, c'),
+  applyDenseRmspropF32: kernel(28, 'applyDenseRmspropF32', 'uuuuufffffu', 'rmsprop step with slots m, v'),
   advanceGeneration: kernel(40, 'advanceGeneration', 'uuu', 'empties a unique scratch table by a new generation'),
   uniqueI64: kernel(41, 'uniqueI64', 'uuuuuuuu', 'unique ids in first-seen order, with inverse; result: count'),
   partitionByHash: kernel(42, 'partitionByHash', 'uuuuu', 'indexes of ids, grouped by the partition of their hash'),

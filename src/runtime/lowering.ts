@@ -74,7 +74,7 @@ export interface CompileEnvironment {
   /** First byte of the heap that tables grow in. */
   readonly heap: number;
   readonly seed: number;
-  /** Calls `update` with the global step before every run that trains: learning rates and the like. */
+  /** Calls `update` with the global step before every run: learning rates and the like. */
   onStep(update: (globalStep: number) => void): void;
 }
 
@@ -309,4 +309,20 @@ export class LoweringContext {
     if (ragged === undefined) throw misfit(tensor.name, 'a ragged placeholder is needed here');
     return ragged;
   }
+}
+
+/** Pointer and stride of each matrix, as kernels take them. */
+export function operands(...matrices: readonly Matrix[]): Register[] {
+  return matrices.flatMap(({ pointer, stride }) => [pointer, stride]);
+}
+
+/** The lowering of ops of two inputs whose kernel takes both, the output, rows, columns of a row, and the accumulate flag. */
+export function pairwise(kernel: Kernel): (op: Op<unknown>, context: LoweringContext) => void {
+  return (op, context) => {
+    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const out = context.output(op.output);
+    // Rows are as wide as their widest matrix: a dot product has a narrow output, a factor per row is a narrow input.
+    const columns = context.slice.constant(Math.max(a.columns, b.columns));
+    context.emit(kernel, [...operands(a, b, out), context.rowsOf(op.output), columns, out.accumulate]);
+  };
 }

@@ -6,21 +6,22 @@
  */
 import { availableParallelism } from 'node:os';
 import { MonolithError } from '../base/errors.js';
-import type { Graph, Op, Tensor } from '../graph/graph.js';
+import { type Graph, Op, Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
-import { createSharedMemory } from '../memory/shared-memory.js';
+import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory.js';
 import { HEAP, HEAP_HEADER_BYTES } from '../memory/table-layout.js';
 import { Views, view } from '../memory/views.js';
+import { checkBatch } from './check-batch.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
 import { type FeedMap, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import { compileKernels, instantiateKernels } from './load-kernels.js';
 import type { CompileEnvironment, Plan } from './lowering.js';
 import type { BackendName, JoinResult } from './pool/protocol.js';
-import { STEPS_AHEAD_MAX, ThreadPool } from './pool/thread-pool.js';
+import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
 import { SessionTrace } from './session-trace.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
@@ -34,6 +35,7 @@ export interface SessionOptions {
   readonly backend?: BackendName;
   /** The same bytes for any number of threads: the batch is cut into a fixed number of slices. */
   readonly deterministic?: boolean;
+  /** Half of it is for programs and batches, half for tables. Default: 4 GiB, the most there can be, or what the machine grants. */
   readonly memoryBytes?: number;
   readonly seed?: number;
   /** Events each thread keeps; nothing is traced without it. */
@@ -46,7 +48,6 @@ export type Fetch = Tensor | Op;
 export type Feeds = number | FeedMap;
 
 const NULL_PAGE_BYTES = 65536;
-const MEMORY_BYTES_DEFAULT = 2 ** 31;
 /** Slices of a batch when results must not depend on the number of threads. */
 const DETERMINISTIC_SLICES = 16;
 
@@ -81,7 +82,7 @@ export class Session implements CompileTarget {
   #closed = false;
 
   private constructor(graph: Graph, options: SessionOptions, memory: WebAssembly.Memory, kernels: WasmKernels) {
-    const threads = options.threads ?? availableParallelism();
+    const threads = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
     if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
       throw new MonolithError('ML_FLAG', {
         flag: 'batchSize',
@@ -112,7 +113,7 @@ export class Session implements CompileTarget {
   /** Makes the memory, initialises the variables and starts the threads. */
   static async create(graph: Graph, options: SessionOptions): Promise<Session> {
     const module = await compileKernels();
-    const memory = createSharedMemory(options.memoryBytes ?? MEMORY_BYTES_DEFAULT);
+    const memory = options.memoryBytes === undefined ? reserveSharedMemory() : createSharedMemory(options.memoryBytes);
     const session = new Session(graph, options, memory, instantiateKernels(module, memory));
     session.#pool = await ThreadPool.start({
       threads: session.plan.threads,
@@ -208,6 +209,10 @@ export class Session implements CompileTarget {
     // A training loop passes the same array every time: then nothing is built to look the program up.
     let program = this.#programsOfArrays.get(fetches);
     if (program === undefined) {
+      const odd = fetches.find((fetch) => !(fetch instanceof Tensor || fetch instanceof Op));
+      if (odd !== undefined) {
+        throw new MonolithError('ML_GRAPH', { op: String(odd), reason: 'a fetch is a tensor or an op, not its name' });
+      }
       const stranger = fetches.find((fetch) => fetch.graph !== this.graph);
       if (stranger !== undefined) {
         throw new MonolithError('ML_GRAPH', { op: stranger.name, reason: 'it is of another graph than the session' });
@@ -265,6 +270,7 @@ export class Session implements CompileTarget {
 
   async #run(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
     const program = this.prepare(fetches);
+    if (program.needsBatch) for (const batch of batches) checkBatch(this.views, batch, this, program.ragged);
     for (const update of this.#onStep) update(this.globalStep);
     const { main, stepName } = this.trace;
     const start = main?.now() ?? 0;

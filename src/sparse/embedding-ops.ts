@@ -27,7 +27,9 @@ export const EmbeddingLookup: OpDef<{ readonly table: TableConfig }> = {
 /** Sum of the embeddings of each example's ids: `[batch, dim]`. Absent ids count as zeros and are not inserted. */
 export function embeddingLookup(ids: Tensor, table: TableConfig, name?: string): Tensor {
   const { graph } = ids;
-  if (!graph.getCollection(TABLES).includes(table)) graph.addToCollection(TABLES, table);
+  const known = graph.getCollection<TableConfig>(TABLES).find(({ name }) => name === table.name);
+  if (known === undefined) graph.addToCollection(TABLES, table);
+  else if (known !== table) throw misfit(table.name, 'another table has this name: use one config object for both');
   return graph.add(EmbeddingLookup, [ids], { table }, name ?? `embedding/${ids.op.name}`).output;
 }
 
@@ -53,6 +55,8 @@ export const EmbeddingUpdate: OpDef<EmbeddingUpdateAttrs> = {
 export function applyEmbeddingGradients(gradsAndLookups: readonly (readonly [Tensor, Tensor])[]): Op[] {
   const byTable = new Map<TableConfig, (readonly [Tensor, Tensor])[]>();
   for (const pair of gradsAndLookups) {
+    if (pair[0] === undefined)
+      throw misfit(pair[1].name, 'it has no gradient: what was differentiated does not depend on it');
     const { table } = (pair[1].op as Op<{ readonly table: TableConfig }>).attrs;
     const list = byTable.get(table);
     if (list === undefined) byTable.set(table, [pair]);

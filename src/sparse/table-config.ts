@@ -5,6 +5,10 @@
  * are listed here, and a config of an unknown kind does not compile.
  */
 
+import { MonolithError } from '../base/errors.js';
+
+const DIM_MAX = 16384;
+
 export type InitializerConfig =
   | { readonly kind: 'zeros' }
   | { readonly kind: 'uniform'; readonly minval: number; readonly maxval: number }
@@ -84,8 +88,15 @@ export function stateFloats(optimizer: OptimizerConfig, dim: number): number {
   }
 }
 
+/** Weights in a row. A row with its state is far below the largest block the heap hands out. */
 export function tableDim(config: TableConfig): number {
-  return config.segments.reduce((dim, segment) => dim + segment.dim, 0);
+  const dim = config.segments.reduce((sum, segment) => sum + segment.dim, 0);
+  const whole = config.segments.every((segment) => Number.isInteger(segment.dim) && segment.dim > 0);
+  if (!whole || dim < 1 || dim > DIM_MAX) {
+    const reason = `its segments must have 1 to ${DIM_MAX} dimensions in all`;
+    throw new MonolithError('ML_GRAPH', { op: config.name, reason });
+  }
+  return dim;
 }
 
 const functionNumbers = new WeakMap<LearningRateFunction, number>();

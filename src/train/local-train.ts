@@ -5,9 +5,10 @@
  * number of steps, save. What the input is and what is reported is up to the caller.
  */
 import { MonolithError } from '../base/errors.js';
-import { latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
+import { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
 import { prepareModelDir } from '../checkpoint/model-dir.js';
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
+import type { Settings } from '../checkpoint/snapshot.js';
 import { type Fetch, Session, type SessionOptions } from '../runtime/session.js';
 import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
@@ -24,6 +25,8 @@ export interface LocalTrainOptions {
   readonly steps: number;
   readonly saveEverySteps?: number | null;
   readonly onSaved?: CheckpointSaverOptions['onSaved'];
+  /** Kept with checkpoints; see `changedSettings`. */
+  readonly settings?: Settings;
   readonly hooks?: readonly TrainHook[];
   readonly signal?: AbortSignal;
 }
@@ -38,6 +41,11 @@ const GROUP_MS = 20;
 export interface TrainInput {
   /** Address of the next batch; ML_OUT_OF_RANGE at the end of input, which is a normal stop. */
   next(): number | Promise<number>;
+  /**
+   * How many addresses that `next` returned stay good at once: steps run in groups, so batches are taken before they are
+   * used. 1 unless told, which is right for an input that fills the same memory again and again.
+   */
+  readonly batchesAhead?: number;
 }
 
 export class LocalTrainer {
@@ -47,6 +55,8 @@ export class LocalTrainer {
   readonly startStep: number;
   /** Checkpoint that was restored. */
   readonly restored: string | null;
+  /** Settings the restored checkpoint was made with that are others now, as text: `batch_size 64, now 512`. */
+  readonly changedSettings: readonly string[];
   readonly #monitored: MonitoredSession;
   readonly #options: LocalTrainOptions;
   readonly #fetches: readonly Fetch[];
@@ -55,7 +65,7 @@ export class LocalTrainer {
     options: LocalTrainOptions,
     monitored: MonitoredSession,
     lastStep: number,
-    restored: string | null,
+    restored: LoadedCheckpoint | null,
   ) {
     this.#options = options;
     this.#fetches = [options.model.trainOp];
@@ -63,12 +73,13 @@ export class LocalTrainer {
     this.session = monitored.session;
     this.startStep = monitored.session.globalStep;
     this.lastStep = lastStep;
-    this.restored = restored;
+    this.restored = restored?.path ?? null;
+    this.changedSettings = changes(restored?.settings ?? {}, options.settings ?? {});
   }
 
   /** Builds the session and restores it; nothing was trained yet. */
   static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
-    const { model, modelDir, steps, saveEverySteps, onSaved, hooks = [] } = options;
+    const { model, modelDir, steps, saveEverySteps, settings, onSaved, hooks = [] } = options;
     if (modelDir !== null) await prepareModelDir(modelDir);
     const stop = new StopAtStepHook({ steps });
     const saver =
@@ -79,10 +90,11 @@ export class LocalTrainer {
               modelDir,
               modelName: model.name,
               ...(saveEverySteps && { everySteps: saveEverySteps }),
+              ...(settings && { settings }),
               ...(onSaved && { onSaved }),
             }),
           ];
-    let restored: string | null = null;
+    let restored: LoadedCheckpoint | null = null;
     const monitored = await MonitoredSession.create({
       graph: model.graph,
       // The guard comes first, though §3.1 has it near the end: a step that went wrong must not be saved, or every later
@@ -122,20 +134,33 @@ export class LocalTrainer {
   async #loop(input: TrainInput): Promise<void> {
     const { signal } = this.#options;
     const fetches = this.#fetches;
+    const { batchesAhead = 1 } = input;
     const batches = new BatchQueue(input);
     let wanted = 1;
     while (!this.#monitored.shouldStop && !signal?.aborted) {
-      const group = await batches.take(Math.min(wanted, this.#monitored.stepsAheadMax(fetches)));
+      const count = Math.min(wanted, batchesAhead, this.#monitored.stepsAheadMax(fetches));
+      const group = await batches.take(count);
       if (group.length === 0) break;
+      const before = this.session.globalStep;
       const start = performance.now();
       await this.#monitored.runSteps(fetches, group);
       wanted = stepsFor(GROUP_MS, (performance.now() - start) / group.length);
+      if (this.session.globalStep === before) throw uncounted(this.#options.model);
     }
   }
 
   close(): Promise<void> {
     return this.#monitored.close();
   }
+}
+
+/** The stop rule counts global steps: a model that does not would train for ever. */
+function uncounted(model: ModelSpec): MonolithError {
+  return new MonolithError(
+    'ML_GRAPH',
+    { op: model.trainOp.name, reason: 'a run of it does not count the global step' },
+    { hint: 'make increment(globalStep(graph)) a part of the train op' },
+  );
 }
 
 /** Steps that fill `ms`, at least one. */
@@ -176,10 +201,17 @@ class BatchQueue {
   }
 }
 
-/** Restores the newest checkpoint and returns its path; null when there is none. */
-async function restoreLatest(session: Session, model: ModelSpec, modelDir: string): Promise<string | null> {
+/** Restores the newest checkpoint and returns it; null when there is none. */
+async function restoreLatest(session: Session, model: ModelSpec, modelDir: string): Promise<LoadedCheckpoint | null> {
   const path = await latestCheckpoint(modelDir);
   if (path === null) return null;
-  restoreSession(session, await loadCheckpoint(path, { expect: snapshotSession(session, model.name) }));
-  return path;
+  const loaded = await loadCheckpoint(path, { expect: snapshotSession(session, model.name) });
+  restoreSession(session, loaded);
+  return loaded;
+}
+
+function changes(before: Settings, now: Settings): string[] {
+  return Object.entries(before).flatMap(([name, value]) => {
+    return now[name] === undefined || now[name] === value ? [] : [`${name} ${value}, now ${now[name]}`];
+  });
 }

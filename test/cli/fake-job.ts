@@ -10,6 +10,7 @@ export function resultOf(options: TrainJobOptions, step: number, interrupted: bo
     step,
     loss: 0.4321,
     auc: 0.75,
+    evalLoss: 0.45,
     examplesPerS: 64_000,
     stepsPerS: 1000,
     threads: options.threads,

@@ -25,6 +25,7 @@ const result: TrainResult = {
   step: 100,
   loss: 0.4321,
   auc: 0.75,
+  evalLoss: 0.45,
   examplesPerS: 64_000,
   stepsPerS: 1000,
   threads: 2,
@@ -210,16 +211,19 @@ t.test('the result names loss, AUC, rates, checkpoint and how to read the trace'
     resultText(result),
     [
       'done at step 100',
-      '  final loss   0.4321',
-      '  held-out AUC 0.7500',
-      '  throughput   64.0k examples/s, 1000 steps/s (2 threads, wasm backend)',
-      '  checkpoint   runs/model.ckpt-100',
-      "  trace        runs/my trace.json (sum it up with: monolith trace 'runs/my trace.json')",
+      '  final loss    0.4321 (last batch)',
+      '  held-out loss 0.4500',
+      '  held-out AUC  0.7500',
+      '  throughput    64.0k examples/s, 1000 steps/s (2 threads, wasm backend)',
+      '  checkpoint    runs/model.ckpt-100',
+      "  trace         runs/my trace.json (sum it up with: monolith trace 'runs/my trace.json')",
       '',
     ].join('\n'),
   );
-  const bare = resultText({ ...result, loss: null, auc: null, checkpoint: null, trace: null, interrupted: true });
-  t.match(bare, /^stopped early at step 100\n.*none.*\n.*undefined.*\n.*\n.*not kept: --model-dir/);
+  const none = { loss: null, evalLoss: null, auc: null, checkpoint: null, trace: null };
+  const bare = resultText({ ...result, ...none, interrupted: true });
+  t.match(bare, /^stopped early at step 100\n.*none.*\n.*none.*\n.*undefined.*\n.*\n.*none: no step was run/);
+  t.match(resultText({ ...result, checkpoint: null }), /checkpoint +not kept: --model-dir/);
   t.notMatch(bare, /trace/);
   t.equal(shellWord("it's"), `'it'\\''s'`);
   t.equal(shellWord('a/b-c.json'), 'a/b-c.json');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
 import { EntryDumpCodec, type EntryRow } from '../../src/io/entry-dump.js';
-import type { DumpSegment } from '../../src/io/optimizer-dump.js';
+import type { DumpedOptimizer, DumpSegment } from '../../src/io/optimizer-dump.js';
 import { ProtoWriter } from '../../src/io/proto-writer.js';
 import { RecordWriter } from '../../src/io/record-writer.js';
 import { bytesOf, hexOf, parityCase } from './parity.js';
@@ -20,6 +20,24 @@ function decode(codec: EntryDumpCodec, payload: Uint8Array): EntryRow {
   return row;
 }
 
+/** Number in SingleOptimizerDump, which block of the state each field of floats is, and how many words follow the blocks. */
+const DUMPS: Readonly<Record<DumpedOptimizer, { number: number; blocks: readonly number[]; scalars: number }>> = {
+  adagrad: { number: 1, blocks: [0], scalars: 0 },
+  sgd: { number: 2, blocks: [], scalars: 0 },
+  ftrl: { number: 3, blocks: [1, 0], scalars: 0 },
+  dynamicWdAdagrad: { number: 4, blocks: [0], scalars: 0 },
+  adadelta: { number: 6, blocks: [0, 1], scalars: 0 },
+  adam: { number: 7, blocks: [0, 1], scalars: 2 },
+  amsgrad: { number: 8, blocks: [0, 1, 2], scalars: 2 },
+  momentum: { number: 9, blocks: [0], scalars: 0 },
+  movingAverage: { number: 0, blocks: [], scalars: 0 },
+  rmsprop: { number: 11, blocks: [0], scalars: 0 },
+  rmspropv2: { number: 12, blocks: [0], scalars: 0 },
+  groupFtrl: { number: 13, blocks: [1, 0], scalars: 0 },
+  batchSoftmax: { number: 14, blocks: [], scalars: 2 },
+  groupAdagrad: { number: 15, blocks: [], scalars: 1 },
+};
+
 /** The same message, field by field, in the order and packing the flags say. */
 function plainEncode(segments: readonly DumpSegment[], row: EntryRow, packed: boolean, reversed: boolean): Uint8Array {
   const floats = (writer: ProtoWriter, field: number, values: Float32Array): void => {
@@ -30,14 +48,17 @@ function plainEncode(segments: readonly DumpSegment[], row: EntryRow, packed: bo
   let at = 0;
   for (const { dim, optimizer } of segments) {
     const dump = new ProtoWriter();
-    if (optimizer === 'adagrad') floats(dump, 1, row.state.subarray(at, at + dim));
-    if (optimizer === 'ftrl') {
-      floats(dump, 1, row.state.subarray(at + dim, at + 2 * dim));
-      floats(dump, 2, row.state.subarray(at, at + dim));
-    }
-    at += dim * { sgd: 0, adagrad: 1, ftrl: 2 }[optimizer];
-    const single = new ProtoWriter().bytesField({ adagrad: 1, sgd: 2, ftrl: 3 }[optimizer], dump.finish());
-    opt.bytesField(1, single.finish());
+    const { number, blocks, scalars } = DUMPS[optimizer];
+    blocks.forEach((block, i) => {
+      floats(dump, i + 1, row.state.subarray(at + block * dim, at + (block + 1) * dim));
+    });
+    at += blocks.length * dim;
+    if (optimizer === 'batchSoftmax') {
+      dump.int64Field(1, new DataView(row.state.slice(at).buffer).getBigInt64(0, true));
+    } else for (let i = 0; i < scalars; i++) dump.floatField(blocks.length + 1 + i, row.state[at + i]!);
+    if (optimizer === 'dynamicWdAdagrad') dump.int64Field(2, 0);
+    at += scalars;
+    if (number !== 0) opt.bytesField(1, new ProtoWriter().bytesField(number, dump.finish()).finish());
   }
   const fields = [
     (writer: ProtoWriter) => writer.sfixed64Field(1, row.id),
@@ -54,7 +75,7 @@ function plainEncode(segments: readonly DumpSegment[], row: EntryRow, packed: bo
 
 const segment: fc.Arbitrary<DumpSegment> = fc.record({
   dim: fc.integer({ min: 1, max: 40 }),
-  optimizer: fc.constantFrom('sgd', 'adagrad', 'ftrl'),
+  optimizer: fc.constantFrom(...(Object.keys(DUMPS) as DumpedOptimizer[])),
 });
 
 const rowOf = (codec: EntryDumpCodec): fc.Arbitrary<EntryRow> =>
@@ -122,6 +143,22 @@ t.test('any row equals the field-by-field message and comes back, also reordered
     }),
     { numRuns: 100 },
   );
+});
+
+t.test('adam keeps both powers, batch_softmax its step, and moving_average leaves no dump', async (t) => {
+  const codec = new EntryDumpCodec([
+    { dim: 1, optimizer: 'adam' },
+    { dim: 1, optimizer: 'movingAverage' },
+    { dim: 1, optimizer: 'batchSoftmax' },
+  ]);
+  const state = new Float32Array(6);
+  state.set([1, 2, 0.5, 0.25]);
+  new BigInt64Array(state.buffer, 16, 1)[0] = 300n;
+  const row = { id: 1n, weights: Float32Array.of(0, 0, 0), state, lastUpdateSec: 0 };
+  const payload = encode(codec, row);
+  const dumps = '0a163a140d0000803f15000000401d0000003f250000803e' + '0a0572030' + '8ac02';
+  t.ok(hexOf(payload).endsWith(`1a1f${dumps}2000`), hexOf(payload));
+  t.same(decode(codec, payload), row);
 });
 
 t.test('a missing time reads as zero', async (t) => {

@@ -94,3 +94,13 @@ t.test('examples of one class have a loss and no AUC', async (t) => {
   t.match(evaluation, { auc: null, examples: 64 });
   t.ok(evaluation.loss > 0);
 });
+
+t.test('labels are what the model says they are, and there must be some', async (t) => {
+  const model = buildFfm();
+  // A column of the predictions stands for labels that are no feed of their own.
+  const derived: ModelSpec = { ...model, label: model.pred };
+  const session = await openSession(t, derived);
+  const { auc: found } = await evaluate(session, derived, loadBatches(session));
+  t.equal(found, null, 'every prediction of an untrained model is 0.5: one class');
+  await t.rejects(evaluate(session, model, []), { code: 'ML_DATASET' });
+});

@@ -96,7 +96,12 @@ for (const backend of BACKENDS) {
 t.test('gradients and ids that do not fit are refused', async (t) => {
   const graph = new Graph();
   const [x, ids] = [placeholder(graph, 'x', 3), raggedPlaceholder(graph, 'ids', 1)];
-  t.throws(() => embeddingLookup(x, table('t', 2)), { code: 'ML_GRAPH', message: /a ragged placeholder of ids/ });
-  const looked = embeddingLookup(ids, table('t', 2));
+  const config = table('t', 2);
+  t.throws(() => embeddingLookup(x, config), { code: 'ML_GRAPH', message: /a ragged placeholder of ids/ });
+  const looked = embeddingLookup(ids, config);
+  t.throws(() => embeddingLookup(ids, table('t', 2)), { code: 'ML_GRAPH', message: /another table has this name/ });
+  t.throws(() => embeddingLookup(ids, table('wide', 20000)), { code: 'ML_GRAPH', message: /1 to 16384 dimensions/ });
+  const missing = gradients([reduceMean(placeholder(graph, 'y'))], [looked])[0] as unknown as Tensor;
+  t.throws(() => applyEmbeddingGradients([[missing, looked]]), { code: 'ML_GRAPH', message: /it has no gradient/ });
   t.throws(() => applyEmbeddingGradients([[x, looked]]), { code: 'ML_GRAPH', message: /3 columns, not 2/ });
 });

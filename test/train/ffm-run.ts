@@ -59,7 +59,7 @@ export async function trainFfm({ steps, session, modelDir = undefined }: FfmRun)
   try {
     const batches = loadBatches(trainer.session);
     let next = trainer.startStep;
-    await trainer.train({ next: () => batches[next++ % batches.length]! });
+    await trainer.train({ next: () => batches[next++ % batches.length]!, batchesAhead: Number.POSITIVE_INFINITY });
   } finally {
     await trainer.close();
   }

@@ -51,6 +51,31 @@ t.test('the end of input is a normal stop, told at once or later', async (t) => 
   }
 });
 
+t.test('an input that fills one memory again and again is asked for a batch at a time', async (t) => {
+  const local = await trainer({});
+  const [batch] = loadBatches(local.session);
+  const seen: number[] = [];
+  const next = () => {
+    seen.push(local.session.globalStep);
+    if (seen.length > 20) throw endOfInput();
+    return batch!;
+  };
+  await local.train({ next });
+  t.same(
+    seen,
+    Array.from({ length: 21 }, (_, step) => step),
+  );
+  await local.close();
+});
+
+t.test('a model whose train op counts no steps is refused at its first step', async (t) => {
+  const model = buildFfm();
+  const local = await trainer({ model: { ...model, trainOp: model.pred.op } });
+  const [batch] = loadBatches(local.session);
+  await t.rejects(local.train({ next: () => batch! }), { code: 'ML_GRAPH', message: /does not count the global step/ });
+  await local.close();
+});
+
 t.test('an input that fails fails the run: nothing is saved and end is not called', async (t) => {
   const dir = t.testdir();
   let ended = false;
@@ -144,4 +169,19 @@ t.test('a step too large for memory is refused before there is any input', async
   const local = await trainer({ session: smallSession({ batchSize: 1 << 20 }) });
   t.teardown(() => local.close());
   t.throws(() => local.prepare(), { code: 'ML_MEMORY', hint: /smaller batch/ });
+});
+
+t.test('settings that changed since the checkpoint was made are told', async (t) => {
+  const dir = t.testdir();
+  const run = async (settings: Record<string, string | number>) => {
+    const local = await trainer({ modelDir: dir, steps: 2, settings });
+    const [batch] = loadBatches(local.session);
+    await local.train({ next: () => batch! });
+    await local.close();
+    return local.changedSettings;
+  };
+  t.same(await run({ seed: 1, data: 'a' }), []);
+  t.same(await run({ seed: 1, data: 'a' }), []);
+  t.same(await run({ seed: 2, data: 'a', more: 7 }), ['seed 1, now 2']);
+  t.same(await run({ data: 'b' }), ['data a, now b']);
 });

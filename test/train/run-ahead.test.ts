@@ -47,7 +47,7 @@ async function train(quiet: boolean, threads: number) {
     const { session } = trainer;
     const batches = loadFfmBatches(session.views, session.arena, dataset);
     let next = 0;
-    await trainer.train({ next: () => batches[next++ % batches.length]! });
+    await trainer.train({ next: () => batches[next++ % batches.length]!, batchesAhead: Number.POSITIVE_INFINITY });
     const tables = snapshotSession(session, 'ffm').tables.map((table) =>
       [...table.rows()].map((row) => [row.id, [...row.weights], [...row.state]]),
     );

@@ -1,5 +1,5 @@
 /** @file Lowerings of matrix products, biases, activations and the loss. */
-import { type Dim, misfit, type Tensor } from '../../graph/graph.js';
+import type { Dim, Tensor } from '../../graph/graph.js';
 import {
   Activation,
   ActivationGrad,
@@ -13,7 +13,7 @@ import {
 } from '../../graph/ops/layers.js';
 import type { Register } from '../code.js';
 import { KERNEL, type Kernel } from '../kernels.js';
-import { type LoweringContext, registerLowering } from '../lowering.js';
+import { type LoweringContext, operands, pairwise, registerLowering } from '../lowering.js';
 
 interface Side {
   readonly pointer: Register;
@@ -127,48 +127,23 @@ const BACKWARD: Record<ActivationKind, Kernel> = {
 registerLowering(
   Activation,
   (op, context) => {
-    const x = context.matrix(op.inputs[0]!);
     const out = context.output(op.output);
-    const columns = context.slice.constant(out.columns);
-    context.emit(FORWARD[op.attrs.kind], [x.pointer, x.stride, out.pointer, out.stride, context.rows, columns]);
+    const matrices = operands(context.matrix(op.inputs[0]!), out);
+    context.emit(FORWARD[op.attrs.kind], [...matrices, context.rows, context.slice.constant(out.columns)]);
   },
   { strided: true },
 );
 
-registerLowering(
-  ActivationGrad,
-  (op, context) => {
-    const [grad, y] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    context.emit(BACKWARD[op.attrs.kind], [
-      grad.pointer,
-      grad.stride,
-      y.pointer,
-      y.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
-      context.slice.constant(out.columns),
-      out.accumulate,
-    ]);
-  },
-  { accumulates: true },
-);
+registerLowering(ActivationGrad, (op, context) => pairwise(BACKWARD[op.attrs.kind])(op, context), {
+  accumulates: true,
+});
 
 registerLowering(
   SigmoidCrossEntropy,
   (op, context) => {
-    const [logits, labels] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
     const out = context.matrixOf(context.allocate(op.output));
-    context.emit(KERNEL.bceLogitsF32, [
-      logits.pointer,
-      logits.stride,
-      labels.pointer,
-      labels.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
-    ]);
+    const matrices = operands(...op.inputs.map((input) => context.matrix(input)), out);
+    context.emit(KERNEL.bceLogitsF32, [...matrices, context.rows]);
   },
   { strided: true },
 );
@@ -176,22 +151,9 @@ registerLowering(
 registerLowering(
   SigmoidCrossEntropyGrad,
   (op, context) => {
-    const [logits, labels, grad] = op.inputs.map((input) => context.matrix(input));
-    if (logits === undefined || labels === undefined || grad === undefined)
-      throw misfit(op.name, 'an input is missing');
     const out = context.output(op.output);
-    context.emit(KERNEL.bceLogitsGradF32, [
-      logits.pointer,
-      logits.stride,
-      labels.pointer,
-      labels.stride,
-      grad.pointer,
-      grad.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
-      out.accumulate,
-    ]);
+    const matrices = operands(...op.inputs.map((input) => context.matrix(input)), out);
+    context.emit(KERNEL.bceLogitsGradF32, [...matrices, context.rows, out.accumulate]);
   },
   { accumulates: true },
 );

@@ -14,103 +14,34 @@ import {
   Sub,
 } from '../../graph/ops/math.js';
 import type { Register } from '../code.js';
-import { KERNEL, type Kernel } from '../kernels.js';
-import { type LoweringContext, registerLowering } from '../lowering.js';
+import { KERNEL } from '../kernels.js';
+import { type LoweringContext, operands, pairwise, registerLowering } from '../lowering.js';
 
 registerLowering(AddN, (op, context) => {
   const sum = context.matrixOf(context.allocate(op.output));
   const columns = context.slice.constant(sum.columns);
   for (const term of op.inputs) {
     if (context.isPlaced(term)) continue;
-    const from = context.matrix(term);
     const accumulate = context.slice.constant(context.startSum(op.output) ? 1 : 0);
-    context.emit(KERNEL.copyRowsF32, [
-      from.pointer,
-      from.stride,
-      sum.pointer,
-      sum.stride,
-      context.rowsOf(op.output),
-      columns,
-      accumulate,
-    ]);
+    const matrices = operands(context.matrix(term), sum);
+    context.emit(KERNEL.copyRowsF32, [...matrices, context.rowsOf(op.output), columns, accumulate]);
   }
 });
 
-function binary(kernel: Kernel): (op: Op<null>, context: LoweringContext) => void {
-  return (op, context) => {
-    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    const columns = context.slice.constant(out.columns);
-    context.emit(kernel, [
-      a.pointer,
-      a.stride,
-      b.pointer,
-      b.stride,
-      out.pointer,
-      out.stride,
-      context.rowsOf(op.output),
-      columns,
-      out.accumulate,
-    ]);
-  };
-}
-
-registerLowering(Sub, binary(KERNEL.subF32), { accumulates: true });
-registerLowering(Mul, binary(KERNEL.mulF32), { accumulates: true });
+registerLowering(Sub, pairwise(KERNEL.subF32), { accumulates: true });
+registerLowering(Mul, pairwise(KERNEL.mulF32), { accumulates: true });
+registerLowering(RowDot, pairwise(KERNEL.rowDotF32), { accumulates: true });
+registerLowering(ScaleRows, pairwise(KERNEL.scaleRowsF32), { accumulates: true });
 
 registerLowering(
   Scale,
   (op, context) => {
-    const x = context.matrix(op.inputs[0]!);
     const out = context.output(op.output);
     context.emit(KERNEL.scaleF32, [
-      x.pointer,
-      x.stride,
-      out.pointer,
-      out.stride,
+      ...operands(context.matrix(op.inputs[0]!), out),
       context.rowsOf(op.output),
       context.slice.constant(out.columns),
       context.slice.constantF32(op.attrs.factor),
-      out.accumulate,
-    ]);
-  },
-  { accumulates: true },
-);
-
-registerLowering(
-  RowDot,
-  (op, context) => {
-    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    context.emit(KERNEL.rowDotF32, [
-      a.pointer,
-      a.stride,
-      b.pointer,
-      b.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
-      context.slice.constant(a.columns),
-      out.accumulate,
-    ]);
-  },
-  { accumulates: true },
-);
-
-registerLowering(
-  ScaleRows,
-  (op, context) => {
-    const [factors, x] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    context.emit(KERNEL.scaleRowsF32, [
-      factors.pointer,
-      factors.stride,
-      x.pointer,
-      x.stride,
-      out.pointer,
-      out.stride,
-      context.rows,
-      context.slice.constant(out.columns),
       out.accumulate,
     ]);
   },

@@ -21,12 +21,14 @@ import {
   KIND_STOP,
   nextCommand,
 } from '../../memory/control-layout.js';
+import { PARTITIONS } from '../../memory/table-layout.js';
 import { Views } from '../../memory/views.js';
+import { WAIT_MS_MAX } from '../../memory/wait-for-change.js';
 import { abortSession } from './join-session.js';
 import type { BackendName, JoinMessage, JoinResult } from './protocol.js';
 
-/** A table has that many partitions, and each is owned by one thread. */
-export const THREADS_MAX = 64;
+/** In an update every partition of a table is owned by one thread. */
+export const THREADS_MAX = PARTITIONS;
 const WORKER_FILE = fileURLToPath(new URL('../../../workers/pool-worker.js', import.meta.url));
 /** Steps that can be under way at once. */
 export const STEPS_AHEAD_MAX = COMMAND_CAPACITY - 1;
@@ -211,7 +213,7 @@ export class ThreadPool {
         this.#fail(new MonolithError('ML_TIMEOUT', { what, timeoutMs }));
         continue;
       }
-      const wait = Atomics.waitAsync(i32, this.#at + word, value, left);
+      const wait = Atomics.waitAsync(i32, this.#at + word, value, Math.min(left, WAIT_MS_MAX));
       if (wait.async) await wait.value;
     }
   }

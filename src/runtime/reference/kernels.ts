@@ -2,6 +2,7 @@
 import type { Views } from '../../memory/views.js';
 import { KERNELS } from '../kernels.js';
 import * as dense from './dense.js';
+import * as optim from './optim/dense.js';
 import { addCountI64, advanceGeneration } from './program.js';
 import * as sparse from './sparse.js';
 import { tableApply, tableFind } from './table.js';
@@ -15,7 +16,15 @@ const bound = new WeakMap<Views, ReadonlyMap<string, BoundKernel>>();
 export function referenceKernels(m: Views): ReadonlyMap<string, BoundKernel> {
   let map = bound.get(m);
   if (map === undefined) {
-    const all: Record<string, unknown> = { ...dense, ...sparse, addCountI64, advanceGeneration, tableApply, tableFind };
+    const all: Record<string, unknown> = {
+      ...dense,
+      ...optim,
+      ...sparse,
+      addCountI64,
+      advanceGeneration,
+      tableApply,
+      tableFind,
+    };
     map = new Map(
       [...KERNELS.keys()].map((name) => {
         const plain = all[name] as PlainKernel | undefined;

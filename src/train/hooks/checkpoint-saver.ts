@@ -6,6 +6,7 @@
  */
 import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
+import type { Settings } from '../../checkpoint/snapshot.js';
 import type { Session } from '../../runtime/session.js';
 import type { RunContext, TrainHook } from '../hook.js';
 
@@ -13,6 +14,7 @@ export interface CheckpointSaverOptions {
   readonly modelDir: string;
   readonly modelName: string;
   readonly everySteps?: number;
+  readonly settings?: Settings;
   readonly onSaved?: (step: number, saved: SavedCheckpoint, ms: number) => void;
 }
 
@@ -44,12 +46,12 @@ export class CheckpointSaverHook implements TrainHook {
   }
 
   async #save(session: Session): Promise<void> {
-    const { modelDir, modelName, onSaved } = this.#options;
+    const { modelDir, modelName, settings, onSaved } = this.#options;
     const step = session.globalStep;
     const start = performance.now();
     const io = session.trace.main;
     const began = io?.now() ?? 0;
-    const saved = await saveCheckpoint(modelDir, snapshotSession(session, modelName));
+    const saved = await saveCheckpoint(modelDir, snapshotSession(session, modelName, settings));
     io?.span(session.traceNames.id('save checkpoint', 'io'), began, io.now());
     this.#savedStep = step;
     onSaved?.(step, saved, performance.now() - start);

@@ -40,7 +40,11 @@ function endless(threads: number) {
   const program = smallProgram(h, threads, (slice) => {
     slice.emit(KERNEL.addCountI64, [slice.constant(entered), slice.each((i) => (i === 0 ? 1 : 0))], UNTRACED);
     const count = slice.each((index) => (index === 0 ? 1 : 0));
-    slice.emit(KERNEL.tableFind, [slice.constant(table), slice.constant(id), count, slice.constant(row)], UNTRACED);
+    slice.emit(
+      KERNEL.tableFind,
+      [slice.constant(table), slice.constant(id), count, slice.constant(row), slice.constant(0)],
+      UNTRACED,
+    );
   });
   return { program, entered: () => Atomics.load(h.views.i32, entered / 4) > 0 };
 }

@@ -1,0 +1,50 @@
+// What can be put around a row optimizer: delay compensation of the gradient before its step, rounding of the weights to
+// half precision after it.
+import { halfTowardZero, halfToF32 } from "../half";
+import { add, mul, splat, sub } from "./lanes";
+
+// @ts-ignore: decorator
+@inline
+function compensate<T>(g: usize, w: usize, latest: usize, lambda: T): void {
+  const grad = load<T>(g);
+  store<T>(g, add<T>(grad, mul<T>(mul<T>(mul<T>(lambda, grad), grad), sub<T>(load<T>(w), load<T>(latest)))));
+}
+
+/** g' = g + lambda * g * g * (w - latest), `latest` being the weights the worker saw. */
+export function compensateDelayF32(g: usize, w: usize, latest: usize, n: i32, lambda: f32): void {
+  const vLambda = splat<v128>(lambda);
+  let left = n;
+  for (; left >= 4; left -= 4, g += 16, w += 16, latest += 16) compensate<v128>(g, w, latest, vLambda);
+  for (; left > 0; left--, g += 4, w += 4, latest += 4) compensate<f32>(g, w, latest, lambda);
+}
+
+/**
+ * A number in [0, 1] from the pair of multiply-with-carry words at `generator`. A pair starts as (0, 1), and the first
+ * word then stays 0: the reference's stream depends on it.
+ */
+export function nextMwc(generator: usize): f32 {
+  let a = load<u32>(generator);
+  let b = load<u32>(generator, 4);
+  a = 36969 * (a & 65535) + (a >> 16);
+  b = 18000 * (b & 65535) + (b >> 16);
+  store<u32>(generator, a);
+  store<u32>(generator, b, 4);
+  return <f32>(((a & 65535) << 16) + b) / 4294967296;
+}
+
+/** x as one of the two halves around it: the upper one when p is at most x's share of the way from the lower. */
+export function roundToHalf(x: f32, p: f32): f32 {
+  if (x != x) return x;
+  const inner = halfTowardZero(x);
+  const near = halfToF32(inner);
+  if (near == x) return x; // also keeps the sign of zero
+  const far = halfToF32(inner + 1); // the next magnitude; from the largest half on, infinity
+  const down = x < 0 ? far : near;
+  const up = x < 0 ? near : far;
+  return p <= (x - down) / (up - down) ? up : down;
+}
+
+/** Rounds `n` weights in place, one draw each. */
+export function roundToHalfF32(w: usize, n: i32, generator: usize): void {
+  for (let i = 0; i < n; i++, w += 4) store<f32>(w, roundToHalf(load<f32>(w), nextMwc(generator)));
+}

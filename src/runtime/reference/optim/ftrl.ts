@@ -1,0 +1,33 @@
+/** @file FTRL with the l1 of the literature, in plain TypeScript. */
+import type { Views } from '../../../memory/views.js';
+
+const f = Math.fround;
+
+export function applyStandardFtrlF32(
+  m: Views,
+  w: number,
+  norm: number,
+  zero: number,
+  g: number,
+  n: number,
+  lr: number,
+  beta: number,
+  l1: number,
+  l2: number,
+): void {
+  const rate = f(lr);
+  const threshold = f(l1);
+  const l2Rate = f(f(l2) * rate);
+  for (let i = 0; i < n; i++) {
+    const grad = m.f32[(g >>> 2) + i]!;
+    const before = m.f32[(norm >>> 2) + i]!;
+    const after = f(before + f(grad * grad));
+    const root = f(Math.sqrt(after));
+    const s = f(f(root - f(Math.sqrt(before))) / rate);
+    const z = f(m.f32[(zero >>> 2) + i]! + f(grad - f(s * m.f32[(w >>> 2) + i]!)));
+    const push = z < 0 || Object.is(z, -0) ? -threshold : threshold;
+    m.f32[(norm >>> 2) + i] = after;
+    m.f32[(zero >>> 2) + i] = z;
+    m.f32[(w >>> 2) + i] = Math.abs(z) > threshold ? f(rate * f(push - z)) / f(f(root + f(beta)) + l2Rate) : 0;
+  }
+}

@@ -1,0 +1,76 @@
+/** @file Optimizers with one norm per row, in plain TypeScript. */
+import type { Views } from '../../../memory/views.js';
+import { decayedGradient } from './accumulate.js';
+
+const f = Math.fround;
+
+/** Sum of squares of `n` floats at index `at`: four lanes over the whole quads, (0 + 1) + (2 + 3), then the rest in order. */
+export function sumSquares(m: Views, at: number, n: number): number {
+  const lanes = [0, 0, 0, 0];
+  const body = n & ~3;
+  for (let i = 0; i < body; i++) lanes[i & 3] = f(lanes[i & 3]! + f(m.f32[at + i]! * m.f32[at + i]!));
+  let sum = f(f(lanes[0]! + lanes[1]!) + f(lanes[2]! + lanes[3]!));
+  for (let i = body; i < n; i++) sum = f(sum + f(m.f32[at + i]! * m.f32[at + i]!));
+  return sum;
+}
+
+export function applyGroupAdagradF32(
+  m: Views,
+  w: number,
+  state: number,
+  g: number,
+  n: number,
+  lr: number,
+  beta: number,
+  l2: number,
+  decay: number,
+): void {
+  const weights = w >>> 2;
+  const z = g >>> 2;
+  let top = 0;
+  for (let i = 0; i < n; i++) {
+    m.f32[z + i] = decayedGradient(m, z + i, weights + i, decay);
+    top = Math.max(top, f(m.f32[z + i]! * m.f32[z + i]!));
+  }
+  const q = f(m.f32[state >>> 2]! + top);
+  m.f32[state >>> 2] = q;
+  const l = f(f(lr) / f(f(beta) + f(Math.sqrt(q))));
+  for (let i = 0; i < n; i++) m.f32[z + i] = m.f32[z + i]! - f(m.f32[weights + i]! / l);
+  const c = f(Math.sqrt(sumSquares(m, z, n)));
+  const isZero = c < f(l2) || c === 0;
+  const factor = f(f(-l * f(c - f(l2))) / c);
+  for (let i = 0; i < n; i++) m.f32[weights + i] = isZero ? 0 : factor * m.f32[z + i]!;
+}
+
+export function applyGroupFtrlF32(
+  m: Views,
+  w: number,
+  state: number,
+  g: number,
+  n: number,
+  lr: number,
+  beta: number,
+  l1: number,
+  l2: number,
+): void {
+  const weights = w >>> 2;
+  const norm = state >>> 2;
+  const zero = norm + n;
+  const rate = f(lr);
+  for (let i = 0; i < n; i++) {
+    const grad = m.f32[(g >>> 2) + i]!;
+    const before = m.f32[norm + i]!;
+    const after = f(before + f(grad * grad));
+    const s = f(f(f(Math.sqrt(after)) - f(Math.sqrt(before))) / rate);
+    m.f32[norm + i] = after;
+    m.f32[zero + i] = f(m.f32[zero + i]! + grad) - f(s * m.f32[weights + i]!);
+  }
+  const c = f(Math.sqrt(sumSquares(m, zero, n)));
+  const isZero = c < f(l1) || c === 0;
+  const factor = f(f(f(l1) - c) / c);
+  const l2Rate = f(f(l2) * rate);
+  for (let i = 0; i < n; i++) {
+    const scale = f(f(f(beta) + f(Math.sqrt(m.f32[norm + i]!))) + l2Rate);
+    m.f32[weights + i] = isZero ? 0 : f(f(rate * m.f32[zero + i]!) * factor) / scale;
+  }
+}

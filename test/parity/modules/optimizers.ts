@@ -1,0 +1,209 @@
+/** @file Cases of row optimizers, their decorators and learning rates (src/sparse, assembly/optim). */
+import { OPTIMIZER_DUMPS } from '../../../src/io/optimizer-dump.js';
+import { PARAMETER_BLOCK_BYTES } from '../../../src/memory/optimizer-layout.js';
+import type { OptimizerMessage } from '../../../src/sparse/config-messages.js';
+import { PolynomialDecay } from '../../../src/sparse/learning-rate.js';
+import {
+  type OptimizerPlan,
+  type PlannedOptimizer,
+  planOptimizer,
+  setStep,
+  stepError,
+  writeParameters,
+} from '../../../src/sparse/optimizer-plan.js';
+import { KernelHarness } from '../../kernels/harness.js';
+import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { differences } from '../compare.js';
+
+const h = await KernelHarness.create(4 << 20);
+
+const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+function configOf(name: string, fields: Fields): OptimizerMessage {
+  return { [name]: Object.fromEntries(Object.entries(fields).map(([key, value]) => [camel(key), value])) };
+}
+
+/** One row under one optimizer. */
+class Row {
+  readonly plan: OptimizerPlan;
+  readonly w: number;
+  readonly state: number;
+  readonly #gradient: number;
+  readonly #parameters: number;
+
+  constructor(config: OptimizerMessage, weights: readonly number[]) {
+    this.plan = planOptimizer(config, weights.length);
+    this.w = h.putF32(weights);
+    this.state = h.alloc(this.plan.stateFloats * 4, 4);
+    this.#gradient = h.alloc(weights.length * 4);
+    this.#parameters = h.alloc(PARAMETER_BLOCK_BYTES);
+    writeParameters(h.views, this.#parameters, this.plan);
+    h.wasm.initOptimizerState(this.plan.number, this.state, weights.length, this.#parameters);
+  }
+
+  get weights(): number[] {
+    return [...h.f32(this.w, this.plan.dim)];
+  }
+
+  step(
+    gradient: readonly number[],
+    rate: number,
+    globalStep = 0n,
+    delay?: { latest: readonly number[]; lambda: number },
+  ) {
+    const { dim, number } = this.plan;
+    h.views.f32.set(gradient, this.#gradient / 4);
+    if (delay !== undefined) {
+      h.wasm.compensateDelayF32(this.#gradient, this.w, h.putF32(delay.latest), dim, delay.lambda);
+    }
+    setStep(h.views, this.#parameters, rate, globalStep);
+    const result = h.wasm.applyOptimizerF32(number, this.w, this.state, this.#gradient, dim, this.#parameters);
+    if (result !== 0) throw stepError(this.plan, result, globalStep);
+  }
+
+  /** A part of the state by its name in the dump. */
+  part(name: string): number[] {
+    const { parts, blocks } = OPTIMIZER_DUMPS[this.plan.name];
+    const part = parts.find((one) => one.name === name);
+    if (part?.kind === 'floats') return [...h.f32(this.state + part.stateBlock * this.plan.dim * 4, this.plan.dim)];
+    if (part?.kind === 'float') return [...h.f32(this.state + (blocks * this.plan.dim + part.scalar) * 4, 1)];
+    throw new UnknownForm(`state ${name}`);
+  }
+}
+
+interface Step {
+  readonly grad: readonly number[];
+  readonly lr: readonly number[];
+  readonly global_step?: number;
+  readonly latest?: readonly number[];
+}
+
+/** Runs the steps, and checks weights and state under their own tolerances. */
+function runSteps(name: PlannedOptimizer, { input, expected, tolerance }: ParityCase): void {
+  const given = fieldsOf(input, ['w0', 'steps'], ['config', 'base', 'lambda']);
+  const row = new Row(configOf(name, (given.config ?? {}) as Fields), given.w0 as number[]);
+  const wanted = expected as Fields;
+  const stateTolerance = { ...tolerance, abs: tolerance?.abs_state ?? tolerance?.abs ?? 0 };
+  const found: Record<string, unknown> = {};
+  const weights: number[][] = [];
+  for (const [index, one] of (given.steps as Step[]).entries()) {
+    const {
+      grad,
+      lr,
+      global_step = 0,
+      latest,
+    } = fieldsOf(one, ['grad', 'lr'], ['global_step', 'latest']) as unknown as Step;
+    const delay = latest === undefined ? undefined : { latest, lambda: given.lambda as number };
+    row.step(grad, lr[0]!, BigInt(global_step), delay);
+    weights.push(row.weights);
+    for (const key of Object.keys(wanted)) {
+      const after = /^(\w+?)_after_(\d+)$/.exec(key);
+      if (after !== null && Number(after[2]) === index + 1) found[key] = row.part(after[1]!);
+    }
+  }
+  for (const key of Object.keys(wanted)) {
+    if (key === 'w') found.w = weights;
+    else if (key === 'dump_count') found[key] = OPTIMIZER_DUMPS[name].field === null ? 0 : 1;
+    else if (key === 'stored_step') found[key] = h.i32(row.state, 1)[0];
+    else if (found[key] === undefined) found[key] = row.part(key);
+  }
+  const wrong = Object.keys(wanted).flatMap((key) =>
+    differences({ [key]: found[key] }, { [key]: wanted[key] }, key === 'w' ? tolerance : stateTolerance),
+  );
+  if (wrong.length > 0) throw new Error(wrong.join('; '));
+}
+
+/** Ids that come at fixed intervals: what batch_softmax makes of the steps between. */
+function intervals({ input }: ParityCase) {
+  const { init, lr, schedule } = fieldsOf(input, ['init', 'lr', 'schedule']);
+  const text = String(schedule);
+  const last = /step in 0\.\.(\d+)/.exec(text)?.[1];
+  const periods = [...text.matchAll(/id \d+ when step%(\d+)==0/g)].map((match) => Number(match[1]));
+  if (init !== 'zeros' || last === undefined || periods.length === 0) throw new UnknownForm(text);
+  const rows = periods.map(() => new Row({ batchSoftmax: {} }, [0]));
+  for (let step = 0; step <= Number(last); step++) {
+    for (const [i, period] of periods.entries()) {
+      if (step % period === 0) rows[i]!.step([0.1], lr as number, BigInt(step));
+    }
+  }
+  return { inverse_interval: rows.map((row) => 1 / row.weights[0]!) };
+}
+
+/** Segments one after the other, each with its own rate; then the same state under zero weights. */
+function combined({ input }: ParityCase) {
+  const { parts, grad, lr } = fieldsOf(input, ['parts', 'grad', 'lr']) as {
+    parts: Record<string, Fields>[];
+    grad: number[];
+    lr: number[];
+  };
+  const rows = parts.map((part) => {
+    const [name, { dim, ...config }] = Object.entries(part)[0] as [string, { dim: number }];
+    return new Row(configOf(camel(name), config), new Array<number>(dim).fill(0));
+  });
+  const step = () => {
+    let at = 0;
+    return rows.flatMap((row, i) => {
+      row.step(grad.slice(at, at + row.plan.dim), lr[i]!);
+      at += row.plan.dim;
+      return row.weights;
+    });
+  };
+  const after = step();
+  for (const row of rows) h.views.f32.fill(0, row.w / 4, row.w / 4 + row.plan.dim);
+  return { after_step: after, restored_state_zero_weights_then_step: step() };
+}
+
+function rounding({ input }: ParityCase) {
+  const { seed, draws, cases } = fieldsOf(input, [], ['seed', 'draws', 'cases']);
+  if (cases !== undefined) {
+    const rounded = (cases as { x: number; p: number }[]).map(({ x, p }) => h.wasm.roundToHalf(x, p));
+    return { rounded };
+  }
+  const generator = h.putI32(seed as number[]);
+  return { values: Array.from({ length: draws as number }, () => h.wasm.nextMwc(generator)) };
+}
+
+function learningRate({ input }: ParityCase) {
+  const options = ['end', 'power', 'cycle', 'global_steps', 'accumulator', 'vars', 'grads'];
+  const given = fieldsOf(input, ['initial', 'decay_steps'], options);
+  const rate = new PolynomialDecay({
+    initialLearningRate: given.initial as number,
+    decaySteps: given.decay_steps as number,
+    ...(given.end === undefined ? {} : { endLearningRate: given.end as number }),
+    ...(given.power === undefined ? {} : { power: given.power as number }),
+    ...(given.cycle === undefined ? {} : { cycle: given.cycle as boolean }),
+  });
+  if (given.global_steps !== undefined) return { lr: (given.global_steps as number[]).map((step) => rate.call(step)) };
+  const config = { adagrad: { initialAccumulatorValue: given.accumulator as number } };
+  return {
+    vars: (given.vars as number[][]).map((variable, i) => {
+      const row = new Row(config, variable);
+      for (let step = 0; step < 3; step++) row.step((given.grads as number[][])[i]!, rate.call(0));
+      return row.weights;
+    }),
+  };
+}
+
+const scoped = (handler: (parity: ParityCase) => unknown) => (parity: ParityCase) => h.scope(() => handler(parity));
+const steps = (name: PlannedOptimizer) => scoped((parity) => runSteps(name, parity));
+
+export const handlers: ParityHandlers = {
+  'opt.adadelta': steps('adadelta'),
+  'opt.adagrad': steps('adagrad'),
+  'opt.adam': steps('adam'),
+  'opt.amsgrad': steps('amsgrad'),
+  'opt.batch_softmax': scoped((parity) =>
+    'schedule' in (parity.input as Fields) ? intervals(parity) : runSteps('batchSoftmax', parity),
+  ),
+  'opt.combined': scoped(combined),
+  'opt.dc': scoped((parity) => runSteps((parity.input as { base: PlannedOptimizer }).base, parity)),
+  'opt.ftrl': steps('ftrl'),
+  'opt.group_adagrad': steps('groupAdagrad'),
+  'opt.momentum': steps('momentum'),
+  'opt.moving_average': steps('movingAverage'),
+  'opt.rmsprop': steps('rmsprop'),
+  'opt.rmspropv2': steps('rmspropv2'),
+  'opt.sgd': steps('sgd'),
+  'opt.stochastic_rounding': scoped(rounding),
+  learning_rate: scoped(learningRate),
+};
