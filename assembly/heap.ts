@@ -1,5 +1,5 @@
 // Heap for memory that threads ask for while a step runs: index arrays and row blocks of growing tables.
-// Requests are rare and large, so one lock serves all; retired blocks are kept per power of two and used again.
+// Requests are rare and large, so one lock serves all; retired blocks are kept per power of two and used again, whole or in parts.
 //
 // Header, u32 words: | 0 lock | 1 top | 2 end | 3 - | 4 + c: first retired block of 2^c bytes, c = 0..31 |
 import { lock, unlock } from "./sync";
@@ -12,8 +12,9 @@ export function heapAlloc(heap: usize, bytes: u32): usize {
   const list = heap + 16 + (<usize>sizeLog2 << 2);
   lock(heap);
   let block = <usize>load<u32>(list);
+  if (block != 0) store<u32>(list, load<u32>(block));
+  else block = splitRetired(heap, sizeLog2);
   if (block != 0) {
-    store<u32>(list, load<u32>(block));
     unlock(heap);
     memory.fill(block, 0, size);
     return block;
@@ -26,6 +27,27 @@ export function heapAlloc(heap: usize, bytes: u32): usize {
   else store<u32>(heap, top + size, 4);
   unlock(heap);
   return block;
+}
+
+/**
+ * A block of 2^sizeLog2 bytes from the smallest retired block that is larger, whose rest goes to the lists; 0 when there
+ * is none. An index that has doubled will not need its old size again, but rows fit into it.
+ */
+function splitRetired(heap: usize, sizeLog2: u32): usize {
+  for (let larger = sizeLog2 + 1; larger < 32; larger++) {
+    const list = heap + 16 + (<usize>larger << 2);
+    const block = <usize>load<u32>(list);
+    if (block == 0) continue;
+    store<u32>(list, load<u32>(block));
+    for (let rest = larger - 1; rest >= sizeLog2; rest--) {
+      const half = block + (<usize>1 << rest);
+      const halves = heap + 16 + (<usize>rest << 2);
+      store<u32>(half, load<u32>(halves));
+      store<u32>(halves, <u32>half);
+    }
+    return block;
+  }
+  return 0;
 }
 
 /** Gives back a block that heapAlloc returned for the same number of bytes. */

@@ -18,5 +18,7 @@
 //                       id at 2 * slot - bucket, row at slot + 32, time at slot + 48.
 export * from "./table/apply";
 export * from "./table/evict";
-export * from "./table/find";
+export { tableFind } from "./table/find";
+export * from "./table/lookup";
 export * from "./table/rows";
+export { tableUpdate } from "./table/update";

@@ -1,10 +1,15 @@
-// Lookup of many ids at once.
+// Lookup of many ids at once. Chunks keep many cache misses in flight: hash all, touch all, probe all.
 import { mix64 } from "../hash";
-import { bucketOf, freeSlots, hitsOf, nextBucket, partitionAt, probe } from "./index";
+import { hitSlot, idBits, partitionAt, probe, ROW_REMOVED } from "./index";
 
-const CHUNK: u32 = 256;
+/** Ids that are looked up together. src/memory/table-layout.ts sizes scratch memory by the same number. */
+export const CHUNK: u32 = 512;
 
-/** Loads a word behind each pointer, so that the misses overlap. The result is of no use; a load that may trap is not removed. */
+/**
+ * Loads the word behind each pointer, so that the misses overlap. A loop that does nothing else: the
+ * fewer instructions lie between two misses, the more of them the processor has under way. The result is of no use; a
+ * load that may trap is not removed.
+ */
 function touch(pointers: usize, n: u32): i32 {
   let a: i32 = 0, b: i32 = 0;
   let p = pointers;
@@ -19,9 +24,73 @@ function touch(pointers: usize, n: u32): i32 {
 }
 
 /**
+ * Loads a word of every line of the rows behind the pointers, of `bytes` bytes each. Row by row, not line by line: the
+ * lines of a row share a page, and where the page lies is the slowest part to find out. Rows are aligned when they fill
+ * whole lines; others may end in one line more.
+ */
+export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool): i32 {
+  if (bytes <= 64 && aligned) return touch(pointers, n);
+  let a: i32 = 0, b: i32 = 0;
+  const last = pointers + (<usize>n << 2);
+  for (let p = pointers; p < last; p += 4) {
+    let at = <usize>load<u32>(p);
+    const end = at + bytes;
+    for (; at + 192 < end; at += 256) {
+      a |= load<i32>(at) | load<i32>(at, 64);
+      b |= load<i32>(at, 128) | load<i32>(at, 192);
+    }
+    if (at + 64 < end) {
+      a |= load<i32>(at);
+      b |= load<i32>(at, 64);
+      at += 128;
+    }
+    if (at < end) a |= load<i32>(at);
+    if (!aligned) b |= load<i32>(end - 4);
+  }
+  return a | b;
+}
+
+/** buckets[i] = first bucket of ids[i], brought near. */
+export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
+  // Shifting twice keeps the count below 64 for one partition, where the shift alone would be by 64, that is by 0.
+  const shift: u64 = 63 - <u64>load<u32>(table);
+  const partitions = <usize>load<u32>(table, 32);
+  const end = buckets + (<usize>n << 2);
+  for (let at = buckets; at < end; at += 4) {
+    const hash = mix64(load<u64>(ids));
+    const partition = partitions + (<usize>((hash >> shift) >> 1) << 6);
+    store<u32>(at, load<u32>(partition) + ((<u32>hash & load<u32>(partition, 4)) << 6));
+    ids += 8;
+  }
+  touch(buckets, n);
+}
+
+/** Slot of `id`, or 0. Nearly always the first match of the first bucket; the walk is for what is absent or further on. */
+// @ts-ignore: decorator
+@inline export function slotFrom(table: usize, bucket: usize, id: i64): usize {
+  const bits = idBits(bucket, i64x2.splat(id));
+  let slot: usize = 0;
+  if (bits != 0) slot = hitSlot(bucket, bits);
+  // A slot of zero reads the null page, which holds no row.
+  if (load<u32>(slot, 32) <= ROW_REMOVED) slot = probe(partitionAt(table, mix64(<u64>id)), bucket, id);
+  return slot;
+}
+
+/** rows[i] = row of ids[i], or the table's zero row, for a chunk of ids. */
+export function findRows(table: usize, ids: usize, n: u32, rows: usize): void {
+  const zeroRow = load<u32>(table, 28);
+  touchBuckets(table, ids, n, rows);
+  const end = rows + (<usize>n << 2);
+  for (let at = rows; at < end; at += 4) {
+    const slot = slotFrom(table, <usize>load<u32>(at), load<i64>(ids));
+    store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
+    ids += 8;
+  }
+}
+
+/**
  * rows[i] = address of the row of ids[i], or of the table's zero row: an absent id reads as zeros and is not inserted.
- * slots[i] = its slot in the index, or 0; no slots are wanted when `slots` is 0. Returns the number of ids found. Chunks
- * keep many cache misses in flight: hash all, touch all, probe all.
+ * slots[i] = its slot in the index, or 0; no slots are wanted when `slots` is 0. Returns the number of ids found.
  */
 export function tableFind(table: usize, ids: usize, n: u32, rows: usize, slots: usize): u32 {
   const zeroRow = load<u32>(table, 28);
@@ -30,22 +99,10 @@ export function tableFind(table: usize, ids: usize, n: u32, rows: usize, slots: 
     const m = min(CHUNK, n - s);
     const chunkIds = ids + (<usize>s << 3);
     const chunkRows = rows + (<usize>s << 2);
+    touchBuckets(table, chunkIds, m, chunkRows);
     for (let i: u32 = 0; i < m; i++) {
-      const hash = mix64(load<u64>(chunkIds + (<usize>i << 3)));
-      store<u32>(chunkRows + (<usize>i << 2), <u32>bucketOf(partitionAt(table, hash), hash));
-    }
-    touch(chunkRows, m);
-    for (let i: u32 = 0; i < m; i++) {
-      const id = load<i64>(chunkIds + (<usize>i << 3));
       const at = chunkRows + (<usize>i << 2);
-      const bucket = <usize>load<u32>(at);
-      const hit = hitsOf(bucket, i64x2.splat(id));
-      let slot: usize = 0;
-      if (hit != 0) slot = bucket + (<usize>ctz(hit) << 2);
-      else if (freeSlots(bucket) == 0) {
-        const partition = partitionAt(table, mix64(<u64>id));
-        slot = probe(partition, nextBucket(partition, bucket), id);
-      }
+      const slot = slotFrom(table, <usize>load<u32>(at), load<i64>(chunkIds + (<usize>i << 3)));
       found += <u32>(slot != 0);
       store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
       if (slots != 0) store<u32>(slots + (<usize>(s + i) << 2), <u32>slot);

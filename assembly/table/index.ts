@@ -29,8 +29,7 @@ export const ROW_SUMMING: u32 = 2;
 /** Bit per slot of the bucket that holds `key` and a row. */
 // @ts-ignore: decorator
 @inline export function hitsOf(bucket: usize, key: v128): i32 {
-  const ids = i64x2.bitmask(i64x2.eq(v128.load(bucket), key)) | (i64x2.bitmask(i64x2.eq(v128.load(bucket, 16), key)) << 2);
-  return ids & i32x4.bitmask(i32x4.gt_u(v128.load(bucket, 32), i32x4.splat(ROW_REMOVED)));
+  return idBits(bucket, key) & i32x4.bitmask(i32x4.gt_u(v128.load(bucket, 32), i32x4.splat(ROW_REMOVED)));
 }
 
 // @ts-ignore: decorator
@@ -38,8 +37,16 @@ export const ROW_SUMMING: u32 = 2;
   return i32x4.bitmask(i32x4.eq(v128.load(bucket, 32), i32x4.splat(ROW_FREE)));
 }
 
+/** Bit per slot of the bucket that holds `key`, be it of a row, of a removed one or of none. */
 // @ts-ignore: decorator
-@inline function slotOf(bucket: usize, bits: i32): usize {
+@inline export function idBits(bucket: usize, key: v128): i32 {
+  const low = i64x2.eq(v128.load(bucket), key);
+  const high = i64x2.eq(v128.load(bucket, 16), key);
+  return i32x4.bitmask(v128.shuffle<i32>(low, high, 0, 2, 4, 6));
+}
+
+// @ts-ignore: decorator
+@inline export function hitSlot(bucket: usize, bits: i32): usize {
   return bucket + (<usize>ctz(bits) << 2);
 }
 
@@ -52,7 +59,7 @@ export function probe(partition: usize, bucket: usize, id: i64): usize {
     b = nextBucket(partition, b);
     hit = hitsOf(b, key);
   }
-  return hit != 0 ? slotOf(b, hit) : 0;
+  return hit != 0 ? hitSlot(b, hit) : 0;
 }
 
 /** Slot of `id`, or 0. */
@@ -70,7 +77,7 @@ export function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time
     bucket = nextBucket(partition, bucket);
     free = freeSlots(bucket);
   }
-  const slot = slotOf(bucket, free);
+  const slot = hitSlot(bucket, free);
   store<i64>(slot + (slot - bucket), id);
   store<u32>(slot, row, 32);
   store<u32>(slot, time, 48);

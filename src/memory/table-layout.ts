@@ -76,6 +76,10 @@ export const HEAP = { lock: 0, top: 1, end: 2, retired: 4 } as const;
 export const APPLY_SLICE = { ids: 0, order: 1, offsets: 2, rows: 3, gradients: 4, stride: 5, slots: 6 } as const;
 export const APPLY_SLICE_BYTES = 32;
 
+/** Ids that a lookup handles together, and the scratch memory it needs for them. */
+export const LOOKUP_CHUNK = 512;
+export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 4;
+
 export function tableBytes(segmentCount: number): number {
   return 4 * (SEGMENTS + SEGMENT_WORDS * segmentCount);
 }

@@ -204,6 +204,20 @@ t.test('the heap hands retired blocks out again, cleared', async (t) => {
   t.equal(kernels.heapAlloc(environment.heap, 2 ** 30), 0, 'too much is refused');
 });
 
+t.test('the heap hands out parts of a larger retired block before it takes new memory', async (t) => {
+  const { kernels, views, environment } = new TableFixture('wasm');
+  const { heap } = environment;
+  const large = kernels.heapAlloc(heap, 4096) >>> 0;
+  views.u8.fill(255, large, large + 4096);
+  kernels.heapFree(heap, large, 4096);
+  const top = views.u32[heap / 4 + HEAP.top]!;
+  const parts = [1024, 1024, 2048].map((bytes) => kernels.heapAlloc(heap, bytes) >>> 0);
+  t.strictSame(parts, [large, large + 1024, large + 2048]);
+  t.equal(views.u32[heap / 4 + HEAP.top], top);
+  t.ok(views.u8.subarray(large, large + 4096).every((byte) => byte === 0));
+  t.equal(kernels.heapAlloc(heap, 64) >>> 0, top, 'nothing of it is left');
+});
+
 t.test('rows put into another table make it equal, over what was there', async (t) => {
   const source = new TableFixture('wasm', { seed: 1 });
   const table = source.table(CONFIGS[2]!);

@@ -45,8 +45,9 @@ export function heapAlloc(m: Views, heap: number, bytes: number): number {
   const list = at + HEAP.retired + log2;
   lock(m, at);
   let block = m.u32[list]!;
+  if (block !== 0) m.u32[list] = m.u32[block / 4]!;
+  else block = splitRetired(m, at, log2);
   if (block !== 0) {
-    m.u32[list] = m.u32[block / 4]!;
     unlock(m, at);
     m.u8.fill(0, block, block + size);
     return block;
@@ -56,6 +57,21 @@ export function heapAlloc(m: Views, heap: number, bytes: number): number {
   else m.u32[at + HEAP.top] = block + size;
   unlock(m, at);
   return block;
+}
+
+function splitRetired(m: Views, at: number, log2: number): number {
+  for (let larger = log2 + 1; larger < 32; larger++) {
+    const block = m.u32[at + HEAP.retired + larger]!;
+    if (block === 0) continue;
+    m.u32[at + HEAP.retired + larger] = m.u32[block / 4]!;
+    for (let rest = larger - 1; rest >= log2; rest--) {
+      const half = block + 2 ** rest;
+      m.u32[half / 4] = m.u32[at + HEAP.retired + rest]!;
+      m.u32[at + HEAP.retired + rest] = half;
+    }
+    return block;
+  }
+  return 0;
 }
 
 export function heapFree(m: Views, heap: number, block: number, bytes: number): void {
@@ -102,7 +118,7 @@ function walk(m: Views, partition: number, hash: bigint, wanted: (id: bigint, ro
 }
 
 /** Slot of `id`, or 0. */
-function findSlot(m: Views, table: number, id: bigint): number {
+export function findSlot(m: Views, table: number, id: bigint): number {
   const hash = mix64BigInt(id);
   const partition = partitionAt(m, table, hash);
   if (m.u32[partition + PARTITION.index] === 0) return 0;
@@ -211,7 +227,8 @@ export function tableInitRow(m: Views, table: number, row: number, id: bigint): 
   }
 }
 
-function upsertSlot(m: Views, table: number, id: bigint): number {
+/** Slot of `id`, made when absent; 0 when the heap is full. */
+export function upsertSlot(m: Views, table: number, id: bigint): number {
   const found = findSlot(m, table, id);
   if (found !== 0) return found;
   const partition = partitionAt(m, table, mix64BigInt(id));
@@ -245,7 +262,8 @@ export function tableFind(m: Views, table: number, ids: number, n: number, rows:
   return found;
 }
 
-function optimizeRow(m: Views, table: number, row: number, gradient: number): void {
+/** Steps every segment of a row. */
+export function optimizeRow(m: Views, table: number, row: number, gradient: number): void {
   const t = table / 4;
   const states = row + m.u32[t + TABLE.dim]! * 4;
   for (let s = 0; s < m.u32[t + TABLE.segments]!; s++) {
@@ -272,9 +290,24 @@ function* updatesOf(m: Views, partition: number, slices: number, sliceCount: num
     for (let k = m.u32[offsets]!; k < m.u32[offsets + 1]!; k++) {
       const u = m.u32[word('order') / 4 + k]!;
       const gradient = word('gradients') + u * word('stride') * 4;
-      yield { id: m.i64[word('ids') / 8 + u]!, gradient, slotWord: word('slots') / 4 + u };
+      yield {
+        id: m.i64[word('ids') / 8 + u]!,
+        gradient,
+        slotWord: word('slots') / 4 + u,
+        rowWord: word('rows') / 4 + u,
+      };
     }
   }
+}
+
+/** Rows for ids that have none. Ids that were found keep what was found: an index that grows moves slots, not rows. */
+function insertAbsent(m: Views, table: number, updates: ReturnType<typeof updatesOf>): boolean {
+  for (const { id, slotWord, rowWord } of updates) {
+    const slot = upsertSlot(m, table, id);
+    if (slot === 0) return false;
+    if (m.u32[slotWord] === 0) m.u32[rowWord] = m.u32[slot / 4 + ROW]!;
+  }
+  return true;
 }
 
 export function tableApply(
@@ -289,8 +322,12 @@ export function tableApply(
 ): number {
   const dim = m.u32[table / 4 + TABLE.dim]!;
   let stepped = 0;
+  const insert = (partition: number) => insertAbsent(m, table, updatesOf(m, partition, slices, sliceCount));
+  if (sliceCount === 1) {
+    for (let partition = first; partition < end; partition++) if (!insert(partition)) return -1;
+  }
   for (let partition = first; partition < end; partition++) {
-    for (const { id } of updatesOf(m, partition, slices, sliceCount)) if (upsertSlot(m, table, id) === 0) return -1;
+    if (sliceCount > 1 && !insert(partition)) return -1;
     let count = 0;
     for (const { id, gradient, slotWord } of updatesOf(m, partition, slices, sliceCount)) {
       const slot = findSlot(m, table, id);

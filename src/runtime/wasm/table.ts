@@ -3,6 +3,25 @@ export interface TableKernels {
   heapAlloc(heap: number, bytes: number): number;
   heapFree(heap: number, block: number, bytes: number): void;
   tableFind(table: number, ids: number, n: number, rows: number, slots: number): number;
+  tableLookupSumF32(
+    table: number,
+    ids: number,
+    splits: number,
+    rows: number,
+    out: number,
+    outStride: number,
+    scratch: number,
+  ): void;
+  tableGatherF32(table: number, ids: number, n: number, out: number, outStride: number, scratch: number): void;
+  tableUpdate(
+    table: number,
+    ids: number,
+    n: number,
+    gradients: number,
+    stride: number,
+    scratch: number,
+    updateSec: number,
+  ): number;
   tableUpsert(table: number, ids: number, n: number, rows: number, times: number): number;
   tableInitRow(table: number, row: number, id: bigint): void;
   tableEvict(table: number, first: number, end: number, nowSec: number, days: number): number;

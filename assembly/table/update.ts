@@ -1,0 +1,52 @@
+// Lookup and update in one go, for callers that have unique ids and their gradients and nothing else.
+import { CHUNK, slotFrom, touchBuckets, touchLines } from "./find";
+import { upsertSlot } from "./rows";
+import { stepRows } from "./step";
+
+/** rows[i] = row of ids[i], stamped with the time; returns how many were absent. */
+function findAndStamp(table: usize, ids: usize, n: u32, rows: usize, updateSec: u32): u32 {
+  let absent: u32 = 0;
+  touchBuckets(table, ids, n, rows);
+  const end = rows + (<usize>n << 2);
+  for (let at = rows; at < end; at += 4) {
+    const slot = slotFrom(table, <usize>load<u32>(at), load<i64>(ids));
+    if (slot != 0) store<u32>(slot, updateSec, 48);
+    else absent++;
+    // Absent ids read the null page here; their rows are found in another walk.
+    store<u32>(at, load<u32>(slot, 32));
+    ids += 8;
+  }
+  return absent;
+}
+
+/** Gives the absent ids of a chunk rows. False when the heap is full. */
+function insertAbsent(table: usize, ids: usize, n: u32, rows: usize): bool {
+  for (let i: u32 = 0; i < n; i++) {
+    if (load<u32>(rows + (<usize>i << 2)) != 0) continue;
+    if (upsertSlot(table, load<i64>(ids + (<usize>i << 3))) == 0) return false;
+  }
+  return true;
+}
+
+/**
+ * Steps the row of each of ids[0..n) by its gradient; absent ids get a row first. The ids are unique, and the caller owns
+ * their partitions. `stride` is that of the gradients, in floats; `scratch` has room for a chunk of addresses. Returns
+ * how many ids were handled: fewer than n = the heap is full, and the rows of the others are as they were.
+ */
+export function tableUpdate(
+  table: usize, ids: usize, n: u32, gradients: usize, stride: u32, scratch: usize, updateSec: u32,
+): u32 {
+  const strideBytes = <usize>stride << 2;
+  const rowBytes = <usize>load<u32>(table, 12);
+  for (let s: u32 = 0; s < n; s += CHUNK) {
+    const m = min(CHUNK, n - s);
+    const chunkIds = ids + (<usize>s << 3);
+    if (findAndStamp(table, chunkIds, m, scratch, updateSec) != 0) {
+      if (!insertAbsent(table, chunkIds, m, scratch)) return s;
+      findAndStamp(table, chunkIds, m, scratch, updateSec);
+    }
+    touchLines(scratch, m, rowBytes, (rowBytes & 63) == 0);
+    stepRows(table, scratch, m, gradients + <usize>s * strideBytes, strideBytes);
+  }
+  return n;
+}
