@@ -2,13 +2,13 @@
 // for microseconds, and who waits for one whose owner died is ended together with the pool.
 import { traceNow, traceSpan } from "./trace";
 
-const SPINS: i32 = 4000;
+const LOCK_SPINS: i32 = 4000;
 const SLICE_NS: i64 = 20_000_000;
 
 /** Takes the lock word at `p` (0 free, 1 held, 2 held with sleepers). */
 export function lock(p: usize): void {
   if (atomic.cmpxchg<i32>(p, 0, 1) == 0) return;
-  for (let i = 0; i < SPINS; i++) {
+  for (let i = 0; i < LOCK_SPINS; i++) {
     if (load<i32>(p) == 0 && atomic.cmpxchg<i32>(p, 0, 1) == 0) return;
   }
   while (atomic.xchg<i32>(p, 2) != 0) atomic.wait<i32>(p, 2, SLICE_NS);
@@ -21,6 +21,7 @@ export function unlock(p: usize): void {
 // Control block of a session, i32 words; src/memory/control-layout.ts draws it.
 const CONTROL_DONE: usize = 4;
 const CONTROL_ABORT: usize = 8;
+const CONTROL_SPINS: usize = 16;
 const CONTROL_ARRIVED: usize = 64;
 const CONTROL_GENERATION: usize = 128;
 
@@ -43,8 +44,9 @@ export function barrier(control: usize, threads: i32, publish: i32, quiet: bool,
   }
   const start = traceNow(trace);
   let open = false;
-  for (let i = 0; i < SPINS; i++) {
-    if (load<i32>(control + CONTROL_GENERATION) != generation) {
+  const spins = load<i32>(control + CONTROL_SPINS);
+  for (let i = 0; i < spins; i++) {
+    if (atomic.load<i32>(control + CONTROL_GENERATION) != generation) {
       open = true;
       break;
     }

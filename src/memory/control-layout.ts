@@ -3,7 +3,7 @@
  * assembly/program.ts read the same words.
  *
  * ```
- * control, i32 words:  | 0 command | 1 done | 2 abort | 3 joined | … | 16 arrived | … | 32 generation | … | 48 ring of commands |
+ * control, i32 words:  | 0 command | 1 done | 2 abort | 3 joined | 4 spins | … | 16 arrived | … | 32 generation | … | 48 ring of commands |
  * command, 8 words:    | kind | context of thread 0 | context stride | batch | quiet | 3 spare |
  * ```
  * `command` and `done` are sequence numbers: the main thread publishes a command by storing its number, the last thread
@@ -15,6 +15,8 @@ export const DONE = 1;
 /** 0, or why everybody must leave: an ABORT_* value. */
 export const ABORT = 2;
 export const JOINED = 3;
+/** How often a thread looks for the others at the barrier before it sleeps. */
+export const SPINS = 4;
 export const ARRIVED = 16;
 export const GENERATION = 32;
 export const COMMANDS = 48;
