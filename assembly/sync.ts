@@ -1,7 +1,5 @@
 // Locks and the step barrier. A wait spins briefly and then sleeps. At the barrier an abort is noticed; a lock is held
 // for microseconds, and who waits for one whose owner died is ended together with the pool.
-import { traceNow, traceSpan } from "./trace";
-
 const LOCK_SPINS: i32 = 4000;
 const SLICE_NS: i64 = 20_000_000;
 
@@ -30,7 +28,7 @@ const CONTROL_GENERATION: usize = 128;
  * the others go, then stores `publish` as the finished command when it is not 0, and wakes whoever awaits it unless
  * `quiet`. A later command cannot be published before: its barrier needs this thread too.
  */
-export function barrier(control: usize, threads: i32, publish: i32, quiet: bool, trace: usize, traceName: u32): bool {
+export function barrier(control: usize, threads: i32, publish: i32, quiet: bool): bool {
   const generation = atomic.load<i32>(control + CONTROL_GENERATION);
   if (atomic.add<i32>(control + CONTROL_ARRIVED, 1) == threads - 1) {
     atomic.store<i32>(control + CONTROL_ARRIVED, 0);
@@ -42,7 +40,6 @@ export function barrier(control: usize, threads: i32, publish: i32, quiet: bool,
     }
     return atomic.load<i32>(control + CONTROL_ABORT) == 0;
   }
-  const start = traceNow(trace);
   let open = false;
   const spins = load<i32>(control + CONTROL_SPINS);
   for (let i = 0; i < spins; i++) {
@@ -56,6 +53,5 @@ export function barrier(control: usize, threads: i32, publish: i32, quiet: bool,
     atomic.wait<i32>(control + CONTROL_GENERATION, generation, SLICE_NS);
     open = atomic.load<i32>(control + CONTROL_GENERATION) != generation;
   }
-  traceSpan(trace, traceName, start, traceNow(trace));
   return atomic.load<i32>(control + CONTROL_ABORT) == 0;
 }

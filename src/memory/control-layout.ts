@@ -52,7 +52,7 @@ export const CONTEXT = {
   failedAt: 17,
   failedDetail: 18,
   captures: 19,
-  /** Kernels are traced in steps whose command has none of these bits. */
+  /** Kernels are traced in steps whose command agrees with 3 in these bits. */
   traceKernels: 20,
 } as const;
 export const CONTEXT_BYTES = 128;

@@ -28,7 +28,7 @@ import './lower/state.js';
  * Kernels are recorded in one step of this many, a power of two; phases and waits in all of them. The clock is read
  * around every kernel, which in every step would cost several percent of a small one.
  */
-const TRACED_KERNELS_EVERY = 16;
+const TRACED_KERNELS_EVERY = 64;
 
 export interface Program {
   /** Step context of thread 0; the others follow at `contextStride`. */

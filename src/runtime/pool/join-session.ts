@@ -63,9 +63,12 @@ function followCommands(views: Views, message: JoinMessage): JoinResult {
   Atomics.add(i32, at + JOINED, 1);
   Atomics.notify(i32, at + JOINED);
   for (;;) {
-    const start = ring?.now() ?? 0;
-    if (!waitForCommand(i32, at, command)) return { kind: 'aborted' };
-    ring?.span(message.traceWait, start, ring.now());
+    // In a group of steps the next command is there already, and there is no wait to record.
+    if (Atomics.load(i32, at + COMMAND) === command) {
+      const start = ring?.now() ?? 0;
+      if (!waitForCommand(i32, at, command)) return { kind: 'aborted' };
+      ring?.span(message.traceWait, start, ring.now());
+    }
     command = nextCommand(command);
     const slot = at + COMMANDS + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
     if (u32[slot] !== KIND_STEP) return { kind: 'stopped' };

@@ -48,7 +48,7 @@ export function referenceRunStep(m: Views): (context: number, batch: number, com
 function runStep(m: Views, context: number, batch: number, command: number, quiet: boolean): number {
   const word = (name: keyof typeof CONTEXT) => m.u32[context + CONTEXT[name]]!;
   const trace = word('trace');
-  const kernels = (command & word('traceKernels')) === 0 ? trace : 0;
+  const kernels = ((command ^ 3) & word('traceKernels')) === 0 ? trace : 0;
   const phase = traceNow(m, trace);
   for (let slice = word('sliceBegin'); slice < word('sliceEnd'); slice++) {
     const registers = word('sliceRegisters') + slice * word('sliceRegistersStride');
