@@ -12,6 +12,7 @@ import type { TraceNames } from '../trace/trace-names.js';
 import { Code, type Register } from './code.js';
 import type { Kernel } from './kernels.js';
 import type { Placement } from './placement.js';
+import type { TableMemory } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
 /** A matrix operand of slice code. */
@@ -73,6 +74,8 @@ export interface CompileEnvironment {
   resource<T>(key: object, make: (session: CompileEnvironment) => T): T;
   /** First byte of the heap that tables grow in. */
   readonly heap: number;
+  /** Where tables live. */
+  readonly tables: TableMemory;
   readonly seed: number;
   /** Calls `update` with the global step before every run: learning rates and the like. */
   onStep(update: (globalStep: number) => void): void;

@@ -12,7 +12,6 @@ import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
 import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory.js';
-import { HEAP, HEAP_HEADER_BYTES } from '../memory/table-layout.js';
 import { Views, view } from '../memory/views.js';
 import { checkBatch } from './check-batch.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
@@ -23,6 +22,7 @@ import type { CompileEnvironment, Plan } from './lowering.js';
 import type { BackendName, JoinResult } from './pool/protocol.js';
 import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
 import { SessionTrace } from './session-trace.js';
+import { layHeapOut, TableMemory } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
 export interface SessionOptions {
@@ -67,6 +67,7 @@ export class Session implements CompileTarget {
   readonly views: Views;
   readonly arena: Arena;
   readonly heap: number;
+  readonly tables: TableMemory;
   readonly control: number;
   readonly kernels: WasmKernels;
   readonly trace: SessionTrace;
@@ -81,7 +82,8 @@ export class Session implements CompileTarget {
   #tail: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  private constructor(graph: Graph, options: SessionOptions, memory: WebAssembly.Memory, kernels: WasmKernels) {
+  private constructor(graph: Graph, options: SessionOptions, memory: WebAssembly.Memory, module: WebAssembly.Module) {
+    const kernels = instantiateKernels(module, memory);
     const threads = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
     if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
       throw new MonolithError('ML_FLAG', {
@@ -102,7 +104,8 @@ export class Session implements CompileTarget {
     const bytes = memory.buffer.byteLength;
     this.heap = NULL_PAGE_BYTES + Math.floor((bytes - NULL_PAGE_BYTES) / 2 / 64) * 64;
     this.arena = new Arena('session', NULL_PAGE_BYTES, this.heap);
-    this.#layHeapOut(bytes);
+    layHeapOut(this.views, this.heap, bytes);
+    this.tables = TableMemory.of(module, { memory, views: this.views, kernels, heap: this.heap });
     this.control = this.arena.alloc(CONTROL_BYTES, 'control');
     this.trace = new SessionTrace(this.views, this.arena, threads, options.traceEvents ?? 0);
     this.#feeds = new FeedWriter(this.views, this.arena, options.schema);
@@ -114,7 +117,7 @@ export class Session implements CompileTarget {
   static async create(graph: Graph, options: SessionOptions): Promise<Session> {
     const module = await compileKernels();
     const memory = options.memoryBytes === undefined ? reserveSharedMemory() : createSharedMemory(options.memoryBytes);
-    const session = new Session(graph, options, memory, instantiateKernels(module, memory));
+    const session = new Session(graph, options, memory, module);
     session.#pool = await ThreadPool.start({
       threads: session.plan.threads,
       backend: session.backend,
@@ -126,12 +129,6 @@ export class Session implements CompileTarget {
       explain: (result, thread) => session.#explain(result, thread),
     });
     return session;
-  }
-
-  #layHeapOut(bytes: number): void {
-    const { u32 } = this.views;
-    u32[this.heap / 4 + HEAP.top] = Math.ceil((this.heap + HEAP_HEADER_BYTES) / 64) * 64;
-    u32[this.heap / 4 + HEAP.end] = Math.min(bytes, 2 ** 32 - 64);
   }
 
   #placeVariable(tensor: Tensor): void {

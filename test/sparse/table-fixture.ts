@@ -1,12 +1,13 @@
 /** @file Embedding tables outside of a session, driven by the WASM kernels or by their plain twins. */
 import { Arena } from '../../src/memory/arena.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
-import { APPLY_SLICE_BYTES, HEAP, HEAP_HEADER_BYTES, PARTITIONS } from '../../src/memory/table-layout.js';
+import { APPLY_SLICE_BYTES, PARTITIONS } from '../../src/memory/table-layout.js';
 import { Views } from '../../src/memory/views.js';
 import { compileKernels, instantiateKernels } from '../../src/runtime/load-kernels.js';
 import type { CompileEnvironment } from '../../src/runtime/lowering.js';
 import { partitionByHash } from '../../src/runtime/reference/sparse.js';
 import { tableApply, tableClear, tableEvict, tableFind, tableUpsert } from '../../src/runtime/reference/table.js';
+import { layHeapOut, TableMemory } from '../../src/runtime/table-memory.js';
 import type { WasmKernels } from '../../src/runtime/wasm-kernels.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
 import type { TableConfig } from '../../src/sparse/table-config.js';
@@ -47,8 +48,7 @@ export class TableFixture {
             tableClear: (...args) => tableClear(views, ...args),
             partitionByHash: (...args) => partitionByHash(views, ...args),
           };
-    views.u32[arenaBytes / 4 + HEAP.top] = Math.ceil((arenaBytes + HEAP_HEADER_BYTES) / 64) * 64;
-    views.u32[arenaBytes / 4 + HEAP.end] = arenaBytes + heapBytes;
+    layHeapOut(views, arenaBytes, arenaBytes + heapBytes);
     const resources = new Map<object, unknown>();
     const environment: CompileEnvironment = {
       plan: { slices: 1, threads: 1, sliceRows: 1 },
@@ -57,6 +57,7 @@ export class TableFixture {
       traceNames: new TraceNames(),
       kernels: this.kernels,
       heap: arenaBytes,
+      tables: TableMemory.of(module, { memory, views, kernels: this.kernels, heap: arenaBytes }),
       seed,
       variable: () => {
         throw new Error('there are no variables here');

@@ -1,0 +1,100 @@
+/**
+ * @file The memories that tables live in: one or more banks, each a WebAssembly memory with a heap.
+ *
+ * One memory ends at 4 GiB, so a large table is spread: partition p lives wholly in bank p % banks, and each bank is
+ * worked on by kernels of its own. Banks are reserved at the start, as address space; their pages cost nothing until rows
+ * are written. Nothing above knows which bank a row is in, but for whoever routes ids.
+ */
+import { MonolithError } from '../base/errors.js';
+import { createSharedMemory, MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
+import { HEAP, HEAP_HEADER_BYTES, PARTITIONS } from '../memory/table-layout.js';
+import { Views } from '../memory/views.js';
+import { compileKernels, instantiateKernels } from './load-kernels.js';
+import type { WasmKernels } from './wasm-kernels.js';
+
+export interface TableBank {
+  readonly memory: WebAssembly.Memory;
+  readonly views: Views;
+  /** Kernels over this memory, of the calling thread. */
+  readonly kernels: WasmKernels;
+  /** Address of the header of the heap that everything in this bank comes from. */
+  readonly heap: number;
+}
+
+export interface TableMemoryOptions {
+  /** Bytes that keys, rows, optimizer state and slack may take, over all banks. */
+  readonly budgetBytes: number;
+  /** Bytes of one memory; 4 GiB, the most there can be, unless told. */
+  readonly bankBytes?: number;
+}
+
+/** Names the banks for another thread; survives `postMessage`. */
+export interface TableMemoryHandle {
+  readonly module: WebAssembly.Module;
+  readonly banks: readonly { readonly memory: WebAssembly.Memory; readonly heap: number }[];
+}
+
+const NULL_PAGE_BYTES = 65536;
+/** A bank below this could not hold a first block of rows for each partition. */
+const BUDGET_BYTES_MIN = 1 << 20;
+
+export class TableMemory {
+  readonly banks: readonly TableBank[];
+  readonly #module: WebAssembly.Module;
+
+  private constructor(module: WebAssembly.Module, banks: readonly TableBank[]) {
+    this.#module = module;
+    this.banks = banks;
+  }
+
+  static async create({ budgetBytes, bankBytes = MEMORY_BYTES_MAX }: TableMemoryOptions): Promise<TableMemory> {
+    const module = await compileKernels();
+    const room = bankBytes - NULL_PAGE_BYTES;
+    const count = Math.ceil(budgetBytes / room);
+    if (!(budgetBytes >= BUDGET_BYTES_MIN) || count > PARTITIONS) {
+      const free = `${BUDGET_BYTES_MIN} to ${PARTITIONS * room}`;
+      throw new MonolithError('ML_MEMORY', { name: 'tables', bytes: budgetBytes, free });
+    }
+    const share = Math.ceil(budgetBytes / count / 64) * 64;
+    const banks = Array.from({ length: count }, () => {
+      const memory = createSharedMemory(Math.min(bankBytes, NULL_PAGE_BYTES + share));
+      const views = new Views(memory.buffer);
+      layHeapOut(views, NULL_PAGE_BYTES, memory.buffer.byteLength);
+      return { memory, views, kernels: instantiateKernels(module, memory), heap: NULL_PAGE_BYTES };
+    });
+    return new TableMemory(module, banks);
+  }
+
+  /** The one bank of a session: the heap half of its memory. */
+  static of(module: WebAssembly.Module, bank: TableBank): TableMemory {
+    return new TableMemory(module, [bank]);
+  }
+
+  get handle(): TableMemoryHandle {
+    return { module: this.#module, banks: this.banks.map(({ memory, heap }) => ({ memory, heap })) };
+  }
+
+  /** The same banks, as another thread works on them. */
+  static attach({ module, banks }: TableMemoryHandle): TableMemory {
+    return new TableMemory(
+      module,
+      banks.map(({ memory, heap }) => ({
+        memory,
+        heap,
+        views: new Views(memory.buffer),
+        kernels: instantiateKernels(module, memory),
+      })),
+    );
+  }
+
+  /** Bank that partition `partition` of every table lives in. */
+  bankOf(partition: number): number {
+    return partition % this.banks.length;
+  }
+}
+
+/** Writes an empty heap from `heap` to `end`, both multiples of 64. */
+export function layHeapOut({ u32 }: Views, heap: number, end: number): void {
+  u32[heap / 4 + HEAP.top] = Math.ceil((heap + HEAP_HEADER_BYTES) / 64) * 64;
+  u32[heap / 4 + HEAP.end] = Math.min(end, 2 ** 32 - 64);
+}

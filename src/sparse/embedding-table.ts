@@ -1,0 +1,48 @@
+/**
+ * @file What every embedding table can do, whatever it is made of: one hash table, several of them, or shards.
+ *
+ * Mirrors the operations of runtime/hash_table and native_training/hash_table_ops (§2.4, §2.5). Ids are 64 bits; the bit
+ * pattern is what counts. Values and gradients are row-major, `dim` floats a row.
+ */
+
+/** Ids of many rows. */
+export type IdArray = BigInt64Array | BigUint64Array;
+
+export interface UpdateOptions {
+  /** Time of the request in Unix seconds, 0 unless told: it becomes the rows' time of last update. */
+  readonly timeSec?: number;
+}
+
+export interface OptimizeOptions extends UpdateOptions {
+  /** Step the rates are read at, and what optimizers that count steps see; 0 unless told. */
+  readonly globalStep?: number;
+  /** Rates of this call, one per segment; the table's own at `globalStep` unless told. */
+  readonly learningRates?: ArrayLike<number>;
+  /** Sum the gradients of an id before its one step; without it every position is a step of its own. */
+  readonly enableDedup?: boolean;
+}
+
+/** One call at a time from one thread; other threads may call at the same time through grips of their own. */
+export interface EmbeddingTable {
+  readonly name: string;
+  /** Floats a lookup gives per id. */
+  readonly dim: number;
+  /** Segments, which is also how many learning rates an update consumes. */
+  readonly sliceSize: number;
+  readonly size: number;
+  /** 1 for each id that has a row. */
+  contains(ids: IdArray): Uint8Array;
+  /** Embeddings of `ids`, one after the other, written to `out` when given. An absent id gives zeros and is not inserted. */
+  lookup(ids: IdArray, out?: Float32Array): Float32Array;
+  /** A serialized EntryDump without its id for each id; no bytes for an absent one. */
+  lookupEntry(ids: IdArray): Uint8Array[];
+  assign(ids: IdArray, values: Float32Array, options?: UpdateOptions): void;
+  assignAdd(ids: IdArray, values: Float32Array, options?: UpdateOptions): void;
+  /** One step per position, in order, of the ids that the admission filter lets in. The gradients are scratch afterwards. */
+  optimize(ids: IdArray, gradients: Float32Array, options?: OptimizeOptions): void;
+  /** First values again, for rows new or old. 1 for each id that had a row, else 0. */
+  reinitialize(ids: IdArray): Int32Array;
+  /** Removes rows whose last update is `expire days of their slot` or longer before `nowSec`; returns how many. */
+  evict(nowSec: number): number;
+  clear(): void;
+}
