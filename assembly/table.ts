@@ -17,6 +17,7 @@
 // A slot is named by the address of its row word less 32, so that constants reach its other words:
 //                       id at 2 * slot - bucket, row at slot + 32, time at slot + 48.
 export * from "./table/apply";
+export * from "./table/banks";
 export * from "./table/evict";
 export { tableFind } from "./table/find";
 export * from "./table/lookup";

@@ -35,4 +35,24 @@ export interface TableKernels {
     merged: number,
     updateSec: number,
   ): number;
+  bankIds(ids: number, order: number, offsets: number, bank: number, banks: number, out: number): number;
+  bankRows(
+    order: number,
+    offsets: number,
+    bank: number,
+    banks: number,
+    rows: number,
+    local: number,
+    strideBytes: number,
+  ): void;
+  bankUpdates(
+    slice: number,
+    first: number,
+    end: number,
+    bank: number,
+    banks: number,
+    outIds: number,
+    outGradients: number,
+    outOffsets: number,
+  ): number;
 }
