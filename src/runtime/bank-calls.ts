@@ -47,7 +47,13 @@ export class BankCalls {
 
   readonly call: HostCall = (opcode, ...operands) => {
     const [a, b, c, d, e, f, g] = operands.map((operand) => operand >>> 0) as [
-      number, number, number, number, number, number, number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
     ];
     return opcode === KERNEL.bankedFind.opcode ? this.find(a, b, c, d, e, f) : this.apply(a, b, c, d, e, f, g);
   };

@@ -3,9 +3,8 @@ import type { Views } from '../../memory/views.js';
 import { BankCalls, type CallableBank, type CallerMemory } from '../bank-calls.js';
 import { instantiateKernels } from '../load-kernels.js';
 import { referenceRunStep } from '../reference/program.js';
-import { tableApply, tableFind } from '../reference/table.js';
+import { tableApply, tableFind, tableRetrieve } from '../reference/table.js';
 import { bankIds, bankRows, bankUpdates } from '../reference/table-banks.js';
-import { tableRetrieve } from '../reference/table-lookup.js';
 import { TableMemory } from '../table-memory.js';
 import type { JoinMessage } from './protocol.js';
 
