@@ -19,7 +19,7 @@ function optimizeRows(table: usize, m: usize, end: usize): void {
   const states = <usize>load<u32>(table, 4) << 2;
   const segments = load<u32>(table, 16);
   for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 6);
+    const segment = table + 64 + (<usize>s << 7);
     const offset = <usize>load<u32>(segment, 4) << 2;
     const state = states + (<usize>load<u32>(segment, 8) << 2);
     for (let q = m; q < end; q += 4) {
@@ -95,7 +95,7 @@ function stepRows(table: usize, slice: usize, order: usize, first: u32, end: u32
   const gradients = <usize>load<u32>(slice, 16);
   const stride = <usize>load<u32>(slice, 20) << 2;
   for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 6);
+    const segment = table + 64 + (<usize>s << 7);
     const offset = <usize>load<u32>(segment, 4) << 2;
     const state = states + (<usize>load<u32>(segment, 8) << 2);
     for (let k = first; k < end; k++) {

@@ -1,6 +1,7 @@
 // Rows of a table: where they are, what they start with, and how an id gets one.
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
+import { initOptimizerState } from "../optim/step";
 import { bucketOf, indexInsert, partitionAt, probe, reserveSlot } from "./index";
 
 /** Rows in the first block of a partition; each further block doubles, up to ROWS_BLOCK_MAX. */
@@ -9,8 +10,6 @@ const ROWS_BLOCK_MAX: u32 = 4096;
 
 const INIT_UNIFORM: u32 = 1;
 const INIT_CONSTANT: u32 = 2;
-const OPT_SGD: u32 = 0;
-const OPT_FTRL: u32 = 2;
 
 /** A row that was given back, or a fresh one at the end of the last block; 0 when the heap is full. */
 function newRow(table: usize, partition: usize): usize {
@@ -52,7 +51,7 @@ export function tableInitRow(table: usize, row: usize, id: i64): void {
   const segments = load<u32>(table, 16);
   const base = mix64(<u64>id ^ (<u64>load<u32>(table, 24) * 0x9E3779B97F4A7C15));
   for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 6);
+    const segment = table + 64 + (<usize>s << 7);
     const dim = load<u32>(segment);
     const first = load<u32>(segment, 4);
     const w = row + (<usize>first << 2);
@@ -68,13 +67,7 @@ export function tableInitRow(table: usize, row: usize, id: i64): void {
       }
       store<f32>(w + (<usize>c << 2), value);
     }
-    const optimizer = load<u32>(segment, 24);
-    if (optimizer == OPT_SGD) continue;
-    const initial = load<f32>(segment, 32);
-    for (let c: u32 = 0; c < dim; c++) {
-      store<f32>(state + (<usize>c << 2), initial);
-      if (optimizer == OPT_FTRL) store<f32>(state + (<usize>(dim + c) << 2), 0);
-    }
+    initOptimizerState(load<i32>(segment, 24), state, dim, segment + 64);
   }
 }
 

@@ -1,19 +1,19 @@
 // Steps of optimizers on rows that are found.
 import { applyAdagradF32, applyFtrlF32, applySgdF32 } from "../dense";
 
-const OPT_SGD: u32 = 0;
-const OPT_ADAGRAD: u32 = 1;
+const ADAGRAD: u32 = 1;
+const SGD: u32 = 2;
 
 /** Steps the weights `w` of one segment of a row, whose state begins at `state`. */
 // @ts-ignore: decorator
 @inline export function stepSegment(segment: usize, w: usize, state: usize, gradient: usize): void {
   const dim = load<u32>(segment);
   const optimizer = load<u32>(segment, 24);
-  const lr = load<f32>(segment, 28);
-  if (optimizer == OPT_SGD) applySgdF32(w, gradient, dim, lr);
-  else if (optimizer == OPT_ADAGRAD) applyAdagradF32(w, state, gradient, dim, lr, load<f32>(segment, 36));
+  const lr = load<f32>(segment, 64);
+  if (optimizer == SGD) applySgdF32(w, gradient, dim, lr);
+  else if (optimizer == ADAGRAD) applyAdagradF32(w, state, gradient, dim, lr, load<f32>(segment, 76));
   else {
-    const a = load<f32>(segment, 36), b = load<f32>(segment, 40), c = load<f32>(segment, 44);
+    const a = load<f32>(segment, 76), b = load<f32>(segment, 80), c = load<f32>(segment, 84);
     applyFtrlF32(w, state, state + (<usize>dim << 2), gradient, dim, lr, a, b, c);
   }
 }
@@ -27,7 +27,7 @@ export function stepRows(table: usize, rows: usize, n: u32, gradients: usize, st
   const segments = load<u32>(table, 16);
   const end = rows + (<usize>n << 2);
   for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 6);
+    const segment = table + 64 + (<usize>s << 7);
     const offset = <usize>load<u32>(segment, 4) << 2;
     const state = states + (<usize>load<u32>(segment, 8) << 2);
     let gradient = gradients + offset;

@@ -14,7 +14,6 @@ import {
   BUCKET_SLOTS,
   HEAP,
   INITIALIZER,
-  OPTIMIZER,
   PARTITION,
   PARTITION_BYTES,
   ROW_FREE,
@@ -30,7 +29,7 @@ import {
   TABLE,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { applyAdagradF32, applyFtrlF32, applySgdF32 } from './dense/optimizers.js';
+import { applyOptimizerF32, initOptimizerState } from './optim/step.js';
 
 const f = Math.fround;
 
@@ -219,11 +218,8 @@ export function tableInitRow(m: Views, table: number, row: number, id: bigint): 
       const uniform = f(f(f(bits * 2 ** -24) * f(b - a)) + a);
       m.f32[row / 4 + first + c] = kind === INITIALIZER.uniform ? uniform : kind === INITIALIZER.constant ? a : 0;
     }
-    const optimizer = m.u32[segment + SEGMENT.optimizer];
-    if (optimizer === OPTIMIZER.sgd) continue;
-    const state = states / 4 + m.u32[segment + SEGMENT.stateOffset]!;
-    m.f32.fill(m.f32[segment + SEGMENT.stateInitial]!, state, state + dim);
-    if (optimizer === OPTIMIZER.ftrl) m.f32.fill(0, state + dim, state + 2 * dim);
+    const state = states + m.u32[segment + SEGMENT.stateOffset]! * 4;
+    initOptimizerState(m, m.u32[segment + SEGMENT.optimizer]!, state, dim, (segment + SEGMENT.parameters) * 4);
   }
 }
 
@@ -271,13 +267,8 @@ export function optimizeRow(m: Views, table: number, row: number, gradient: numb
     const dim = m.u32[segment + SEGMENT.dim]!;
     const offset = m.u32[segment + SEGMENT.weightOffset]! * 4;
     const state = states + m.u32[segment + SEGMENT.stateOffset]! * 4;
-    const lr = m.f32[segment + SEGMENT.learningRate]!;
-    const parameter = (index: number) => m.f32[segment + SEGMENT.parameters + index]!;
-    const [w, g] = [row + offset, gradient + offset];
-    const optimizer = m.u32[segment + SEGMENT.optimizer];
-    if (optimizer === OPTIMIZER.sgd) applySgdF32(m, w, g, dim, lr);
-    else if (optimizer === OPTIMIZER.adagrad) applyAdagradF32(m, w, state, g, dim, lr, parameter(0));
-    else applyFtrlF32(m, w, state, state + dim * 4, g, dim, lr, parameter(0), parameter(1), parameter(2));
+    const kind = m.u32[segment + SEGMENT.optimizer]!;
+    applyOptimizerF32(m, kind, row + offset, state, gradient + offset, dim, (segment + SEGMENT.parameters) * 4);
   }
 }
 
