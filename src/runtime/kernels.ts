@@ -61,8 +61,14 @@ export const KERNEL = {
   zeroRowsF32: kernel(45, 'zeroRowsF32', 'uuuu', 'dst = 0'),
   scatterAddF32: kernel(46, 'scatterAddF32', 'uuuuuuuu', 'gradient of poolSumF32, added per unique id'),
   tableApply: kernel(47, 'tableApply', 'uuuuuuu', 'sums gradients per id over slices and steps each row once'),
-  bankedFind: kernel(48, 'bankedFind', 'uuuuuuu', 'rows of ids in other memories, copied to a local buffer'),
-  bankedApply: kernel(49, 'bankedApply', 'uuuuuuu', 'tableApply of a table in other memories'),
+  tableRetrieve: kernel(48, 'tableRetrieve', 'uuuuuu', 'out[i,:] = what a lookup of id i shows; result: found'),
+  bankedFind: kernel(
+    49,
+    'bankedFind',
+    'uuuuuu',
+    'rows of ids in other memories, copied to a local buffer; result: found',
+  ),
+  bankedApply: kernel(50, 'bankedApply', 'uuuuuuu', 'tableApply of a table in other memories'),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;

@@ -6,7 +6,7 @@ import * as dense from './dense.js';
 import * as optim from './optim/dense.js';
 import { addCountI64, advanceGeneration } from './program.js';
 import * as sparse from './sparse.js';
-import { tableApply, tableFind } from './table.js';
+import { tableApply, tableFind, tableRetrieve } from './table.js';
 
 export type BoundKernel = (...operands: number[]) => number;
 type PlainKernel = (m: Views, ...operands: number[]) => number | undefined;
@@ -25,6 +25,7 @@ export function referenceKernels(m: Views, host?: HostCall): ReadonlyMap<string,
       advanceGeneration,
       tableApply,
       tableFind,
+      tableRetrieve,
     };
     for (const { name, opcode } of [KERNEL.bankedFind, KERNEL.bankedApply]) {
       all[name] = (_: Views, ...operands: number[]) => (host ?? refuseCall)(opcode, ...operands);
