@@ -16,6 +16,7 @@ export interface SparseKernels {
     uids: number,
     inverse: number,
   ): number;
+  hashI64(ids: number, n: number, out: number): void;
   partitionByHash(uids: number, n: number, partitions: number, order: number, offsets: number): void;
   gatherI64(ids: number, order: number, n: number, out: number): void;
   poolSumF32: PoolKernel;
