@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { MonolithError } from '../base/errors.js';
 import { addFlags, flagMeta, parseFlags, switchFlag, wholeNumber } from './flags.js';
+import { inspectFlags } from './inspect-options.js';
 import type { CliIo } from './io.js';
 import { planFlags } from './plan-options.js';
 import { EXIT_DONE, EXIT_MISUSED, reportError } from './report.js';
@@ -43,6 +44,16 @@ Examples:
   monolith train --data reference --backend reference --threads 1 --deterministic
 ${EXIT_CODES}
 The first Ctrl-C saves (with --model-dir) and stops; the same command goes on from there.`;
+
+const INSPECT_HELP = `
+Examples:
+  monolith inspect runs/ffm                          the newest checkpoint of a model directory
+  monolith inspect runs/ffm/model.ckpt-2000 --quick  names and sizes only
+  monolith inspect runs/ffm --id 281474976710657     the row of one id
+  monolith inspect runs/ffm --slots --top 20
+  monolith inspect tables/MonolithHashTable_a-00000-of-00004 --json
+
+Reads every row once, checks its checksum, and changes nothing. Files of other writers work too.`;
 
 const DOCTOR_HELP = `
 Examples:
@@ -126,6 +137,15 @@ function createProgram(io: CliIo, parts: ProgramParts, setExit: (code: number) =
       const flags = parseFlags(planFlags, raw, 'plan');
       const { runPlanCommand } = await import('./plan-command.js');
       setExit(runPlanCommand(flags, io));
+    });
+
+  addFlags(program.command('inspect').description('Show what a checkpoint holds.'), inspectFlags)
+    .argument('<checkpoint>', 'model directory, checkpoint like DIR/model.ckpt-100, table, or file of a table')
+    .addHelpText('after', INSPECT_HELP)
+    .action(async (path: string, raw: unknown) => {
+      const flags = parseFlags(inspectFlags, raw, 'inspect');
+      const { runInspectCommand } = await import('./inspect-command.js');
+      setExit(await runInspectCommand(path, flags, io));
     });
 
   addFlags(program.command('doctor').description('Check that training works on this machine.'), doctorFlags)
