@@ -78,6 +78,7 @@ export {
   uniformInitializer,
   zerosInitializer,
 } from './sparse/table-config.js';
+export { rowsThatFit, type TableShape, type TableSize, tableSize } from './sparse/table-size.js';
 
 // The bounded set of ids touched since the last drain, shared by threads.
 export {

@@ -5,7 +5,14 @@ import { wrapped } from '../checkpoint/verify-checkpoint.js';
 import { slotOfFidV2 } from '../sparse/fid.js';
 import { type Contents, readContents, type TableFiles } from './inspect-contents.js';
 import type { InspectFlags } from './inspect-options.js';
-import { type FoundRow, type ScanOptions, type ScanResult, scanFiles, type TableReport } from './inspect-scan.js';
+import {
+  type FoundRow,
+  isNamed,
+  type ScanOptions,
+  type ScanResult,
+  scanFiles,
+  type TableReport,
+} from './inspect-scan.js';
 import { knownShape } from './inspect-segments.js';
 import { findTarget, type InspectTarget } from './inspect-target.js';
 import {
@@ -20,7 +27,6 @@ import {
 } from './inspect-text.js';
 import type { CliIo } from './io.js';
 import { jsonLine, snakeCaseDeep } from './json-line.js';
-import { counted } from './progress-line.js';
 import { EXIT_DONE, EXIT_FAILED } from './report.js';
 import { ScanProgress } from './scan-progress.js';
 import { suggest } from './suggest.js';
@@ -28,6 +34,9 @@ import { SIGNAL_EXIT } from './train-command.js';
 
 /** Slots listed per table unless told. */
 const SLOTS_TOP = 10;
+
+/** Names in a hint. */
+const NAMES_SHOWN = 4;
 
 /** Prints what is at `path` and returns the exit code: 1 when an id was asked for that no table has. */
 export async function runInspectCommand(path: string, flags: InspectFlags, io: CliIo): Promise<number> {
@@ -79,14 +88,15 @@ async function readTables(contents: Contents, flags: InspectFlags, io: CliIo): P
 
 /** Tables that share files are known by name only when the files were read. */
 function mayHold(set: TableFiles, table: string | undefined): boolean {
-  return table === undefined || set.name === table || set.files.some((file) => file.metaPath !== null);
+  return isNamed(set.name, table) || set.files.some((file) => file.metaPath !== null);
 }
 
 function checkTable(name: string | undefined, contents: Contents, found: readonly { name: string }[]): void {
   if (name === undefined || found.length > 0) return;
   const names = contents.tables.map((table) => table.name);
   const near = suggest(name, names);
-  const all = names.length === 0 ? 'there are no tables here' : `there are ${names.join(', ')}`;
+  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
+  const all = names.length === 0 ? 'there are none' : `there are ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`;
   const hint = near === undefined ? all : `did you mean ${near}?`;
   throw new MonolithError('ML_FLAG', { flag: '--table', reason: `there is no table "${name}"` }, { hint });
 }
@@ -106,7 +116,7 @@ function withQuickHint(error: unknown): unknown {
 }
 
 function quickTables(contents: Contents, flags: InspectFlags): ShownTable[] {
-  const sets = contents.tables.filter((set) => flags.table === undefined || set.name === flags.table);
+  const sets = contents.tables.filter((set) => isNamed(set.name, flags.table));
   checkTable(flags.table, contents, sets);
   return sets.map((set): ShownTable => {
     const segments = set.manifest === null ? [] : knownShape(set.manifest.segments).shown;
@@ -194,14 +204,15 @@ async function showRow(
 }
 
 function rowText(id: bigint, found: readonly FoundRow[], tables: readonly TableReport[]): string {
-  if (found.length === 0) return `${idText(id)} is in none of ${counted(tables.length, 'table')}`;
+  if (found.length === 0) return `${idText(id)} is in no table, of ${tables.length} that were read`;
   return [idText(id), ...found.flatMap(rowLines)].join('\n');
 }
 
 function rowFields(target: InspectTarget, id: bigint, found: readonly FoundRow[]): Record<string, unknown> {
   const rows = found.map((row) => {
     const { table, file, record } = row;
-    return { table, file, record, last_update_sec: row.row.lastUpdateSec, segments: rowParts(row) };
+    const { lastUpdateSec, weights } = row.row;
+    return { table, file, record, last_update_sec: lastUpdateSec, weights: [...weights], segments: rowParts(row) };
   });
   return { event: 'row', path: target.path, id, slot: slotOfFidV2(id), found: rows };
 }

@@ -25,13 +25,11 @@ export const inspectFlags = z
     }),
     table: z.string().optional().register(flagMeta, { value: 'name', help: 'this table only' }),
     slots: switchFlag().register(flagMeta, { help: 'list the rows of each slot of the ids' }),
-    top: wholeNumber(1, 32768)
-      .optional()
-      .register(flagMeta, {
-        value: 'count',
-        help: 'slots to list per table',
-        defaultText: '10; all with --slots --json',
-      }),
+    top: wholeNumber(1, 32768).optional().register(flagMeta, {
+      value: 'count',
+      help: 'slots to list per table',
+      defaultText: '10; all with --slots --json',
+    }),
     quick: switchFlag().register(flagMeta, { help: 'leave the rows unread: names and sizes only' }),
     json: switchFlag().register(flagMeta, { help: 'print JSON' }),
     verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),

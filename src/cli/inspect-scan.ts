@@ -12,6 +12,7 @@ import { decodeMessage } from '../io/message.js';
 import type { DumpSegment } from '../io/optimizer-dump.js';
 import { RecordReader } from '../io/record-reader.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../io/record-writer.js';
+import { tableBaseName } from '../io/shard-files.js';
 import { SnappyRecordReader } from '../io/snappy-record-reader.js';
 import { MultiHashTableMetadataMessage } from '../sparse/config-messages.js';
 import { FID_V2_SLOT_LIMIT } from '../sparse/fid.js';
@@ -173,12 +174,17 @@ export async function scanFiles(set: TableFiles, options: ScanOptions): Promise<
     if (scans.get(set.name)?.found) break;
   }
   options.onBytes?.(set.bytes);
-  const all = [...scans.values()].filter((scan) => options.table === undefined || scan.name === options.table);
+  const all = [...scans.values()].filter((scan) => isNamed(scan.name, options.table));
   if (options.id === undefined && set.manifest !== null && set.isWhole) checkRows(set, all[0]?.rows ?? 0);
   return {
     tables: all.map((scan) => scan.report(set.files.length)),
     found: all.flatMap((scan) => scan.found ?? []),
   };
+}
+
+/** Whether `asked` names the table: by its name, or by that of its files. */
+export function isNamed(table: string, asked: string | undefined): boolean {
+  return asked === undefined || table === asked || tableBaseName(table) === asked;
 }
 
 async function scanSingle(file: TableFile, scan: TableScan, onOffset: (offset: number) => void): Promise<void> {

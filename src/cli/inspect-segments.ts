@@ -20,10 +20,12 @@ export interface RowShape {
   /** Good to decode rows with: sums are right, and so is every length of state. */
   readonly segments: readonly DumpSegment[];
   readonly shown: readonly ShownSegment[];
+  /** False when it is open where one segment ends and the next begins. */
+  readonly isCertain: boolean;
 }
 
 export function knownShape(segments: readonly DumpSegment[]): RowShape {
-  return { segments, shown: segments.map(({ dim, optimizer }) => ({ dim, optimizer })) };
+  return { segments, shown: segments.map(({ dim, optimizer }) => ({ dim, optimizer })), isCertain: true };
 }
 
 interface Dump {
@@ -40,13 +42,7 @@ export function inferShape(payload: Uint8Array): RowShape {
   const rest = weights - known;
   if (rest < open) bad('opt', `keeps state for ${known + open} floats or more, the row has ${weights}`);
   if (dumps.length === 0) return silent(weights);
-  const only = dumps.length === 1 ? dumps[0]! : null;
-  if (only?.length != null) {
-    return knownShape([
-      { dim: weights, optimizer: only.optimizer, ...(only.length === weights ? {} : { stateDim: only.length }) },
-    ]);
-  }
-  const certain = rest === 0 || open === 1 || rest === open;
+  const isCertain = rest === 0 || open === 1 || rest === open;
   let left = rest;
   const segments = dumps.map(({ optimizer, length }): DumpSegment => {
     if (length !== null) return { dim: length, optimizer };
@@ -55,19 +51,20 @@ export function inferShape(payload: Uint8Array): RowShape {
     return { dim, optimizer };
   });
   const shown = dumps.map(({ optimizer, length }, i) => {
-    return { dim: length ?? (certain ? segments[i]!.dim : null), optimizer };
+    return { dim: length ?? (isCertain ? segments[i]!.dim : null), optimizer };
   });
-  if (open > 0 || rest === 0) return { segments, shown };
+  if (open > 0 || rest === 0) return { segments, shown, isCertain };
   // Floats that no dump speaks of: a segment whose optimizer keeps nothing, or state that is kept compressed.
   return {
     segments: [...segments, ...silent(rest).segments],
     shown: shown.map(({ optimizer }) => ({ dim: null, optimizer })),
+    isCertain: false,
   };
 }
 
 /** Weights without any dump: movingAverage is the optimizer that leaves none. */
 function silent(dim: number): RowShape {
-  return { segments: [{ dim, optimizer: 'movingAverage' }], shown: [{ dim, optimizer: null }] };
+  return { segments: [{ dim, optimizer: 'movingAverage' }], shown: [{ dim, optimizer: null }], isCertain: true };
 }
 
 function measure(payload: Uint8Array): { weights: number; dumps: Dump[] } {

@@ -44,13 +44,12 @@ export function segmentsText(segments: readonly ShownSegment[]): string {
 }
 
 function timesText(oldestSec: number, newestSec: number): string {
-  if (newestSec === 0) return 'no times were kept';
   return oldestSec === newestSec ? timeText(newestSec) : `${timeText(oldestSec)} to ${timeText(newestSec)}`;
 }
 
 /** Seconds since 1970 as UTC; as they are when no calendar goes that far. */
 export function timeText(seconds: number): string {
-  if (seconds === 0) return 'never';
+  if (seconds === 0) return 'no time was kept';
   return seconds <= 8.64e12 ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z') : `second ${seconds}`;
 }
 
@@ -80,18 +79,20 @@ export function idText(id: bigint): string {
   return `id ${id} (slot ${slotOfFidV2(id)}, signature ${signatureOfFidV2(id)})`;
 }
 
-/** Weights and state of a row, segment by segment. */
+/** Weights and state of one segment of a row. */
 export interface RowPart {
   readonly optimizer: string | null;
   readonly dim: number | null;
-  readonly weights: readonly number[];
+  /** Null when it is open which of the row's weights are those of this segment. */
+  readonly weights: readonly number[] | null;
   readonly state: Readonly<Record<string, readonly number[] | bigint>>;
 }
 
 export function rowParts({ shape, row }: FoundRow): RowPart[] {
   let weightAt = 0;
   let stateAt = 0;
-  return shape.segments.map((segment, i) => {
+  return shape.shown.map((shown, i) => {
+    const segment = shape.segments[i]!;
     const weights = [...row.weights.subarray(weightAt, weightAt + segment.dim)];
     const state: Record<string, readonly number[] | bigint> = {};
     for (const part of dumpShapeOf(segment).parts) {
@@ -103,8 +104,7 @@ export function rowParts({ shape, row }: FoundRow): RowPart[] {
     }
     weightAt += segment.dim;
     stateAt += segmentStateCount(segment);
-    const shown = shape.shown[i];
-    return { optimizer: shown?.optimizer ?? null, dim: shown?.dim ?? null, weights, state };
+    return { ...shown, weights: shape.isCertain ? weights : null, state };
   });
 }
 
@@ -116,9 +116,10 @@ function wordPair(state: Float32Array, at: number): bigint {
 export function rowLines(found: FoundRow): string[] {
   const lines = [`table ${found.table}`, `  record    ${found.record} of ${found.file}`];
   lines.push(`  updated   ${timeText(found.row.lastUpdateSec)}`);
+  if (!found.shape.isCertain) lines.push(`  weights   ${numbersText([...found.row.weights])}`);
   for (const { dim, optimizer, weights, state } of rowParts(found)) {
     lines.push(`  segment   ${segmentsText([{ dim, optimizer }])}`);
-    if (weights.length > 0) lines.push(`    weights   ${numbersText(weights)}`);
+    if (weights !== null) lines.push(`    weights   ${numbersText(weights)}`);
     for (const [name, values] of Object.entries(state)) {
       lines.push(`    ${name.padEnd(9)} ${typeof values === 'bigint' ? values : numbersText(values)}`);
     }
