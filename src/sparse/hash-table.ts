@@ -4,22 +4,22 @@
  * Training goes through the graph ops of embedding-ops.ts; the calls here run on the main thread between steps.
  */
 import { MonolithError } from '../base/errors.js';
+import { OPTIMIZER_NUMBER, PARAMETER_BLOCK } from '../memory/optimizer-layout.js';
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
   INITIALIZER,
-  OPTIMIZER,
   PARTITION,
   PARTITION_BYTES,
   PARTITIONS,
   PARTITIONS_LOG2,
   ROW_REMOVED,
   SEGMENT,
-  SEGMENT_WORDS,
-  SEGMENTS,
   SLOT_ROW_BYTES,
   SLOT_TIME_BYTES,
+  segmentAt,
   TABLE,
+  TABLE_FLAG,
   tableBytes,
 } from '../memory/table-layout.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
@@ -57,6 +57,7 @@ export class HashTable {
     this.#partitions = arena.alloc(PARTITION_BYTES * PARTITIONS, `${config.name}/partitions`);
     const zeroRow = arena.alloc(this.#rowBytes, `${config.name}/zero row`);
     const words = views.u32.subarray(this.address / 4);
+    words.fill(0, 0, tableBytes(config.segments.length) / 4);
     words[TABLE.partitionsLog2] = PARTITIONS_LOG2;
     words[TABLE.dim] = this.dim;
     words[TABLE.stateFloats] = this.stateFloats;
@@ -66,6 +67,8 @@ export class HashTable {
     words[TABLE.seed] = session.seed;
     words[TABLE.zeroRow] = zeroRow;
     words[TABLE.partitions] = this.#partitions;
+    words[TABLE.flags] = TABLE_FLAG.plain;
+    words[TABLE.bodyBytes] = (this.dim + this.stateFloats) * 4;
     this.#writeSegments();
   }
 
@@ -79,7 +82,7 @@ export class HashTable {
     let weightOffset = 0;
     let stateOffset = 0;
     this.config.segments.forEach((segment, index) => {
-      const at = this.address / 4 + SEGMENTS + index * SEGMENT_WORDS;
+      const at = segmentAt(this.address, index) / 4;
       u32[at + SEGMENT.dim] = segment.dim;
       u32[at + SEGMENT.weightOffset] = weightOffset;
       u32[at + SEGMENT.stateOffset] = stateOffset;
@@ -87,12 +90,15 @@ export class HashTable {
       u32[at + SEGMENT.initializer] = INITIALIZER[initializer.kind];
       if (initializer.kind === 'uniform') f32.set([initializer.minval, initializer.maxval], at + SEGMENT.initialA);
       if (initializer.kind === 'constant') f32[at + SEGMENT.initialA] = initializer.value;
-      u32[at + SEGMENT.optimizer] = OPTIMIZER[optimizer.kind];
-      f32[at + SEGMENT.learningRate] = optimizer.learningRate;
-      if (optimizer.kind !== 'sgd') f32[at + SEGMENT.stateInitial] = optimizer.initialAccumulatorValue;
-      if (optimizer.kind === 'adagrad') f32[at + SEGMENT.parameters] = optimizer.weightDecayFactor;
-      if (optimizer.kind === 'ftrl') f32.set([optimizer.beta, optimizer.l1, optimizer.l2], at + SEGMENT.parameters);
-      this.#followRate(segment, at + SEGMENT.learningRate);
+      u32[at + SEGMENT.optimizer] = OPTIMIZER_NUMBER[optimizer.kind];
+      u32[at + SEGMENT.generator + 1] = 1;
+      const block = at + SEGMENT.parameters;
+      const values = block + PARAMETER_BLOCK.values / 4;
+      f32[block] = optimizer.learningRate;
+      if (optimizer.kind !== 'sgd') f32[block + PARAMETER_BLOCK.initial / 4] = optimizer.initialAccumulatorValue;
+      if (optimizer.kind === 'adagrad') f32[values] = optimizer.weightDecayFactor;
+      if (optimizer.kind === 'ftrl') f32.set([optimizer.beta, optimizer.l1, optimizer.l2], values);
+      this.#followRate(segment, block);
       weightOffset += segment.dim;
       stateOffset += stateFloats(optimizer, segment.dim);
     });
