@@ -31,6 +31,8 @@ export interface InspectTarget {
   readonly note: string | null;
 }
 
+const WHAT_TO_GIVE =
+  'give a model directory, a checkpoint like runs/ffm/model.ckpt-100, or a table file like NAME-00000-of-00001';
 const SHARD_NAME = /^(.+)-(\d{5})-of-(\d{5})$/;
 
 /** Base of a shard's name: `x` for `x-00000-of-00002`; null when it is not one. */
@@ -40,8 +42,9 @@ export function shardBase(name: string): string | null {
 
 /** ML_CKPT_NONE with a hint when there is nothing to inspect at `path`. */
 export async function findTarget(path: string): Promise<InspectTarget> {
+  if (path === '') throw none("''", 'the path is empty', WHAT_TO_GIVE);
   const clean = path.length > 1 ? path.replace(/\/+$/, '') : path;
-  const found = statSync(clean, { throwIfNoEntry: false });
+  const found = readable(clean, () => statSync(clean, { throwIfNoEntry: false }));
   if (found === undefined) return findByName(clean);
   return found.isDirectory() ? findInDir(clean) : findFile(clean);
 }
@@ -78,8 +81,7 @@ function findFile(file: string): Promise<InspectTarget> | InspectTarget {
     if (name.endsWith(suffix) && hasAnyFile(file.slice(0, -suffix.length)))
       return ofPrefix(file.slice(0, -suffix.length));
   }
-  const hint = 'give a model directory, a checkpoint like model.ckpt-100, or a file like NAME-00000-of-00001';
-  throw none(file, 'the file is not part of one', hint);
+  throw none(file, 'the file is not part of one', WHAT_TO_GIVE);
 }
 
 /** A checkpoint or a table is named by what its files' names begin with; nothing has that name itself. */
@@ -92,10 +94,7 @@ function findByName(path: string): InspectTarget {
     file.endsWith(INDEX_SUFFIX) ? file.slice(0, -INDEX_SUFFIX.length) : (shardBase(file) ?? file),
   );
   const near = suggest(name, [...new Set(candidates)]);
-  const hint =
-    near === undefined
-      ? 'give a model directory, a checkpoint like runs/ffm/model.ckpt-100, or a table file'
-      : `did you mean ${join(dir, near)}?`;
+  const hint = near === undefined ? WHAT_TO_GIVE : `did you mean ${join(dir, near)}?`;
   throw none(path, 'there is no such file or directory', hint);
 }
 
@@ -109,17 +108,26 @@ function ofFiles(path: string, dir: string, base: string | null, file: string | 
   return { path, prefix: null, dir, base, file, note: null };
 }
 
+/** For a hint only, so what cannot be looked into is none. */
 function looksLikeModelDir(path: string): boolean {
-  if (!(statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)) return false;
-  return list(path).some((name) => name === STATE_FILE || /^model\.ckpt-\d+\.index$/.test(name));
+  try {
+    return readdirSync(path).some((name) => name === STATE_FILE || /^model\.ckpt-\d+\.index$/.test(name));
+  } catch {
+    return false;
+  }
 }
 
 /** Names in a directory, sorted. */
 export function list(dir: string): string[] {
+  return readable(dir, () => readdirSync(dir).sort());
+}
+
+/** Runs `action`; what the file system refuses becomes ML_CKPT_READ naming `file`. */
+function readable<T>(file: string, action: () => T): T {
   try {
-    return readdirSync(dir).sort();
+    return action();
   } catch (cause) {
-    throw new MonolithError('ML_CKPT_READ', { file: dir, reason: messageOf(cause) }, { cause });
+    throw new MonolithError('ML_CKPT_READ', { file, reason: messageOf(cause) }, { cause });
   }
 }
 
