@@ -127,6 +127,9 @@ function readable<T>(file: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOTDIR') {
+      throw none(file, 'there is no such file or directory: part of the path is a file', WHAT_TO_GIVE);
+    }
     throw new MonolithError('ML_CKPT_READ', { file, reason: messageOf(cause) }, { cause });
   }
 }
