@@ -3,8 +3,9 @@ import { MonolithError } from '../base/errors.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../io/record-writer.js';
 import { shardCountOf } from '../io/shard-files.js';
+import { PARTITIONS } from '../memory/table-layout.js';
 import { type PlannedOptimizer, planOptimizer } from '../sparse/optimizer-plan.js';
-import { ROW_FLOATS_MAX, rowsThatFit, type TableSize, tableSize } from '../sparse/table-size.js';
+import { ROW_FLOATS_MAX, rowsThatFit, type TableShape, type TableSize, tableSize } from '../sparse/table-size.js';
 import type { CliIo } from './io.js';
 import { jsonLine, snakeCaseDeep } from './json-line.js';
 import type { PlanFlags } from './plan-options.js';
@@ -62,7 +63,7 @@ function makePlan({ rows: allRows, dims = [], optimizer, threads, shards, budget
     );
   }
   const rowsPerShard = Math.ceil(rows / shards);
-  const size = sizeOf({ ...shape, rows: rowsPerShard }, shards);
+  const size = sizeOf({ ...shape, rows: rowsPerShard }, rows, shards);
   return {
     rows,
     segments,
@@ -78,16 +79,25 @@ function makePlan({ rows: allRows, dims = [], optimizer, threads, shards, budget
   };
 }
 
-/** Too many rows for one table are a matter of flags: the hint names the one that helps. */
-function sizeOf(shape: Parameters<typeof tableSize>[0], shards: number): TableSize {
+/** Too many rows for one table are a matter of flags: the hint names the one that helps, with a number that does. */
+function sizeOf(shape: TableShape, rows: number, shards: number): TableSize {
+  const size = sizeOrTables(shape);
+  if (typeof size !== 'number') return size;
+  let enough = shards * size;
+  while (typeof sizeOrTables({ ...shape, rows: Math.ceil(rows / enough) }) === 'number') {
+    enough += Math.ceil(enough / 20);
+  }
+  const reason = `${shape.rows} rows do not fit one table, which ends at ${PARTITIONS} memories of 4 GiB`;
+  throw new MonolithError('ML_FLAG', { flag: '--rows', reason }, { hint: `spread them: --shards ${enough}` });
+}
+
+/** The size, or the number of tables that at least are needed when one cannot be so large. */
+function sizeOrTables(shape: TableShape): TableSize | number {
   try {
     return tableSize(shape);
-  } catch (cause) {
-    if (!(cause instanceof MonolithError) || cause.code !== 'ML_MEMORY') throw cause;
-    const { bytes, free, tables } = cause.fields as { bytes: number; free: number; tables: number };
-    const reason = `${shape.rows} rows need about ${bytesText(bytes)}, one table ends at ${bytesText(free)}`;
-    const hint = `spread them: --shards ${shards * tables} or more`;
-    throw new MonolithError('ML_FLAG', { flag: '--rows', reason }, { hint, cause });
+  } catch (error) {
+    if (error instanceof MonolithError && error.code === 'ML_MEMORY') return Number(error.fields.tables);
+    throw error;
   }
 }
 
