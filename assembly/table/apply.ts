@@ -4,11 +4,13 @@ import { evictWhenFull, overflowSlot } from "./full";
 import { findSlot, ROW_SUMMING } from "./index";
 import { ListedPlace, ListedSlot } from "./listing";
 import { upsertSlot } from "./rows";
-import { raiseUpdateTime, refusesStep, stepList } from "./step";
+import { latestUpdate, raiseUpdateTime, refusesStep, stepList } from "./step";
 
 const CHUNK: usize = 256;
 /** Rows that are stepped together: with their gradients they stay in the nearest cache. */
 const STEPPED_ROWS: u32 = 64;
+/** Rows are then as of the latest update there was: those of a batch without times are not older than all others. */
+const TIME_UNKNOWN: u32 = 0xffffffff;
 const HEAP_FULL: i32 = -1;
 const BAD_GRADIENT: i32 = -2;
 const REFUSED: i32 = -3;
@@ -201,8 +203,9 @@ function stepMerged(table: usize, merged: usize, last: usize, updateSec: u32): b
  * it was, but for new rows; -2 when the table fails on a bad sum: the rows before it are
  * stepped, later ones may have the new time; -3 when an optimizer refuses the global step: nothing is done.
  */
-export function tableApply(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, merged: usize, updateSec: u32): i32 {
+export function tableApply(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, merged: usize, timeSec: u32): i32 {
   if (refusesStep(table)) return REFUSED;
+  const updateSec = timeSec == TIME_UNKNOWN ? latestUpdate(table) : timeSec;
   raiseUpdateTime(table, updateSec);
   const dim = load<u32>(table, 4);
   const rowBytes = <usize>load<u32>(table, 12);

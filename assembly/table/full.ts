@@ -4,6 +4,7 @@
 // passed over | then, 64 bytes in, a slot and after all slots a row for each partition |. The ids that are passed over
 // share the row of their partition for the length of the update; nobody ever reads it.
 import { tableEvict } from "./evict";
+import { latestUpdate } from "./step";
 
 const OVERFLOW: usize = 52;
 
@@ -11,8 +12,7 @@ const OVERFLOW: usize = 52;
 export function evictWhenFull(table: usize, p: u32): bool {
   const block = <usize>load<u32>(table, OVERFLOW);
   if (block == 0 || load<u32>(block) == 0) return false;
-  const now = min<i64>(max<i64>(atomic.load<i64>(table + 56), 0), 0xffffffff);
-  return tableEvict(table, p, p + 1, <u32>now, <usize>load<u32>(block)) != 0;
+  return tableEvict(table, p, p + 1, latestUpdate(table), <usize>load<u32>(block)) != 0;
 }
 
 /** The slot of the row that takes what is passed over in a partition, or 0 when nothing is. */

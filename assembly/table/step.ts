@@ -34,6 +34,11 @@ export function raiseUpdateTime(table: usize, timeSec: u32): void {
   }
 }
 
+/** The largest time of an update so far, as rows keep it. */
+export function latestUpdate(table: usize): u32 {
+  return <u32>min<i64>(max<i64>(atomic.load<i64>(table, 56), 0), 0xffffffff);
+}
+
 /** Counts a bad gradient; false when the table fails on it. */
 export function passesBadGradient(table: usize): bool {
   atomic.add<u32>(table, 1, 48);

@@ -31,6 +31,8 @@ export const TABLE_FLAG = { serving: 1, plain: 2 } as const;
 export const BAD_GRADIENTS = { fail: 0, skip: 1 } as const;
 /** What tableApply, tableUpdate and tableOptimize answer in place of a count. */
 export const UPDATE_RESULT = { heapFull: -1, badGradient: -2, refused: -3 } as const;
+/** For tableApply: rows are stamped with the latest time the table has seen. */
+export const TIME_UNKNOWN = 0xffffffff;
 /** Where the segments begin, and the words of each. */
 export const SEGMENTS = 16;
 export const SEGMENT_WORDS = 32;

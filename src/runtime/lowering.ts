@@ -12,7 +12,7 @@ import type { TraceNames } from '../trace/trace-names.js';
 import { Code, type Register } from './code.js';
 import type { Kernel } from './kernels.js';
 import type { Placement } from './placement.js';
-import type { TableMemory } from './table-memory.js';
+import type { TableMemory, TablePolicy } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
 /** A matrix operand of slice code. */
@@ -76,6 +76,7 @@ export interface CompileEnvironment {
   readonly heap: number;
   /** Where tables live. */
   readonly tables: TableMemory;
+  readonly tablePolicy: TablePolicy;
   readonly seed: number;
   /** Calls `update` with the global step before every run: learning rates and the like. */
   onStep(update: (globalStep: number) => void): void;

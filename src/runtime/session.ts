@@ -23,7 +23,7 @@ import type { CompileEnvironment, Plan } from './lowering.js';
 import type { BackendName, JoinResult } from './pool/protocol.js';
 import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
 import { SessionTrace } from './session-trace.js';
-import { layHeapOut, TABLE_BYTES_MIN, TableMemory } from './table-memory.js';
+import { layHeapOut, TABLE_BYTES_MIN, TableMemory, type TablePolicy } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
 export interface SessionOptions {
@@ -45,6 +45,7 @@ export interface SessionOptions {
   readonly tableBytes?: number;
   /** Bytes of one of those memories; 4 GiB unless told. */
   readonly bankBytes?: number;
+  readonly tablePolicy?: TablePolicy;
   readonly seed?: number;
   /** Events each thread keeps; nothing is traced without it. */
   readonly traceEvents?: number;
@@ -76,6 +77,7 @@ export class Session implements CompileTarget {
   readonly arena: Arena;
   readonly heap: number;
   readonly tables: TableMemory;
+  readonly tablePolicy: TablePolicy;
   readonly control: number;
   readonly kernels: WasmKernels;
   readonly trace: SessionTrace;
@@ -111,6 +113,7 @@ export class Session implements CompileTarget {
     this.batchSize = options.batchSize;
     this.backend = options.backend ?? 'wasm';
     this.seed = options.seed ?? 0;
+    this.tablePolicy = options.tablePolicy ?? {};
     this.plan = { slices, threads, sliceRows: Math.ceil(options.batchSize / slices) };
     this.memory = memory;
     this.kernels = kernels;
@@ -317,14 +320,14 @@ export class Session implements CompileTarget {
       return new MonolithError(
         'ML_GRADIENT',
         { table: name.replace(/^.*update\//, ''), where: `a row of this step, worker thread ${thread}` },
-        { hint: "lower the learning rate, clip gradients, or make the table with badGradients: 'skip'" },
+        { hint: "lower the learning rate, clip gradients, or give the session's tablePolicy badGradients: 'skip'" },
       );
     }
     if (failedDetail === UPDATE_RESULT.refused) return new MonolithError('ML_GLOBAL_STEP', { step: this.globalStep });
     return new MonolithError(
       'ML_MEMORY',
       { name: `worker thread ${thread}, ${name}`, bytes: 'more', free: 'no' },
-      { hint: 'give the session more memory (memoryBytes, at most 4 GiB)' },
+      { hint: "give tables more memory (tableBytes), or a tablePolicy: whenFull 'evict-expired' or 'stop-admitting'" },
     );
   }
 

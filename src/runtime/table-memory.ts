@@ -21,6 +21,18 @@ export interface TableBank {
   readonly heap: number;
 }
 
+/** What a table does when its memory is full. Rows that are there are updated as ever. */
+export const WHEN_FULL = ['fail', 'evict-expired', 'stop-admitting'] as const;
+export type WhenFull = (typeof WHEN_FULL)[number];
+
+/** How the tables of a session meet trouble, unless a table is told otherwise. */
+export interface TablePolicy {
+  /** Default: fail. */
+  readonly whenFull?: WhenFull;
+  /** A gradient that is NaN or infinite fails the step, or its row is left alone and counted (default). */
+  readonly badGradients?: 'fail' | 'skip';
+}
+
 export interface TableMemoryOptions {
   /** Bytes that keys, rows, optimizer state and slack may take, over all banks. */
   readonly budgetBytes: number;

@@ -52,7 +52,9 @@ export interface AdmissionFilter {
 export function buildThresholds(config: SlotOccurrenceThresholdConfig = {}): Uint32Array {
   const thresholds = new Uint32Array(SLOT_COUNT).fill(config.defaultOccurrenceThreshold ?? 0);
   for (const { slot = 0, occurrenceThreshold = 0 } of config.slotOccurrenceThresholds ?? []) {
-    if (slot >= 0 && slot < SLOT_COUNT) thresholds[slot] = occurrenceThreshold;
+    if (!(Number.isInteger(slot) && slot >= 0 && slot < SLOT_COUNT))
+      throw new MonolithError('ML_FID_SLOT', { limit: SLOT_COUNT, slot });
+    thresholds[slot] = occurrenceThreshold;
   }
   return thresholds;
 }

@@ -3,6 +3,7 @@
  * be applied. src/memory/bank-layout.ts draws what a program keeps for that, src/runtime/bank-calls.ts follows it.
  */
 import { BANKED, bankedWords, gatherBytes, localRowsBytes, stageParts } from '../memory/bank-layout.js';
+import { TIME_UNKNOWN } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import type { LoweringContext } from '../runtime/lowering.js';
@@ -75,7 +76,7 @@ export class BankedTable {
         thread.constant(records),
         thread.constant(plan.slices),
         thread.each((index) => gathered + index * bytes),
-        thread.constant(0),
+        thread.constant(TIME_UNKNOWN),
       ],
       { checked: true },
     );

@@ -6,7 +6,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
-import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS } from '../memory/table-layout.js';
+import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS, TIME_UNKNOWN } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, type RaggedFeed, registerLowering } from '../runtime/lowering.js';
@@ -257,7 +257,7 @@ registerLowering(EmbeddingUpdate, (op, context) => {
       thread.constant(records),
       thread.constant(plan.slices),
       thread.each((index) => merged + index * mergedBytes),
-      thread.constant(0),
+      thread.constant(TIME_UNKNOWN),
     ],
     { checked: true },
   );

@@ -7,9 +7,9 @@
  * steps, not during them, these calls may be used on a session's tables too.
  */
 import { MonolithError } from '../base/errors.js';
-import { TABLE, UPDATE_RESULT } from '../memory/table-layout.js';
+import { PARTITION, TABLE, UPDATE_RESULT } from '../memory/table-layout.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
-import { type TableBank, TableMemory } from '../runtime/table-memory.js';
+import { type TableBank, TableMemory, type WhenFull } from '../runtime/table-memory.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { type Rate, rateAt } from './learning-rate.js';
 import { isZeroRow } from './linalg.js';
@@ -23,8 +23,10 @@ import {
   raiseUpdateTime,
   rowsOf,
   setStepOf,
+  sumOverPartitions,
   writeControl,
 } from './table-control.js';
+import { evictFull, freeOverflow, type Handle, handleAll, whenFullOf, writeOverflow } from './table-full.js';
 import { TableGrip, type TablePart } from './table-grip.js';
 import { claimName, releaseName } from './table-names.js';
 import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
@@ -65,6 +67,7 @@ export class HashTable implements EmbeddingTable {
   readonly #gate: UpdateGate;
   readonly #rates: readonly (Rate | null)[];
   readonly #nowSec: () => number;
+  readonly #whenFull: WhenFull;
 
   private constructor({ memory, config, addresses, rates, options }: TableParts) {
     this.memory = memory;
@@ -73,6 +76,7 @@ export class HashTable implements EmbeddingTable {
     this.addresses = addresses;
     this.#rates = rates;
     this.#tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
+    this.#whenFull = whenFullOf(this.#tables[0]!);
     this.#grip = new TableGrip(memory, this.#tables, this.plan.dim);
     this.#gate = new UpdateGate((ids) => this.contains(ids), options);
     this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
@@ -85,7 +89,12 @@ export class HashTable implements EmbeddingTable {
    */
   static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
     return session.resource(config, (owner) => {
-      const table = HashTable.create(owner.tables, config, { seed: owner.seed, badGradients: 'skip', ...options });
+      const table = HashTable.create(owner.tables, config, {
+        seed: owner.seed,
+        badGradients: 'skip',
+        ...owner.tablePolicy,
+        ...options,
+      });
       if (table.plan.followsStep) owner.onStep((globalStep) => table.setGlobalStep(globalStep));
       return table;
     });
@@ -94,9 +103,14 @@ export class HashTable implements EmbeddingTable {
   /** An empty table. ML_TABLE_NAME when the memory has one of that name. */
   static create(memory: TableMemory, config: TableConfig, options: TableOptions = {}): HashTable {
     const plan = planTable(config);
-    const { seed = 0, badGradients = 'fail' } = options;
+    const { seed = 0, badGradients = 'fail', whenFull = 'fail' } = options;
+    const days = expireDays(config.instance.tableConfig);
     claimName(memory, config.name);
-    const addresses = memory.banks.map((bank) => writeControl(bank, config.name, plan, { seed, badGradients }));
+    const addresses = memory.banks.map((bank) => {
+      const address = writeControl(bank, config.name, plan, { seed, badGradients });
+      writeOverflow({ bank, address }, config.name, plan, whenFull, days);
+      return address;
+    });
     const rates = plan.segments.map(({ rate }) => rate);
     const table = new HashTable({ memory, config, addresses, rates, options });
     table.setGlobalStep(0);
@@ -164,6 +178,14 @@ export class HashTable implements EmbeddingTable {
   get badGradientRows(): number {
     return this.#tables.reduce(
       (sum, { bank, address }) => sum + Atomics.load(bank.views.u32, address / 4 + TABLE.badGradientRows),
+      0,
+    );
+  }
+
+  /** New ids that got no row because the memory was full. */
+  get passedOver(): number {
+    return this.#tables.reduce(
+      (sum, table) => sum + sumOverPartitions(table, (u32, partition) => u32[partition + PARTITION.passedOver]!),
       0,
     );
   }
@@ -246,8 +268,10 @@ export class HashTable implements EmbeddingTable {
       part.putRows(values);
       if (admitted !== null) part.putBytes(admitted);
       const gate = admitted === null ? 0 : part.bytes;
-      const { kernels } = bank;
-      const handled = kernels.tableAssign(address, part.ids, count, part.floats, this.dim, timeSec, gate, add ? 1 : 0);
+      const handled = this.#handleAll(part, gate, (from, admits) => {
+        const [at, values] = [part.ids + from * 8, part.floats + from * this.dim * 4];
+        return bank.kernels.tableAssign(address, at, count - from, values, this.dim, timeSec, admits, add ? 1 : 0);
+      });
       if (handled < count) throw this.#full(part);
     });
   }
@@ -281,7 +305,10 @@ export class HashTable implements EmbeddingTable {
       part.putRows(gradients);
       if (admitted !== null) part.putBytes(admitted);
       const gate = admitted === null ? 0 : part.bytes;
-      const handled = bank.kernels.tableOptimize(address, part.ids, count, part.floats, this.dim, timeSec, gate);
+      const handled = this.#handleAll(part, gate, (from, admits) => {
+        const [at, values] = [part.ids + from * 8, part.floats + from * this.dim * 4];
+        return bank.kernels.tableOptimize(address, at, count - from, values, this.dim, timeSec, admits);
+      });
       if (handled === count) return;
       if (handled === UPDATE_RESULT.badGradient) throw badGradient(this.name, this.dim, part, rows);
       if (handled < 0) throw new MonolithError('ML_GLOBAL_STEP', { step: globalStep });
@@ -339,10 +366,8 @@ export class HashTable implements EmbeddingTable {
   }
 
   #restore(rows: readonly TableRowView[]): void {
-    raiseUpdateTime(
-      this.#tables[0]!,
-      rows.reduce((most, row) => Math.max(most, row.lastUpdateSec), 0),
-    );
+    const latest = rows.reduce((most, row) => Math.max(most, row.lastUpdateSec), 0);
+    for (const table of this.#tables) raiseUpdateTime(table, latest);
     if (this.plan.serving) {
       for (const row of rows) this.assign(BigInt64Array.of(row.id), row.weights, { timeSec: row.lastUpdateSec });
       return;
@@ -364,17 +389,25 @@ export class HashTable implements EmbeddingTable {
   dispose(): void {
     this.clear();
     this.release();
-    for (const table of this.#tables) freeControl(table, this.plan);
+    for (const table of this.#tables) {
+      freeOverflow(table, this.plan);
+      freeControl(table, this.plan);
+    }
     releaseName(this.memory, this.name);
   }
 
   #time({ timeSec = 0 }: UpdateOptions): number {
-    raiseUpdateTime(this.#tables[0]!, checkTime(timeSec));
+    checkTime(timeSec);
+    for (const table of this.#tables) raiseUpdateTime(table, timeSec);
     return timeSec;
   }
 
   #refuseServing(operation: string): void {
     if (this.plan.serving) throw new MonolithError('ML_TABLE_SERVING', { operation, table: this.name });
+  }
+
+  #handleAll(part: TablePart, gate: number, handle: Handle): number {
+    return handleAll(part, this.#whenFull, gate, () => evictFull(this.name, this.#tables, this.maxUpdateSec), handle);
   }
 
   #full(part: TablePart): MonolithError {

@@ -1,5 +1,5 @@
 /** @file How tables are made, and how they are named for other threads. */
-import type { TableMemory, TableMemoryHandle } from '../runtime/table-memory.js';
+import type { TableMemory, TableMemoryHandle, WhenFull } from '../runtime/table-memory.js';
 import type { EmbeddingHashTableConfig } from './config-messages.js';
 import type { GateOptions } from './update-gate.js';
 
@@ -8,6 +8,8 @@ export interface TableOptions extends GateOptions {
   readonly seed?: number;
   /** A gradient that is NaN or infinite fails the call (default), or its row is left alone (default in a session's steps). */
   readonly badGradients?: 'fail' | 'skip';
+  /** What happens when the memory is full: fail (default), remove expired rows, or pass over new ids and count them. */
+  readonly whenFull?: WhenFull;
   /** Unix seconds; the wall clock unless told. Only reinitialize asks. */
   readonly nowSec?: () => number;
 }

@@ -2,6 +2,7 @@
  * @file Removal of many rows: those that expired, or all. A partition is locked while it is worked on, so other threads
  * may go on with the rest of the table.
  */
+import { MonolithError } from '../base/errors.js';
 import { valueOr } from '../io/message.js';
 import { SLOT_COUNT } from '../memory/filter-layout.js';
 import { withLock } from '../memory/lock.js';
@@ -17,7 +18,9 @@ export function expireDays({ slotExpireTimeConfig = {} }: EmbeddingHashTableConf
   const fallback = valueOr(SlotExpireTimeConfigMessage, slotExpireTimeConfig, 'defaultExpireTime');
   const days = new Uint32Array(SLOT_COUNT).fill(fallback);
   for (const { slot = 0, expireTime = 0 } of slotExpireTimeConfig.slotExpireTimes ?? []) {
-    if (slot >= 0 && slot < SLOT_COUNT) days[slot] = expireTime;
+    if (!(Number.isInteger(slot) && slot >= 0 && slot < SLOT_COUNT))
+      throw new MonolithError('ML_FID_SLOT', { limit: SLOT_COUNT, slot });
+    days[slot] = expireTime;
   }
   return days;
 }
@@ -30,15 +33,21 @@ export function evictTables(
   days: Uint32Array,
   nowSec: number,
 ): number {
+  const { addresses } = scratchOf(memory, days.byteLength);
+  tables.forEach(({ bank }, index) => {
+    bank.views.u32.set(days, addresses[index]! / 4);
+  });
+  return evictWith(name, tables, addresses, nowSec);
+}
+
+/** evictTables with the days of all slots at an address of each bank. */
+export function evictWith(name: string, tables: readonly BankTable[], days: readonly number[], nowSec: number): number {
   const now = Math.min(Math.max(Math.floor(nowSec), 0), TIME_MAX);
   let removed = 0;
-  const { addresses } = scratchOf(memory, days.byteLength);
   tables.forEach((table, index) => {
-    const { kernels, views } = table.bank;
-    const at = addresses[index]!;
-    views.u32.set(days, at / 4);
+    const { bank, address } = table;
     eachPartition(name, table, index, tables.length, (p) => {
-      removed += kernels.tableEvict(table.address, p, p + 1, now, at);
+      removed += bank.kernels.tableEvict(address, p, p + 1, now, days[index]!);
     });
   });
   return removed;

@@ -62,6 +62,7 @@ export class TableFixture {
       traceNames: new TraceNames(),
       kernels: this.kernels,
       heap: arenaBytes,
+      tablePolicy: {},
       tables: TableMemory.of(module, { memory, views, kernels: this.kernels, heap: arenaBytes }),
       seed,
       variable: () => {

@@ -8,13 +8,14 @@ import {
   PARTITION,
   ROW_SUMMING,
   TABLE,
+  TIME_UNKNOWN,
   UPDATE_RESULT,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 import { tableEvict } from './table-evict.js';
 import { findSlot, partitionWord, ROW, TIME } from './table-index.js';
 import { upsertSlot } from './table-rows.js';
-import { raiseUpdateTime, refusesStep, stepFinite } from './table-step.js';
+import { latestUpdate, raiseUpdateTime, refusesStep, stepFinite } from './table-step.js';
 
 /** The updates of one partition: position in the slices, id and gradient, in slice order. */
 type Updates = ReturnType<typeof updatesOf>;
@@ -86,9 +87,7 @@ function insertAbsent(m: Views, table: number, partition: number, updates: () =>
 function evictWhenFull(m: Views, table: number, partition: number): boolean {
   const overflow = m.u32[table / 4 + TABLE.overflow]!;
   const days = overflow === 0 ? 0 : m.u32[overflow / 4 + OVERFLOW.days]!;
-  const maxUpdateTime = Number(m.i64[table / 8 + TABLE.maxUpdateTime / 2]!);
-  const now = Math.min(Math.max(maxUpdateTime, 0), 0xffffffff);
-  return days !== 0 && tableEvict(m, table, partition, partition + 1, now, days) > 0;
+  return days !== 0 && tableEvict(m, table, partition, partition + 1, latestUpdate(m, table), days) > 0;
 }
 
 /** Sums the gradients of the ids of a partition into the first of each; returns the slots, which point to the sums. */
@@ -130,9 +129,10 @@ export function tableApply(
   slices: number,
   sliceCount: number,
   merged: number,
-  updateSec: number,
+  timeSec: number,
 ): number {
   if (refusesStep(m, table)) return UPDATE_RESULT.refused;
+  const updateSec = timeSec === TIME_UNKNOWN ? latestUpdate(m, table) : timeSec;
   raiseUpdateTime(m, table, updateSec);
   const updates = (partition: number) => updatesOf(m, partition, slices, sliceCount);
   const insert = (partition: number) => insertAbsent(m, table, partition, () => updates(partition), updateSec);

@@ -25,6 +25,12 @@ export function raiseUpdateTime(m: Views, table: number, timeSec: number): void 
   }
 }
 
+/** The largest time of an update so far, as rows keep it. */
+export function latestUpdate(m: Views, table: number): number {
+  const time = Number(Atomics.load(m.i64, table / 8 + TABLE.maxUpdateTime / 2));
+  return Math.min(Math.max(time, 0), 0xffffffff);
+}
+
 /** Steps every segment of a row. */
 export function stepRow(m: Views, table: number, row: number, gradient: number): void {
   const states = row + m.u32[table / 4 + TABLE.dim]! * 4;
