@@ -1,0 +1,146 @@
+/**
+ * @file Slots whose configs print equally share one table. Mirrors MergedMultiTypeHashTable of multi_type_hash_table.
+ *
+ * The ids of slots that share a table go to it one after the other, in the order of the slots' names. Callers see to it
+ * that slots do not mean different things by one id; an id two slots have in common is one row.
+ */
+import { MonolithError } from '../base/errors.js';
+import { check } from '../tensor/ops/check.js';
+import type { IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
+import type { BaseMultiTypeHashTable, SlotIds, SlotRows, SlotUpdates } from './multi-type-hash-table.js';
+import { mergedTableNames } from './table-messages.js';
+
+/** A table that slots share. */
+export interface MergedTable<C> {
+  readonly name: string;
+  /** What the slots have in common. */
+  readonly config: C;
+  /** Sorted. */
+  readonly slots: readonly string[];
+  /** Names that older checkpoints may have it under. */
+  readonly extraRestoreNames: readonly string[];
+}
+
+/** The tables that slots need, in the order of their first slots; `print` gives the text by which configs are equal. */
+export function mergeSlots<C>(
+  slotToConfig: Readonly<Record<string, C>>,
+  print: (config: C) => string,
+): readonly MergedTable<C>[] {
+  const groups = new Map<string, { config: C; slots: string[] }>();
+  for (const slot of Object.keys(slotToConfig).sort()) {
+    const config = slotToConfig[slot]!;
+    const text = print(config);
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, { config, slots: [slot] });
+    else group.slots.push(slot);
+  }
+  return [...groups.values()].map(({ config, slots }) => ({ config, slots, ...mergedTableNames(slots) }));
+}
+
+export class MergedMultiTypeHashTable<C> implements BaseMultiTypeHashTable {
+  readonly merged: readonly MergedTable<C>[];
+  readonly #inner: BaseMultiTypeHashTable;
+  readonly #nameOf: ReadonlyMap<string, string>;
+
+  /** `factory` makes the tables, which must have the names it is given. */
+  constructor(
+    slotToConfig: Readonly<Record<string, C>>,
+    print: (config: C) => string,
+    factory: (tables: readonly MergedTable<C>[]) => BaseMultiTypeHashTable,
+  ) {
+    this.merged = mergeSlots(slotToConfig, print);
+    this.#inner = factory(this.merged);
+    this.#nameOf = new Map(this.merged.flatMap(({ name, slots }) => slots.map((slot) => [slot, name] as const)));
+  }
+
+  get tableDimSizes(): Readonly<Record<string, number>> {
+    const dims = this.#inner.tableDimSizes;
+    return Object.fromEntries([...this.#nameOf].map(([slot, name]) => [slot, dims[name]!]));
+  }
+
+  lookup(slotToIds: SlotIds): SlotRows {
+    const groups = this.#group(slotToIds);
+    const ids = groups.map(({ name, slots }) => [name, concatIds(slots.map((slot) => slotToIds[slot]!))]);
+    const found = this.#inner.lookup(Object.fromEntries(ids));
+    const dims = this.#inner.tableDimSizes;
+    const rows: Record<string, Float32Array> = {};
+    for (const { name, slots } of groups) {
+      let from = 0;
+      for (const slot of slots) {
+        const to = from + slotToIds[slot]!.length * dims[name]!;
+        rows[slot] = found[name]!.subarray(from, to);
+        from = to;
+      }
+    }
+    return rows;
+  }
+
+  assign(updates: SlotUpdates, options?: UpdateOptions): void {
+    this.#inner.assign(this.#join(updates), options);
+  }
+
+  assignAdd(updates: SlotUpdates, options?: UpdateOptions): void {
+    this.#inner.assignAdd(this.#join(updates), options);
+  }
+
+  applyGradients(updates: SlotUpdates, options?: OptimizeOptions): void {
+    this.#inner.applyGradients(this.#join(updates), options);
+  }
+
+  reinitialize(slot: string, ids: IdArray): Int32Array {
+    return this.#inner.reinitialize(this.#tableOf(slot), ids);
+  }
+
+  /** Updates by table: those of its slots one after the other. */
+  #join(updates: SlotUpdates): SlotUpdates {
+    const dims = this.#inner.tableDimSizes;
+    return Object.fromEntries(
+      this.#group(updates).map(({ name, slots }) => {
+        const parts = slots.map((slot) => updates[slot]!);
+        const dim = dims[name]!;
+        for (const [i, { ids, values }] of parts.entries()) {
+          // Joined, one slot's surplus would pass for another's missing rows.
+          const fits = values.length === ids.length * dim;
+          check(fits, `slot ${slots[i]}`, `${values.length} values are not ${dim} for each of ${ids.length} ids`);
+        }
+        const values = new Float32Array(parts.reduce((sum, part) => sum + part.values.length, 0));
+        let at = 0;
+        for (const part of parts) {
+          values.set(part.values, at);
+          at += part.values.length;
+        }
+        return [name, { ids: concatIds(parts.map(({ ids }) => ids)), values }];
+      }),
+    );
+  }
+
+  /** Slots of a request by table, sorted. */
+  #group(bySlot: Readonly<Record<string, unknown>>): { name: string; slots: readonly string[] }[] {
+    const groups = new Map<string, string[]>();
+    for (const slot of Object.keys(bySlot).sort()) {
+      const name = this.#tableOf(slot);
+      const slots = groups.get(name);
+      if (slots === undefined) groups.set(name, [slot]);
+      else slots.push(slot);
+    }
+    return [...groups].map(([name, slots]) => ({ name, slots }));
+  }
+
+  #tableOf(slot: string): string {
+    const name = this.#nameOf.get(slot);
+    if (name !== undefined) return name;
+    throw new MonolithError('ML_TABLE_UNKNOWN', { name: slot, known: [...this.#nameOf.keys()].join(', ') });
+  }
+}
+
+function concatIds(parts: readonly IdArray[]): IdArray {
+  const only = parts[0];
+  if (parts.length === 1 && only !== undefined) return only;
+  const all = new BigInt64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(new BigInt64Array(part.buffer, part.byteOffset, part.length), at);
+    at += part.length;
+  }
+  return all;
+}
