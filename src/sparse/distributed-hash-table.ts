@@ -84,7 +84,7 @@ export class DistributedHashTable implements EmbeddingTable {
 
   #route(ids: IdArray): RoutedIds {
     const options = { dims: [this.dim], numOfShards: this.servers.length, rank0Empty: false };
-    return new RoutedIds([ids], options, this.#ops);
+    return new RoutedIds([signedIds(ids, this.name)], options, this.#ops);
   }
 
   /** Calls `visit` for each server that has ids, with its part of them and of `floats`. */
@@ -101,7 +101,7 @@ export class DistributedHashTable implements EmbeddingTable {
 
   /** Ids by server, all of them, in order. */
   #split(ids: IdArray) {
-    const all = signedIds(ids);
+    const all = signedIds(ids, this.name);
     const servers = Tensor.vector(
       'int64',
       BigInt64Array.from(all, (id) => BigInt(shardOfId(id, this.servers.length))),

@@ -15,7 +15,7 @@ import type {
   SlotUpdates,
 } from './multi-type-hash-table.js';
 import { NamedTables } from './named-tables.js';
-import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
+import { PLAIN_ROUTING, RoutedIds, type RoutingOps, signedIds } from './routed-ids.js';
 
 const NO_IDS = new BigInt64Array(0);
 
@@ -109,7 +109,7 @@ export function routeSlots(
 ): RoutedIds {
   for (const slot of Object.keys(slotToIds)) tables.get(slot);
   const dims = tables.tables.map(({ dim }) => dim);
-  const slots = tables.names.map((name) => slotToIds[name] ?? NO_IDS);
+  const slots = tables.names.map((name) => signedIds(slotToIds[name] ?? NO_IDS, name));
   return new RoutedIds(slots, { dims, ...options }, ops);
 }
 

@@ -10,7 +10,8 @@ import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, type RaggedFeed, registerLowering } from '../runtime/lowering.js';
 import { HashTable } from './hash-table.js';
-import { type TableConfig, tableDim } from './table-config.js';
+import type { TableConfig } from './table-config.js';
+import { tableDim } from './table-plan.js';
 
 /** Collection of the tables a graph uses. */
 export const TABLES = 'tables';

@@ -23,7 +23,9 @@ import {
   tableBytes,
 } from '../memory/table-layout.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
-import { type SegmentConfig, stateFloats, type TableConfig, tableDim } from './table-config.js';
+import { rateAt } from './learning-rate.js';
+import type { TableConfig } from './table-config.js';
+import { planTable, type TablePlan } from './table-plan.js';
 
 /** A row in place: the arrays are views of shared memory. */
 export interface TableRowView {
@@ -37,6 +39,7 @@ const RESTORE_CHUNK = 1024;
 
 export class HashTable {
   readonly config: TableConfig;
+  readonly plan: TablePlan;
   readonly dim: number;
   readonly stateFloats: number;
   /** Address of the table's control block. */
@@ -49,11 +52,13 @@ export class HashTable {
   private constructor(session: CompileEnvironment, config: TableConfig) {
     this.#session = session;
     this.config = config;
-    this.dim = tableDim(config);
-    this.stateFloats = config.segments.reduce((sum, s) => sum + stateFloats(s.optimizer, s.dim), 0);
-    this.#rowBytes = Math.ceil(((this.dim + this.stateFloats) * 4) / 16) * 16;
+    this.plan = planTable(config);
+    this.dim = this.plan.dim;
+    this.stateFloats = this.plan.stateFloats;
+    this.#rowBytes = this.plan.rowBytes;
+    const segmentCount = this.plan.segments.length;
     const { arena, views } = session;
-    this.address = arena.alloc(tableBytes(config.segments.length), `${config.name}/table`);
+    this.address = arena.alloc(tableBytes(segmentCount), `${config.name}/table`);
     this.#partitions = arena.alloc(PARTITION_BYTES * PARTITIONS, `${config.name}/partitions`);
     const zeroRow = arena.alloc(this.#rowBytes, `${config.name}/zero row`);
     const words = views.u32.subarray(this.address / 4);
@@ -61,7 +66,7 @@ export class HashTable {
     words[TABLE.dim] = this.dim;
     words[TABLE.stateFloats] = this.stateFloats;
     words[TABLE.rowBytes] = this.#rowBytes;
-    words[TABLE.segments] = config.segments.length;
+    words[TABLE.segments] = segmentCount;
     words[TABLE.heap] = session.heap;
     words[TABLE.seed] = session.seed;
     words[TABLE.zeroRow] = zeroRow;
@@ -76,33 +81,23 @@ export class HashTable {
 
   #writeSegments(): void {
     const { u32, f32 } = this.#session.views;
-    let weightOffset = 0;
-    let stateOffset = 0;
-    this.config.segments.forEach((segment, index) => {
+    this.plan.segments.forEach(({ dim, weightOffset, stateOffset, initializer, optimizer, rate }, index) => {
       const at = this.address / 4 + SEGMENTS + index * SEGMENT_WORDS;
-      u32[at + SEGMENT.dim] = segment.dim;
-      u32[at + SEGMENT.weightOffset] = weightOffset;
-      u32[at + SEGMENT.stateOffset] = stateOffset;
-      const { initializer, optimizer } = segment;
-      u32[at + SEGMENT.initializer] = INITIALIZER[initializer.kind];
-      if (initializer.kind === 'uniform') f32.set([initializer.minval, initializer.maxval], at + SEGMENT.initialA);
-      if (initializer.kind === 'constant') f32[at + SEGMENT.initialA] = initializer.value;
-      u32[at + SEGMENT.optimizer] = OPTIMIZER[optimizer.kind];
-      f32[at + SEGMENT.learningRate] = optimizer.learningRate;
-      if (optimizer.kind !== 'sgd') f32[at + SEGMENT.stateInitial] = optimizer.initialAccumulatorValue;
-      if (optimizer.kind === 'adagrad') f32[at + SEGMENT.parameters] = optimizer.weightDecayFactor;
-      if (optimizer.kind === 'ftrl') f32.set([optimizer.beta, optimizer.l1, optimizer.l2], at + SEGMENT.parameters);
-      this.#followRate(segment, at + SEGMENT.learningRate);
-      weightOffset += segment.dim;
-      stateOffset += stateFloats(optimizer, segment.dim);
-    });
-  }
-
-  #followRate({ learningRateFn }: SegmentConfig, word: number): void {
-    if (learningRateFn === undefined) return;
-    const { f32 } = this.#session.views;
-    this.#session.onStep((globalStep) => {
-      f32[word] = learningRateFn(globalStep);
+      u32.set([dim, weightOffset, stateOffset, INITIALIZER[initializer.kind]], at);
+      const first = initializer.kind === 'uniform' ? [initializer.minval, initializer.maxval] : [initializer.value];
+      f32.set(first, at + SEGMENT.initialA);
+      const { name, values, initial } = optimizer;
+      if (name !== 'sgd' && name !== 'adagrad' && name !== 'ftrl') {
+        throw new MonolithError('ML_OPTIMIZER', { config: name });
+      }
+      u32[at + SEGMENT.optimizer] = OPTIMIZER[name];
+      f32[at + SEGMENT.stateInitial] = initial;
+      f32.set(values, at + SEGMENT.parameters);
+      f32[at + SEGMENT.learningRate] = rateAt(rate, 0);
+      if (typeof rate === 'number') return;
+      this.#session.onStep((globalStep) => {
+        f32[at + SEGMENT.learningRate] = rate.call(globalStep);
+      });
     });
   }
 

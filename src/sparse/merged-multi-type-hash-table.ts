@@ -4,10 +4,10 @@
  * The ids of slots that share a table go to it one after the other, in the order of the slots' names. Callers see to it
  * that slots do not mean different things by one id; an id two slots have in common is one row.
  */
-import { MonolithError } from '../base/errors.js';
 import { check } from '../tensor/ops/check.js';
 import type { IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import type { BaseMultiTypeHashTable, SlotIds, SlotRows, SlotUpdates } from './multi-type-hash-table.js';
+import { unknownTable } from './named-tables.js';
 import { mergedTableNames } from './table-messages.js';
 
 /** A table that slots share. */
@@ -129,7 +129,7 @@ export class MergedMultiTypeHashTable<C> implements BaseMultiTypeHashTable {
   #tableOf(slot: string): string {
     const name = this.#nameOf.get(slot);
     if (name !== undefined) return name;
-    throw new MonolithError('ML_TABLE_UNKNOWN', { name: slot, known: [...this.#nameOf.keys()].join(', ') });
+    throw unknownTable(slot, [...this.#nameOf.keys()]);
   }
 }
 

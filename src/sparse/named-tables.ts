@@ -25,7 +25,7 @@ export class NamedTables {
   /** ML_TABLE_UNKNOWN unless there is one of this name. */
   get(name: string): EmbeddingTable {
     const table = this.#byName.get(name);
-    if (table === undefined) throw new MonolithError('ML_TABLE_UNKNOWN', { name, known: this.names.join(', ') });
+    if (table === undefined) throw unknownTable(name, this.names);
     return table;
   }
 
@@ -50,4 +50,9 @@ export function ratesPerTable(
     }
     return { learningRates: all.subarray(from - sliceSize, from) };
   });
+}
+
+/** The error of a slot or table that is none of `known`. */
+export function unknownTable(table: string, known: readonly string[]): MonolithError {
+  return new MonolithError('ML_TABLE_UNKNOWN', { table, reason: `there are ${known.join(', ')}` });
 }

@@ -47,9 +47,9 @@ export class RoutedIds {
   readonly #dims: readonly number[];
   readonly #offsets: readonly Int32Array[];
 
-  constructor(slots: readonly IdArray[], options: FusedReorderOptions, ops: RoutingOps = PLAIN_ROUTING) {
+  constructor(slots: readonly BigInt64Array[], options: FusedReorderOptions, ops: RoutingOps = PLAIN_ROUTING) {
     const { dims, numOfShards } = options;
-    const reordered = ops.fusedReorderByIndices(slots.map(signedIds), options);
+    const reordered = ops.fusedReorderByIndices(slots, options);
     this.#ops = ops;
     this.#dims = dims;
     this.ids = reordered.output;
@@ -102,10 +102,9 @@ export class RoutedIds {
   }
 }
 
-/** The ids as signed numbers, in place. ML_ID_TYPE for anything but 64-bit integers. */
-export function signedIds(ids: IdArray): BigInt64Array {
+/** The ids as signed numbers, in place. ML_IDS for anything but 64-bit integers. */
+export function signedIds(ids: IdArray, table: string): BigInt64Array {
   if (ids instanceof BigInt64Array) return ids;
   if (ids instanceof BigUint64Array) return new BigInt64Array(ids.buffer, ids.byteOffset, ids.length);
-  const reason = `got ${Object.prototype.toString.call(ids)}`;
-  throw new MonolithError('ML_ID_TYPE', { what: 'a table', reason }, { hint: 'use a BigInt64Array' });
+  throw new MonolithError('ML_IDS', { table, found: Object.prototype.toString.call(ids) });
 }

@@ -23,10 +23,10 @@ export class SharedNames {
     return names;
   }
 
-  /** The shared name of `suffix`; ML_SHARED_NAME when it was given before. */
+  /** The shared name of `suffix`; ML_TABLE_NAME when it was given before. */
   claim(kind: keyof typeof PREFIX, suffix: string): string {
     const name = sharedName(kind, suffix);
-    if (this.#used.has(name)) throw new MonolithError('ML_SHARED_NAME', { name });
+    if (this.#used.has(name)) throw new MonolithError('ML_TABLE_NAME', { name });
     this.#used.add(name);
     return name;
   }

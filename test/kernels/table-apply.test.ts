@@ -12,13 +12,8 @@ import type { CompileEnvironment } from '../../src/runtime/lowering.js';
 import * as reference from '../../src/runtime/reference/table.js';
 import { tableUpdate } from '../../src/runtime/reference/table-update.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
-import {
-  adagradOptimizer,
-  ftrlOptimizer,
-  type SegmentConfig,
-  sgdOptimizer,
-  uniformInitializer,
-} from '../../src/sparse/table-config.js';
+import { AdagradOptimizer, FtrlOptimizer, SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { defineTable, type SegmentOptions } from '../../src/sparse/table-config.js';
 import { randomFloats, stream } from './both.js';
 import { KernelHarness } from './harness.js';
 
@@ -26,22 +21,20 @@ const MEMORY_BYTES = 4 << 20;
 const HEAP_BYTES = 2 << 20;
 const h = await KernelHarness.create(MEMORY_BYTES);
 
-const initializer = uniformInitializer(-0.05, 0.05);
 const segments = fc.array(
   fc.record({
     dim: fc.integer({ min: 1, max: 21 }),
-    initializer: fc.constant(initializer),
     optimizer: fc.constantFrom(
-      sgdOptimizer(0.1),
-      adagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
-      ftrlOptimizer({ learningRate: 0.1, initialAccumulatorValue: 1e-6, beta: 1 }),
+      SgdOptimizer({ learningRate: 0.1 }),
+      AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
+      FtrlOptimizer({ learningRate: 0.1, initialAccumulatorValue: 1e-6, beta: 1 }),
     ),
   }),
   { minLength: 1, maxLength: 3 },
 );
 
 /** A table over a heap of its own, as a session would make it. */
-function makeTable(config: readonly SegmentConfig[], log2Partitions: number, heapBytes = HEAP_BYTES): HashTable {
+function makeTable(config: readonly SegmentOptions[], log2Partitions: number, heapBytes = HEAP_BYTES): HashTable {
   const heap = h.arena.alloc(HEAP_BYTES, 'heap');
   h.views.u8.fill(0, heap, heap + HEAP_BYTES);
   h.views.u32[heap / 4 + HEAP.top] = heap + Math.ceil(HEAP_HEADER_BYTES / 64) * 64;
@@ -51,7 +44,7 @@ function makeTable(config: readonly SegmentConfig[], log2Partitions: number, hea
     resource: (_, make) => make(environment as CompileEnvironment),
     onStep: () => {},
   };
-  const table = HashTable.of(environment as CompileEnvironment, { name: 'table', segments: config });
+  const table = HashTable.of(environment as CompileEnvironment, defineTable('table', config));
   h.views.u32[table.address / 4 + TABLE.partitionsLog2] = log2Partitions;
   return table;
 }

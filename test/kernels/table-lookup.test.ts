@@ -5,7 +5,9 @@ import { HEAP, HEAP_HEADER_BYTES, LOOKUP_CHUNK, LOOKUP_SCRATCH_BYTES, TABLE } fr
 import type { CompileEnvironment } from '../../src/runtime/lowering.js';
 import * as reference from '../../src/runtime/reference/table-lookup.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
-import { sgdOptimizer, uniformInitializer } from '../../src/sparse/table-config.js';
+import { RandomUniformInitializer } from '../../src/sparse/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { defineTable } from '../../src/sparse/table-config.js';
 import { stream } from './both.js';
 import { KernelHarness } from './harness.js';
 
@@ -22,8 +24,8 @@ function makeTable(dim: number, log2Partitions: number, known: readonly bigint[]
     resource: (_, make) => make(environment as CompileEnvironment),
     onStep: () => {},
   };
-  const segments = [{ dim, initializer: uniformInitializer(-1, 1), optimizer: sgdOptimizer() }];
-  const table = HashTable.of(environment as CompileEnvironment, { name: 'table', segments });
+  const segments = [{ dim, initializer: RandomUniformInitializer(-1, 1), optimizer: SgdOptimizer() }];
+  const table = HashTable.of(environment as CompileEnvironment, defineTable('table', segments));
   // What the last run left in the arena is not zero, and a table begins empty.
   const words = h.views.u32.subarray(table.address / 4);
   h.views.u8.fill(0, words[TABLE.partitions]!, words[TABLE.partitions]! + 64 * 64);

@@ -50,7 +50,7 @@ t.test('rates come in the order of the names', async (t) => {
 t.test('a slot without a table is refused before anything is done', async (t) => {
   const table = new MultiTypeHashTable(modelTables());
   const update = { ids: BigInt64Array.of(1n), values: Float32Array.of(1) };
-  t.throws(() => table.assign({ slot0: update, zzz: update }), { code: 'ML_TABLE_UNKNOWN', fields: { name: 'zzz' } });
+  t.throws(() => table.assign({ slot0: update, zzz: update }), { code: 'ML_TABLE_UNKNOWN', fields: { table: 'zzz' } });
   t.equal(table.tables.get('slot0').size, 0);
   t.throws(() => table.reinitialize('zzz', update.ids), { code: 'ML_TABLE_UNKNOWN' });
 });

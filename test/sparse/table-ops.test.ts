@@ -46,6 +46,6 @@ t.test('a shared name is given once for each owner', async (t) => {
   t.equal(names.claim('hashTable', 'x'), 'MonolithHashTable_x');
   t.equal(names.claim('multiHashTable', 'x'), 'MonolithMultiHashTable_x');
   const message = 'shared_name MonolithHashTable_x has already been used.';
-  t.throws(() => SharedNames.of(graph).claim('hashTable', 'x'), { code: 'ML_SHARED_NAME', message });
+  t.throws(() => SharedNames.of(graph).claim('hashTable', 'x'), { code: 'ML_TABLE_NAME', message });
   t.equal(SharedNames.of(other).claim('hashTable', 'x'), 'MonolithHashTable_x');
 });
