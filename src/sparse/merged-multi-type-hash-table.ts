@@ -8,48 +8,46 @@ import { check } from '../tensor/ops/check.js';
 import type { IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import type { BaseMultiTypeHashTable, SlotIds, SlotRows, SlotUpdates } from './multi-type-hash-table.js';
 import { unknownTable } from './named-tables.js';
+import { HashTableConfigInstance } from './table-config.js';
 import { mergedTableNames } from './table-messages.js';
 
 /** A table that slots share. */
-export interface MergedTable<C> {
+export interface MergedTable {
   readonly name: string;
-  /** What the slots have in common. */
-  readonly config: C;
+  /** What the slots have in common, with the names that older checkpoints may have the table under. */
+  readonly config: HashTableConfigInstance;
   /** Sorted. */
   readonly slots: readonly string[];
-  /** Names that older checkpoints may have it under. */
-  readonly extraRestoreNames: readonly string[];
 }
 
-/** The tables that slots need, in the order of their first slots; `print` gives the text by which configs are equal. */
-export function mergeSlots<C>(
-  slotToConfig: Readonly<Record<string, C>>,
-  print: (config: C) => string,
-): readonly MergedTable<C>[] {
-  const groups = new Map<string, { config: C; slots: string[] }>();
+/** The tables that slots need, in the order of their first slots. */
+export function mergeSlots(slotToConfig: Readonly<Record<string, HashTableConfigInstance>>): readonly MergedTable[] {
+  const groups = new Map<string, { config: HashTableConfigInstance; slots: string[] }>();
   for (const slot of Object.keys(slotToConfig).sort()) {
     const config = slotToConfig[slot]!;
-    const text = print(config);
+    const text = config.toString();
     const group = groups.get(text);
     if (group === undefined) groups.set(text, { config, slots: [slot] });
     else group.slots.push(slot);
   }
-  return [...groups.values()].map(({ config, slots }) => ({ config, slots, ...mergedTableNames(slots) }));
+  return [...groups.values()].map(({ config: { tableConfig, learningRateFns }, slots }) => {
+    const { name, extraRestoreNames } = mergedTableNames(slots);
+    return { name, slots, config: new HashTableConfigInstance(tableConfig, learningRateFns, { extraRestoreNames }) };
+  });
 }
 
-export class MergedMultiTypeHashTable<C> implements BaseMultiTypeHashTable {
-  readonly merged: readonly MergedTable<C>[];
+export class MergedMultiTypeHashTable implements BaseMultiTypeHashTable {
+  readonly merged: readonly MergedTable[];
   readonly #inner: BaseMultiTypeHashTable;
   readonly #nameOf: ReadonlyMap<string, string>;
 
-  /** `factory` makes the tables, which must have the names it is given. */
+  /** `factory` makes the tables of the merged configs, by the names they have there. */
   constructor(
-    slotToConfig: Readonly<Record<string, C>>,
-    print: (config: C) => string,
-    factory: (tables: readonly MergedTable<C>[]) => BaseMultiTypeHashTable,
+    slotToConfig: Readonly<Record<string, HashTableConfigInstance>>,
+    factory: (nameToConfig: Readonly<Record<string, HashTableConfigInstance>>) => BaseMultiTypeHashTable,
   ) {
-    this.merged = mergeSlots(slotToConfig, print);
-    this.#inner = factory(this.merged);
+    this.merged = mergeSlots(slotToConfig);
+    this.#inner = factory(Object.fromEntries(this.merged.map(({ name, config }) => [name, config])));
     this.#nameOf = new Map(this.merged.flatMap(({ name, slots }) => slots.map((slot) => [slot, name] as const)));
   }
 

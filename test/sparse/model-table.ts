@@ -21,6 +21,7 @@ import {
   stepError,
   writeParameters,
 } from '../../src/sparse/optimizer-plan.js';
+import type { HashTableConfigInstance } from '../../src/sparse/table-config.js';
 
 interface Row {
   readonly weights: Float32Array;
@@ -49,12 +50,12 @@ export class ModelTable implements EmbeddingTable {
   readonly #config: EmbeddingHashTableConfig;
   readonly #rows = new Map<bigint, Row>();
 
-  constructor(name: string, config: EmbeddingHashTableConfig, rates: readonly Rate[]) {
+  constructor(name: string, { tableConfig, segments, learningRateFns }: HashTableConfigInstance) {
     this.name = name;
-    this.#config = config;
-    this.#rates = rates;
+    this.#config = tableConfig;
+    this.#rates = learningRateFns;
     let from = 0;
-    this.#segments = (config.entryConfig?.segments ?? []).map(({ dimSize = 0, initConfig = {}, optConfig = {} }) => {
+    this.#segments = segments.map(({ dimSize = 0, initConfig = {}, optConfig = {} }) => {
       const initializer = planInitializer(initConfig);
       if (initializer.kind !== 'constant') throw new Error('the model has constant initializers only');
       from += dimSize;

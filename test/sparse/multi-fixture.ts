@@ -1,8 +1,10 @@
 /** @file Tables and random requests that the tests of multi-table forms share. */
 import fc from 'fast-check';
-import type { EmbeddingHashTableConfig } from '../../src/sparse/config-messages.js';
 import type { EmbeddingTable } from '../../src/sparse/embedding-table.js';
+import { ConstantsInitializer } from '../../src/sparse/initializers.js';
 import type { SlotUpdates } from '../../src/sparse/multi-type-hash-table.js';
+import { AdagradOptimizer } from '../../src/sparse/optimizers.js';
+import { defineTable, type HashTableConfigInstance } from '../../src/sparse/table-config.js';
 import { ModelTable } from './model-table.js';
 
 /** Dimensions by slot; names are not in the order they are declared in. */
@@ -11,13 +13,12 @@ export type Slot = keyof typeof DIMS;
 export const SLOTS = Object.keys(DIMS) as Slot[];
 
 /** Adagrad, so that two steps are not the same as one of the sum. */
-export function adagradConfig(dim: number): EmbeddingHashTableConfig {
-  const segments = [{ initConfig: { constants: { constant: 0.5 } }, optConfig: { adagrad: {} }, dimSize: dim }];
-  return { entryConfig: { segments }, cuckoo: {} };
+export function adagradConfig(dim: number): HashTableConfigInstance {
+  const segment = { dim, initializer: ConstantsInitializer(0.5), optimizer: AdagradOptimizer(), learningRate: 0.1 };
+  return defineTable('', [segment]).instance;
 }
 
-export const modelTable = (name: string, dim: number): EmbeddingTable =>
-  new ModelTable(name, adagradConfig(dim), [0.1]);
+export const modelTable = (name: string, dim: number): EmbeddingTable => new ModelTable(name, adagradConfig(dim));
 
 /** A table per slot. */
 export function modelTables(): Record<Slot, EmbeddingTable> {

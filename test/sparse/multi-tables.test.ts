@@ -4,10 +4,14 @@ import t from 'tap';
 import { MergedMultiTypeHashTable } from '../../src/sparse/merged-multi-type-hash-table.js';
 import { MultiHashTable } from '../../src/sparse/multi-hash-table.js';
 import { MultiTypeHashTable } from '../../src/sparse/multi-type-hash-table.js';
+import type { HashTableConfigInstance } from '../../src/sparse/table-config.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
-import { copyOf, DIMS, idsOf, modelTable, modelTables, plain, SLOTS, updates } from './multi-fixture.js';
+import { ModelTable } from './model-table.js';
+import { adagradConfig, copyOf, DIMS, idsOf, modelTable, modelTables, plain, SLOTS, updates } from './multi-fixture.js';
 
 const sorted = [...SLOTS].sort();
+const modelTablesOf = (configs: Readonly<Record<string, HashTableConfigInstance>>) =>
+  MultiTypeHashTable.fromConfigs(configs, (name, config) => new ModelTable(name, config));
 
 t.test('slots are served as their tables are one by one', async () => {
   fc.assert(
@@ -120,12 +124,9 @@ t.test('the native table says what does not fit in the words of the reference', 
 t.test('merged slots are one table that has the ids of all of them in the order of their names', async () => {
   fc.assert(
     fc.property(updates, updates, (added, gradients) => {
-      // Slots of one dimension print equally here, so that slot1 and other share a table.
-      const merged = new MergedMultiTypeHashTable(DIMS, String, (tables) => {
-        return new MultiTypeHashTable(
-          Object.fromEntries(tables.map(({ name, config }) => [name, modelTable(name, config)])),
-        );
-      });
+      // Slots of one dimension have equal configs here, so that slot1 and other share a table.
+      const configs = Object.fromEntries(SLOTS.map((slot) => [slot, adagradConfig(DIMS[slot])]));
+      const merged = new MergedMultiTypeHashTable(configs, modelTablesOf);
       assert.deepEqual(
         merged.merged.map(({ slots }) => slots),
         [['other', 'slot1'], ['slot0']],
@@ -157,9 +158,7 @@ t.test('merged slots are one table that has the ids of all of them in the order 
 });
 
 t.test('a merged table refuses rows that would slip into another slot', async (t) => {
-  const merged = new MergedMultiTypeHashTable({ a: 1, b: 1 }, String, ([table]) => {
-    return new MultiTypeHashTable({ [table!.name]: modelTable('t', 1) });
-  });
+  const merged = new MergedMultiTypeHashTable({ a: adagradConfig(1), b: adagradConfig(1) }, modelTablesOf);
   t.same(merged.tableDimSizes, { a: 1, b: 1 });
   const ids = BigInt64Array.of(1n);
   const long = { a: { ids, values: Float32Array.of() }, b: { ids, values: Float32Array.of(1, 2) } };
