@@ -1,7 +1,9 @@
 // Rows of a table: where they are, what they start with, and how an id gets one.
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
+import { initOptimizerState } from "../optim/step";
 import { bucketOf, indexInsert, partitionAt, probe, reserveSlot } from "./index";
+import { encodeZeros, isServing } from "./retriever";
 
 /** Rows in the first block of a partition; each further block doubles, up to ROWS_BLOCK_MAX. */
 const ROWS_BLOCK_MIN: u32 = 4;
@@ -9,8 +11,6 @@ const ROWS_BLOCK_MAX: u32 = 4096;
 
 const INIT_UNIFORM: u32 = 1;
 const INIT_CONSTANT: u32 = 2;
-const OPT_SGD: u32 = 0;
-const OPT_FTRL: u32 = 2;
 
 /** A row that was given back, or a fresh one at the end of the last block; 0 when the heap is full. */
 function newRow(table: usize, partition: usize): usize {
@@ -46,13 +46,20 @@ export function freeRow(partition: usize, row: usize): void {
   store<u32>(partition, <u32>row, 32);
 }
 
-/** Weights from the initializer, state from the optimizer. Uniform values depend on (seed, id, component) alone. */
+/**
+ * Weights from the initializer, state from the optimizer. Uniform values depend on (seed, id, component) alone. A serving
+ * row has neither and starts with zeros.
+ */
 export function tableInitRow(table: usize, row: usize, id: i64): void {
+  if (isServing(table)) {
+    encodeZeros(table, row);
+    return;
+  }
   const states = row + (<usize>load<u32>(table, 4) << 2);
   const segments = load<u32>(table, 16);
   const base = mix64(<u64>id ^ (<u64>load<u32>(table, 24) * 0x9E3779B97F4A7C15));
   for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 6);
+    const segment = table + 64 + (<usize>s << 7);
     const dim = load<u32>(segment);
     const first = load<u32>(segment, 4);
     const w = row + (<usize>first << 2);
@@ -68,13 +75,7 @@ export function tableInitRow(table: usize, row: usize, id: i64): void {
       }
       store<f32>(w + (<usize>c << 2), value);
     }
-    const optimizer = load<u32>(segment, 24);
-    if (optimizer == OPT_SGD) continue;
-    const initial = load<f32>(segment, 32);
-    for (let c: u32 = 0; c < dim; c++) {
-      store<f32>(state + (<usize>c << 2), initial);
-      if (optimizer == OPT_FTRL) store<f32>(state + (<usize>(dim + c) << 2), 0);
-    }
+    initOptimizerState(load<i32>(segment, 24), state, dim, segment + 64);
   }
 }
 
@@ -83,7 +84,11 @@ export function upsertSlot(table: usize, id: i64): usize {
   const hash = mix64(<u64>id);
   const partition = partitionAt(table, hash);
   const found = probe(partition, bucketOf(partition, hash), id);
-  if (found != 0) return found;
+  return found != 0 ? found : insertSlot(table, partition, hash, id);
+}
+
+/** Slot of an absent id, with a row; 0 when the heap is full. */
+export function insertSlot(table: usize, partition: usize, hash: u64, id: i64): usize {
   if (!reserveSlot(table, partition)) return 0;
   const row = newRow(table, partition);
   if (row == 0) return 0;

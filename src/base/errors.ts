@@ -100,7 +100,7 @@ export const ERROR_MESSAGES = {
   ML_FILTER_SIZE: 'admission filter cannot be made: {reason}',
   ML_FILTER_TYPE: 'Invalid filter type, please investigate and retry!',
   ML_GLOBAL_STEP: 'global_step={step} is negative, please investigate!',
-  ML_GRADIENT: 'gradient of table {table} is not finite at row {row}, id {id}',
+  ML_GRADIENT: 'gradient of table {table} is not finite: {where}',
   ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
   ML_IDS: 'table {table} takes ids in a BigInt64Array or BigUint64Array, got {found}',
   ML_INITIALIZER: 'initializer is not implemented yet. {config}',

@@ -13,10 +13,25 @@ export const TABLE = {
   seed: 6,
   zeroRow: 7,
   partitions: 8,
+  /** TABLE_FLAG. */
+  flags: 9,
+  /** Bytes of a row's body: weights and state of a training row, the compressed segments of a serving row. */
+  bodyBytes: 10,
+  /** BAD_GRADIENTS. */
+  badGradients: 11,
+  /** Rows whose gradient was NaN or infinite, counted atomically. */
+  badGradientRows: 12,
+  /** i64, the largest time of an update, raised atomically. */
+  maxUpdateTime: 14,
 } as const;
+/** `plain`: a training table whose retrievers are all raw, so that the first floats of a row are what a lookup shows. */
+export const TABLE_FLAG = { serving: 1, plain: 2 } as const;
+export const BAD_GRADIENTS = { fail: 0, skip: 1 } as const;
+/** What tableApply, tableUpdate and tableOptimize answer in place of a count. */
+export const UPDATE_RESULT = { heapFull: -1, badGradient: -2, refused: -3 } as const;
 /** Where the segments begin, and the words of each. */
 export const SEGMENTS = 16;
-export const SEGMENT_WORDS = 16;
+export const SEGMENT_WORDS = 32;
 export const SEGMENT = {
   dim: 0,
   weightOffset: 1,
@@ -24,13 +39,29 @@ export const SEGMENT = {
   initializer: 3,
   initialA: 4,
   initialB: 5,
+  /** OPTIMIZER_NUMBER of optimizer-layout.ts. */
   optimizer: 6,
-  learningRate: 7,
-  /** First value of the optimizer's state (initial accumulator). */
-  stateInitial: 8,
-  /** Adagrad: weight decay. FTRL: beta, l1, l2. */
-  parameters: 9,
+  /** SEGMENT_FLAG. */
+  flags: 7,
+  retriever: 8,
+  /** r of fixed_r8, amplitude of one_bit, for the retriever and for the compressor. */
+  amplitude: 9,
+  /** Scale of one_bit at present; the retriever's backward renews it. */
+  scale: 10,
+  initScale: 11,
+  maxScale: 12,
+  stepSize: 13,
+  compressor: 14,
+  /** Byte offset of the segment in the body of a serving row. */
+  bodyOffset: 15,
+  /** Parameter block of the optimizer; optimizer-layout.ts names its bytes. */
+  parameters: 16,
+  /** Two words of the generator that rounds to half; they start as (0, 1). */
+  generator: 28,
 } as const;
+export const SEGMENT_FLAG = { roundsToHalf: 1 } as const;
+export const RETRIEVER = { raw: 0, fixedR8: 1, oneBit: 2 } as const;
+export const COMPRESSOR = { fp32: 0, fp16: 1, fixedR8: 2, oneBit: 3 } as const;
 export const PARTITION_BYTES = 64;
 export const PARTITION = {
   index: 0,
@@ -45,6 +76,10 @@ export const PARTITION = {
   freeRow: 8,
   /** Slots that are not free: those of rows and those of removed ids. */
   slotsTaken: 9,
+  /** Held by a shared kernel while it works on one id. */
+  lock: 10,
+  /** Four floats that whoever holds the lock may write. */
+  scratch: 12,
 } as const;
 /** A bucket: four ids (i64), four row words, four times of the last update in seconds (u32). */
 export const BUCKET_BYTES = 64;
@@ -62,7 +97,6 @@ export const ROWS_BLOCK_MIN = 4;
 export const ROWS_BLOCK_MAX = 4096;
 
 export const INITIALIZER = { zeros: 0, uniform: 1, constant: 2 } as const;
-export const OPTIMIZER = { sgd: 0, adagrad: 1, ftrl: 2 } as const;
 
 /** Partitions of a table: the most threads that can share an update. */
 export const PARTITIONS_LOG2 = 6;
@@ -79,6 +113,19 @@ export const APPLY_SLICE_BYTES = 32;
 /** Ids that a lookup handles together, and the scratch memory it needs for them. */
 export const LOOKUP_CHUNK = 512;
 export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 4;
+
+/** Words of the cursor of tableScan: partition, and 4 * bucket + slot in it. */
+export const SCAN_CURSOR = { partition: 0, position: 1 } as const;
+
+/** Scratch memory of sortSlotsById: two lists of 16-byte records and the counts of eight digits. */
+export function sortScratchBytes(slotCount: number): number {
+  return 2 * slotCount * 16 + 8 * 256 * 4;
+}
+
+/** Address of segment `index` of a table. */
+export function segmentAt(table: number, index: number): number {
+  return table + 4 * (SEGMENTS + SEGMENT_WORDS * index);
+}
 
 export function tableBytes(segmentCount: number): number {
   return 4 * (SEGMENTS + SEGMENT_WORDS * segmentCount);
