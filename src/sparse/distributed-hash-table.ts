@@ -9,12 +9,12 @@ import { shardOfId } from '../tensor/ops/reorder-by-indices.js';
 import { splitByIndices, splitByIndicesGradient } from '../tensor/ops/split-by-indices.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
-import { PLAIN_ROUTING, RoutedIds, type RoutingOps, signedIds } from './routed-ids.js';
+import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
+import { checkRows, idList } from './table-checks.js';
 
 export class DistributedHashTable implements EmbeddingTable {
   readonly name: string;
   readonly dim: number;
-  readonly sliceSize: number;
   readonly servers: readonly EmbeddingTable[];
   readonly #ops: RoutingOps;
 
@@ -26,9 +26,12 @@ export class DistributedHashTable implements EmbeddingTable {
     }
     this.name = name;
     this.dim = first.dim;
-    this.sliceSize = first.sliceSize;
     this.servers = servers;
     this.#ops = ops;
+  }
+
+  get sliceSize(): number {
+    return this.servers[0]!.sliceSize;
   }
 
   get size(): number {
@@ -46,7 +49,7 @@ export class DistributedHashTable implements EmbeddingTable {
   }
 
   optimize(ids: IdArray, gradients: Float32Array, options?: OptimizeOptions): void {
-    this.#checkValues(ids, gradients);
+    checkRows(this.name, this.dim, idList(this.name, ids), gradients);
     const routed = this.#route(ids);
     this.#each(routed, (server, ids, rows) => server.optimize(ids, rows, options), routed.sum([gradients]));
   }
@@ -84,7 +87,7 @@ export class DistributedHashTable implements EmbeddingTable {
 
   #route(ids: IdArray): RoutedIds {
     const options = { dims: [this.dim], numOfShards: this.servers.length, rank0Empty: false };
-    return new RoutedIds([signedIds(ids, this.name)], options, this.#ops);
+    return new RoutedIds([idList(this.name, ids)], options, this.#ops);
   }
 
   /** Calls `visit` for each server that has ids, with its part of them and of `floats`. */
@@ -101,7 +104,7 @@ export class DistributedHashTable implements EmbeddingTable {
 
   /** Ids by server, all of them, in order. */
   #split(ids: IdArray) {
-    const all = signedIds(ids, this.name);
+    const all = idList(this.name, ids);
     const servers = Tensor.vector(
       'int64',
       BigInt64Array.from(all, (id) => BigInt(shardOfId(id, this.servers.length))),
@@ -114,7 +117,7 @@ export class DistributedHashTable implements EmbeddingTable {
     values: Float32Array,
     visit: (server: EmbeddingTable, ids: BigInt64Array, rows: Float32Array) => void,
   ): void {
-    this.#checkValues(ids, values);
+    checkRows(this.name, this.dim, idList(this.name, ids), values);
     const { servers, parts } = this.#split(ids);
     const rows = new Tensor('float32', [ids.length, this.dim], values);
     splitByIndices(servers, rows, this.servers.length).forEach(({ data }, s) => {
@@ -135,11 +138,5 @@ export class DistributedHashTable implements EmbeddingTable {
       (dtype === 'uint8' ? new Uint8Array(ids.length) : new Int32Array(ids.length)) as Tensor<D>['data'],
     );
     return splitByIndicesGradient(servers, shape, answers).data;
-  }
-
-  #checkValues(ids: IdArray, values: Float32Array): void {
-    if (values.length === ids.length * this.dim) return;
-    const reason = `${values.length} values are not ${this.dim} for each of ${ids.length} ids`;
-    throw new MonolithError('ML_OP', { op: this.name, reason });
   }
 }

@@ -15,7 +15,8 @@ import type {
   SlotUpdates,
 } from './multi-type-hash-table.js';
 import { NamedTables } from './named-tables.js';
-import { PLAIN_ROUTING, RoutedIds, type RoutingOps, signedIds } from './routed-ids.js';
+import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
+import { idList } from './table-checks.js';
 
 const NO_IDS = new BigInt64Array(0);
 
@@ -109,7 +110,7 @@ export function routeSlots(
 ): RoutedIds {
   for (const slot of Object.keys(slotToIds)) tables.get(slot);
   const dims = tables.tables.map(({ dim }) => dim);
-  const slots = tables.names.map((name) => signedIds(slotToIds[name] ?? NO_IDS, name));
+  const slots = tables.names.map((name) => idList(name, slotToIds[name] ?? NO_IDS));
   return new RoutedIds(slots, { dims, ...options }, ops);
 }
 

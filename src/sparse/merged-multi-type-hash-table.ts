@@ -4,10 +4,10 @@
  * The ids of slots that share a table go to it one after the other, in the order of the slots' names. Callers see to it
  * that slots do not mean different things by one id; an id two slots have in common is one row.
  */
-import { check } from '../tensor/ops/check.js';
 import type { IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import type { BaseMultiTypeHashTable, SlotIds, SlotRows, SlotUpdates } from './multi-type-hash-table.js';
 import { unknownTable } from './named-tables.js';
+import { checkRows, idList } from './table-checks.js';
 import { HashTableConfigInstance } from './table-config.js';
 import { mergedTableNames } from './table-messages.js';
 
@@ -58,7 +58,7 @@ export class MergedMultiTypeHashTable implements BaseMultiTypeHashTable {
 
   lookup(slotToIds: SlotIds): SlotRows {
     const groups = this.#group(slotToIds);
-    const ids = groups.map(({ name, slots }) => [name, concatIds(slots.map((slot) => slotToIds[slot]!))]);
+    const ids = groups.map(({ name, slots }) => [name, concatIds(slots.map((slot) => idList(slot, slotToIds[slot]!)))]);
     const found = this.#inner.lookup(Object.fromEntries(ids));
     const dims = this.#inner.tableDimSizes;
     const rows: Record<string, Float32Array> = {};
@@ -96,18 +96,15 @@ export class MergedMultiTypeHashTable implements BaseMultiTypeHashTable {
       this.#group(updates).map(({ name, slots }) => {
         const parts = slots.map((slot) => updates[slot]!);
         const dim = dims[name]!;
-        for (const [i, { ids, values }] of parts.entries()) {
-          // Joined, one slot's surplus would pass for another's missing rows.
-          const fits = values.length === ids.length * dim;
-          check(fits, `slot ${slots[i]}`, `${values.length} values are not ${dim} for each of ${ids.length} ids`);
-        }
+        // Joined, one slot's surplus would pass for another's missing rows.
+        for (const [i, { ids, values }] of parts.entries()) checkRows(slots[i]!, dim, idList(slots[i]!, ids), values);
         const values = new Float32Array(parts.reduce((sum, part) => sum + part.values.length, 0));
         let at = 0;
         for (const part of parts) {
           values.set(part.values, at);
           at += part.values.length;
         }
-        return [name, { ids: concatIds(parts.map(({ ids }) => ids)), values }];
+        return [name, { ids: concatIds(parts.map(({ ids }, i) => idList(slots[i]!, ids))), values }];
       }),
     );
   }
@@ -131,13 +128,11 @@ export class MergedMultiTypeHashTable implements BaseMultiTypeHashTable {
   }
 }
 
-function concatIds(parts: readonly IdArray[]): IdArray {
-  const only = parts[0];
-  if (parts.length === 1 && only !== undefined) return only;
+function concatIds(parts: readonly BigInt64Array[]): BigInt64Array {
   const all = new BigInt64Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
-    all.set(new BigInt64Array(part.buffer, part.byteOffset, part.length), at);
+    all.set(part, at);
     at += part.length;
   }
   return all;

@@ -6,11 +6,17 @@
  * a table is touched.
  */
 import { MonolithError } from '../base/errors.js';
+import type { TableMemory } from '../runtime/table-memory.js';
 import { RaggedTensor } from '../tensor/ragged-tensor.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
+import { HashTable } from './hash-table.js';
 import { MultiTypeHashTable, type SlotIds, type SlotRows, tablesOf } from './multi-type-hash-table.js';
 import { ratesPerTable } from './named-tables.js';
+import { sharedName } from './shared-name.js';
+import type { HashTableConfigInstance } from './table-config.js';
+import { claimName } from './table-names.js';
+import type { TableOptions } from './table-options.js';
 
 /** Ids of one table in one request, and its part of the flat floats. */
 interface Cell {
@@ -21,12 +27,39 @@ interface Cell {
   readonly to: number;
 }
 
+export interface MultiHashTableOptions extends TableOptions {
+  /** Its shared name is `MonolithMultiHashTable_<nameSuffix>`, which a memory has once. */
+  readonly nameSuffix: string;
+}
+
 export class MultiHashTable extends MultiTypeHashTable {
+  /** What files and servers know it by. */
+  readonly name: string;
+
+  constructor(tables: Readonly<Record<string, EmbeddingTable>>, name = '') {
+    super(tables);
+    this.name = name;
+  }
+
   static override fromConfigs<C>(
     configs: Readonly<Record<string, C>>,
     factory: (name: string, config: C) => EmbeddingTable,
+    name?: string,
   ): MultiHashTable {
-    return new MultiHashTable(tablesOf(configs, factory));
+    return new MultiHashTable(tablesOf(configs, factory), name);
+  }
+
+  /** Tables of `configs` in one memory. ML_TABLE_NAME when the memory has a multi table of this suffix. */
+  static create(
+    memory: TableMemory,
+    configs: Readonly<Record<string, HashTableConfigInstance>>,
+    { nameSuffix, ...options }: MultiHashTableOptions,
+  ): MultiHashTable {
+    const name = sharedName('multiHashTable', nameSuffix);
+    claimName(memory, name);
+    const make = (slot: string, instance: HashTableConfigInstance) =>
+      HashTable.create(memory, { name: `${name}/${slot}`, instance }, options);
+    return MultiHashTable.fromConfigs(configs, make, name);
   }
 
   /**

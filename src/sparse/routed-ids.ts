@@ -4,7 +4,6 @@
  * Server by server, slot by slot, ids in first-seen order: the layout of a fused lookup, so that a server's part of ids,
  * embeddings and gradients is one piece of each vector. Gradients of an id that comes again are summed on the way.
  */
-import { MonolithError } from '../base/errors.js';
 import { fusedGatherEmbeddingsByInput, fusedGatherEmbeddingsByInputGradient } from '../tensor/ops/gather-embeddings.js';
 import {
   type FusedReordered,
@@ -12,7 +11,6 @@ import {
   fusedReorderByIndices,
 } from '../tensor/ops/reorder-by-indices.js';
 import { Tensor } from '../tensor/tensor.js';
-import type { IdArray } from './embedding-table.js';
 
 type Floats = Tensor<'float32'>;
 
@@ -100,11 +98,4 @@ export class RoutedIds {
     });
     return this.#ops.fusedGatherEmbeddingsByInputGradient(this.floatCount, rows, this.#offsets, this.#dims);
   }
-}
-
-/** The ids as signed numbers, in place. ML_IDS for anything but 64-bit integers. */
-export function signedIds(ids: IdArray, table: string): BigInt64Array {
-  if (ids instanceof BigInt64Array) return ids;
-  if (ids instanceof BigUint64Array) return new BigInt64Array(ids.buffer, ids.byteOffset, ids.length);
-  throw new MonolithError('ML_IDS', { table, found: Object.prototype.toString.call(ids) });
 }

@@ -2,9 +2,10 @@
  * @file Runs the operations that parity files list for one table: records such as `{ "op": "lookup", "ids": [5] }` and
  * sentences such as `write id 0 += 1`.
  */
-import { HashTable } from '../../src/sparse/hash-table.js';
-import type { HashTableConfigInstance } from '../../src/sparse/table-config.js';
+
 import type { HashFilter } from '../../src/sparse/admission-filter.js';
+import type { HashTable } from '../../src/sparse/hash-table.js';
+import type { HashTableConfigInstance } from '../../src/sparse/table-config.js';
 import { type Fields, fieldsOf, UnknownForm } from './case.js';
 import { entryRecords, restoreBoth, saveBoth } from './table-files.js';
 import { type CaseTables, floatsOf, rowsOf } from './tables.js';
@@ -91,7 +92,7 @@ export class TableRun {
     const everywhere = /^(-?[\d.]+) everywhere$/.exec(String(given));
     if (everywhere !== null) return new Array<number>(count * this.table.dim).fill(Number(everywhere[1]));
     if (!Array.isArray(given)) return floatsOf(given, count * this.table.dim);
-    return given.flatMap((row) => floatsOf(row, row instanceof Array ? row.length : 1));
+    return given.flatMap((row) => floatsOf(row, Array.isArray(row) ? row.length : 1));
   }
 
   async #record(given: unknown): Promise<unknown> {

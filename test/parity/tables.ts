@@ -145,6 +145,7 @@ function expiryOf({ expire_days, slot_expire_time }: Fields): SlotExpireTimeConf
 export class CaseTables {
   readonly memory: TableMemory;
   readonly #harness: KernelHarness | undefined;
+  #count = 0;
 
   private constructor(memory: TableMemory, harness: KernelHarness | undefined) {
     this.memory = memory;
@@ -156,7 +157,10 @@ export class CaseTables {
     return new CaseTables(await TableMemory.create({ budgetBytes }), harness);
   }
 
-  table(instance: HashTableConfigInstance, { name = 'table', filter }: { name?: string; filter?: AdmissionFilter } = {}) {
+  table(
+    instance: HashTableConfigInstance,
+    { name = `table ${this.#count++}`, filter }: { name?: string; filter?: AdmissionFilter } = {},
+  ) {
     return HashTable.create(this.memory, { name, instance }, filter === undefined ? {} : { filter });
   }
 

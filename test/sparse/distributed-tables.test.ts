@@ -64,8 +64,8 @@ t.test('tables over servers need rows of one width, and values for every id', as
   t.throws(() => new DistributedHashTable('t', [modelTable('t', 1), modelTable('t', 2)]), { code: 'ML_OP' });
   const table = new DistributedHashTable('t', [modelTable('t', 2)]);
   const ids = BigInt64Array.of(1n);
-  t.throws(() => table.assign(ids, new Float32Array(1)), { code: 'ML_OP' });
-  t.throws(() => table.optimize(ids, new Float32Array(3)), { code: 'ML_OP' });
+  t.throws(() => table.assign(ids, new Float32Array(1)), { code: 'ML_TABLE_DIM' });
+  t.throws(() => table.optimize(ids, new Float32Array(3)), { code: 'ML_TABLE_DIM' });
   const numbers = [1] as unknown as BigInt64Array;
   t.throws(() => table.lookup(numbers), { code: 'ML_IDS' });
   const [one, other] = [new MultiTypeHashTable({ a: modelTable('a', 1) }), new MultiTypeHashTable({})];

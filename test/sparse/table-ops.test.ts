@@ -3,7 +3,6 @@ import { ProtoWriter } from '../../src/io/proto-writer.js';
 import { extractSlot } from '../../src/sparse/extract-slot.js';
 import { fidV1, fidV2 } from '../../src/sparse/fid.js';
 import { lookupGradient } from '../../src/sparse/lookup-gradient.js';
-import { SharedNames } from '../../src/sparse/shared-names.js';
 import { Tensor } from '../../src/tensor/tensor.js';
 
 t.test('a pooled gradient goes back to each id that was pooled', async (t) => {
@@ -38,14 +37,4 @@ t.test('the slot of an entry is read from its id', async (t) => {
   t.equal(extractSlot(entry(fidV2(300, 7n))), 300);
   t.equal(extractSlot(entry(fidV1(700, 7n)), { fidV2: false }), 700);
   t.equal(extractSlot(new Uint8Array(0)), 0);
-});
-
-t.test('a shared name is given once for each owner', async (t) => {
-  const [graph, other] = [{}, {}];
-  const names = SharedNames.of(graph);
-  t.equal(names.claim('hashTable', 'x'), 'MonolithHashTable_x');
-  t.equal(names.claim('multiHashTable', 'x'), 'MonolithMultiHashTable_x');
-  const message = 'shared_name MonolithHashTable_x has already been used.';
-  t.throws(() => SharedNames.of(graph).claim('hashTable', 'x'), { code: 'ML_TABLE_NAME', message });
-  t.equal(SharedNames.of(other).claim('hashTable', 'x'), 'MonolithHashTable_x');
 });

@@ -1,6 +1,6 @@
 /** @file Cases of tables over servers and of workers in step. */
 import { FirstN, ReduceMean, ReduceSum } from '../../../src/feature/combiners.js';
-import { type FidColumns } from '../../../src/feature/fid-columns.js';
+import type { FidColumns } from '../../../src/feature/fid-columns.js';
 import { PartitionedHashTable } from '../../../src/feature/partitioned-hash-table.js';
 import { OUT_TYPE, POOLING_TYPE } from '../../../src/io/example-messages.js';
 import { LocalAllToAll } from '../../../src/sparse/all-to-all.js';
@@ -81,10 +81,18 @@ function partitionedOf(
         { table: name, sliceDims: [...dims], poolingType: POOLING_TYPE.SUM },
       ]),
     ),
-    outConfigs: new Map(Object.entries(layouts).map(([name, { outType, sliceConfigs }]) => [name, { outType, sliceConfigs: [...sliceConfigs] }])),
+    outConfigs: new Map(
+      Object.entries(layouts).map(([name, { outType, sliceConfigs }]) => [
+        name,
+        { outType, sliceConfigs: [...sliceConfigs] },
+      ]),
+    ),
   };
   const parts = Array.from({ length: servers }, (_, p) => {
-    const own = Object.entries(features).map(([name, dims]) => [name, tables.table(config(dims), { name: `${name} ${p}` })]);
+    const own = Object.entries(features).map(([name, dims]) => [
+      name,
+      tables.table(config(dims), { name: `${name} ${p}` }),
+    ]);
     return new MultiTypeHashTable(Object.fromEntries(own));
   });
   return new PartitionedHashTable(configs, parts);
@@ -118,7 +126,11 @@ function examplesOf(text: unknown): Record<string, bigint[][]> {
 }
 
 /** `table of feature f holds fids p + 2*j for shard p, j < sum(dims f); every component 2.0` */
-function fillServers(table: PartitionedHashTable, text: unknown, features: Readonly<Record<string, readonly number[]>>) {
+function fillServers(
+  table: PartitionedHashTable,
+  text: unknown,
+  features: Readonly<Record<string, readonly number[]>>,
+) {
   const pattern = /^table of feature f holds fids (.+) for shard p, j < (.+); every component (-?[\d.]+)$/;
   const [fid, limit, value] = parseForm(text, pattern) as [string, string, string];
   const fidOf = parseExpression(fid);
@@ -182,7 +194,7 @@ async function layoutStep(given: Fields, tables: CaseTables) {
     for (const id of lists.flat()) {
       const server = table.servers[Number(id) % table.servers.length]!;
       const row = server.lookup({ [name]: BigInt64Array.of(id) })[name]!;
-      row.forEach((value, c) => components[c === 0 ? first : others]!.add(value));
+      for (const [c, value] of row.entries()) components[c === 0 ? first : others]!.add(value);
     }
   }
   return Object.fromEntries(
@@ -224,8 +236,7 @@ async function syncTable({ input, expected }: ParityCase) {
   const around = { lr: given.lr, lr_fn: given.lr_fn };
   const configs = Object.fromEntries(Object.entries(dims).map(([slot, dim]) => [slot, configOf({ dim }, around)]));
   const workers = workersOf(count, await CaseTables.create(), configs);
-  const idsOf = (batch: BySlot) =>
-    Object.fromEntries(Object.entries(batch).map(([slot, which]) => [slot, ids(which)]));
+  const idsOf = (batch: BySlot) => Object.fromEntries(Object.entries(batch).map(([slot, which]) => [slot, ids(which)]));
   const look = () => Promise.all(workers.map((worker, w) => worker.lookup(idsOf(asked[w]!))));
   const rowsBySlot = (rows: Readonly<Record<string, Float32Array>>) =>
     Object.fromEntries(Object.entries(rows).map(([slot, flat]) => [slot, rowsOf(flat, dims[slot]!)]));
@@ -260,7 +271,8 @@ function combinerOf(text: unknown) {
 async function syncTraining({ input }: ParityCase) {
   const optional = ['workers', 'feature', 'rows', 'initializer', 'optimizer', 'loss', 'steps'];
   const given = fieldsOf(input, ['combiner', 'dim'], optional);
-  if (given.loss !== undefined && given.loss !== 'sum of the combined embedding') throw new UnknownForm(`${given.loss}`);
+  if (given.loss !== undefined && given.loss !== 'sum of the combined embedding')
+    throw new UnknownForm(`${given.loss}`);
   const dim = given.dim as number;
   const combiner = combinerOf(given.combiner);
   const key = ragged('int64', given.feature ?? given.rows);

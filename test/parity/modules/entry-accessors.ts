@@ -1,8 +1,8 @@
 /** @file Cases of one row: what it holds, shows and dumps (entry accessors), and how entries look in files. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeMessage } from '../../../src/io/message.js';
 import { EntryDumpCodec } from '../../../src/io/entry-dump.js';
+import { encodeMessage } from '../../../src/io/message.js';
 import { RecordReader } from '../../../src/io/record-reader.js';
 import { MultiHashTableMetadataMessage } from '../../../src/sparse/config-messages.js';
 import { makeCompressor } from '../../../src/sparse/float-compressor.js';
