@@ -73,7 +73,7 @@ export class HashTable implements EmbeddingTable {
     this.addresses = addresses;
     this.#rates = rates;
     this.#tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
-    this.#grip = new TableGrip(config.name, this.plan.dim, this.#tables);
+    this.#grip = new TableGrip(memory, this.#tables, this.plan.dim);
     this.#gate = new UpdateGate((ids) => this.contains(ids), options);
     this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
   }
@@ -307,7 +307,8 @@ export class HashTable implements EmbeddingTable {
   }
 
   evict(nowSec: number): number {
-    return evictTables(this.name, this.#tables, expireDays(this.config.instance.tableConfig), nowSec);
+    const days = expireDays(this.config.instance.tableConfig);
+    return evictTables(this.name, this.memory, this.#tables, days, nowSec);
   }
 
   clear(): void {
@@ -347,7 +348,7 @@ export class HashTable implements EmbeddingTable {
     );
   }
 
-  /** Gives back this thread's scratch memory; the table stays. It is taken again when needed. */
+  /** Gives back this thread's scratch memory for all tables of this memory; it is taken again when needed. */
   release(): void {
     this.#grip.release();
   }

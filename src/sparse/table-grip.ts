@@ -5,11 +5,12 @@
  * hash, which name the partition and so the bank; within a bank they keep their order, and an id is always in one bank.
  */
 import { PARTITIONS_LOG2 } from '../memory/table-layout.js';
-import type { TableBank } from '../runtime/table-memory.js';
-import { type BankTable, heapBlock } from './table-control.js';
+import type { TableBank, TableMemory } from '../runtime/table-memory.js';
+import type { BankTable } from './table-control.js';
+import { releaseScratch, type Scratch, scratchOf } from './table-scratch.js';
 
-const CHUNK_MAX = 4096;
-const CHUNK_FLOATS = 1 << 17;
+/** Ids that a chunk has at the least: what is staged begins at multiples of it. */
+const CHUNK_MIN = 16;
 
 /** The ids of one chunk that are in one bank, staged there. Addresses are of that bank. */
 export interface TablePart {
@@ -34,25 +35,27 @@ export interface TablePart {
 }
 
 export class TableGrip {
-  readonly tables: readonly BankTable[];
+  readonly #memory: TableMemory;
+  readonly #tables: readonly BankTable[];
   readonly #dim: number;
-  readonly #name: string;
-  readonly #chunk: number;
-  #parts: readonly StagedPart[] | undefined;
+  readonly #idBytes: number;
+  #parts: readonly StagedPart[] = [];
+  #scratch: Scratch | undefined;
 
-  constructor(name: string, dim: number, tables: readonly BankTable[]) {
-    this.tables = tables;
-    this.#name = name;
+  constructor(memory: TableMemory, tables: readonly BankTable[], dim: number) {
+    this.#memory = memory;
+    this.#tables = tables;
     this.#dim = dim;
-    // A multiple of 16, so that whatever is staged begins at one too.
-    this.#chunk = Math.max(16, Math.min(CHUNK_MAX, Math.floor(CHUNK_FLOATS / dim / 16) * 16));
+    this.#idBytes = ID_BYTES + floatBytes(dim);
+    this.#staged();
   }
 
   /** Calls `work` for the ids of each bank, a chunk at a time. `work` may end it all by throwing. */
   each(ids: BigInt64Array, work: (part: TablePart) => void): void {
     const parts = this.#staged();
-    for (let from = 0; from < ids.length; from += this.#chunk) {
-      const chunk = ids.subarray(from, from + this.#chunk);
+    const { capacity } = parts[0]!;
+    for (let from = 0; from < ids.length; from += capacity) {
+      const chunk = ids.subarray(from, from + capacity);
       if (parts.length === 1) parts[0]!.stageAll(chunk, from);
       else this.#deal(parts, chunk, from);
       for (const part of parts) if (part.count > 0) work(part);
@@ -71,17 +74,30 @@ export class TableGrip {
     }
   }
 
+  /** The scratch memory may have moved since the last call: another table needed more. */
   #staged(): readonly StagedPart[] {
-    this.#parts ??= this.tables.map((table, index) => new StagedPart(table, index, this.#dim, this.#chunk, this.#name));
+    const scratch = scratchOf(this.#memory, this.#idBytes * CHUNK_MIN);
+    if (scratch !== this.#scratch) {
+      this.#scratch = scratch;
+      const { bytes, addresses } = scratch;
+      const capacity = Math.floor(bytes / this.#idBytes / CHUNK_MIN) * CHUNK_MIN;
+      this.#parts = this.#tables.map(
+        (table, index) => new StagedPart(table, index, this.#dim, { at: addresses[index]!, capacity }),
+      );
+    }
     return this.#parts;
   }
 
-  /** Gives the memory back. */
+  /** Gives back the scratch memory of all tables this thread holds in the memory. */
   release(): void {
-    for (const part of this.#parts ?? []) part.release();
-    this.#parts = undefined;
+    releaseScratch(this.#memory);
   }
 }
+
+/** An id, a word and a byte. */
+const ID_BYTES = 8 + 4 + 1;
+/** Hashes, of 8 bytes, are put where floats go. */
+const floatBytes = (dim: number) => Math.max(dim * 4, 8);
 
 class StagedPart implements TablePart {
   readonly bank: TableBank;
@@ -91,26 +107,24 @@ class StagedPart implements TablePart {
   readonly floats: number;
   readonly words: number;
   readonly bytes: number;
+  readonly capacity: number;
   count = 0;
   readonly #dim: number;
-  readonly #totalBytes: number;
   readonly #positions: Uint32Array;
   #from = 0;
   #dealt = false;
 
-  constructor({ bank, address }: BankTable, index: number, dim: number, chunk: number, name: string) {
-    this.bank = bank;
-    this.address = address;
+  constructor(table: BankTable, index: number, dim: number, { at, capacity }: { at: number; capacity: number }) {
+    this.bank = table.bank;
+    this.address = table.address;
     this.index = index;
+    this.capacity = capacity;
     this.#dim = dim;
-    this.#positions = new Uint32Array(chunk);
-    // Hashes, of 8 bytes, are put where floats go.
-    const floatBytes = chunk * Math.max(dim * 4, 8);
-    this.#totalBytes = chunk * 13 + floatBytes;
-    this.ids = heapBlock(bank, this.#totalBytes, `${name}/scratch`);
-    this.floats = this.ids + chunk * 8;
-    this.words = this.floats + floatBytes;
-    this.bytes = this.words + chunk * 4;
+    this.#positions = new Uint32Array(capacity);
+    this.ids = at;
+    this.floats = this.ids + capacity * 8;
+    this.words = this.floats + capacity * floatBytes(dim);
+    this.bytes = this.words + capacity * 4;
   }
 
   stageAll(ids: BigInt64Array, from: number): void {
@@ -175,9 +189,5 @@ class StagedPart implements TablePart {
       const to = this.at(i) * width;
       for (let c = 0; c < width; c++) values[to + c] = memory[at + i * width + c]!;
     }
-  }
-
-  release(): void {
-    this.bank.kernels.heapFree(this.bank.heap, this.ids, this.#totalBytes);
   }
 }

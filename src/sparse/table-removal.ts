@@ -6,9 +6,11 @@ import { valueOr } from '../io/message.js';
 import { SLOT_COUNT } from '../memory/filter-layout.js';
 import { withLock } from '../memory/lock.js';
 import { PARTITION, PARTITIONS } from '../memory/table-layout.js';
+import type { TableMemory } from '../runtime/table-memory.js';
 import { type EmbeddingHashTableConfig, SlotExpireTimeConfigMessage } from './config-messages.js';
 import { TIME_MAX } from './table-checks.js';
-import { type BankTable, heapBlock, partitionWord } from './table-control.js';
+import { type BankTable, partitionWord } from './table-control.js';
+import { scratchOf } from './table-scratch.js';
 
 /** Days that ids of each slot live without an update. */
 export function expireDays({ slotExpireTimeConfig = {} }: EmbeddingHashTableConfig): Uint32Array {
@@ -21,17 +23,23 @@ export function expireDays({ slotExpireTimeConfig = {} }: EmbeddingHashTableConf
 }
 
 /** Removes what is expired at `nowSec`; returns how many rows that were. */
-export function evictTables(name: string, tables: readonly BankTable[], days: Uint32Array, nowSec: number): number {
+export function evictTables(
+  name: string,
+  memory: TableMemory,
+  tables: readonly BankTable[],
+  days: Uint32Array,
+  nowSec: number,
+): number {
   const now = Math.min(Math.max(Math.floor(nowSec), 0), TIME_MAX);
   let removed = 0;
+  const { addresses } = scratchOf(memory, days.byteLength);
   tables.forEach((table, index) => {
-    const { kernels, views, heap } = table.bank;
-    const at = heapBlock(table.bank, days.byteLength, `${name}/expiry`);
+    const { kernels, views } = table.bank;
+    const at = addresses[index]!;
     views.u32.set(days, at / 4);
     eachPartition(name, table, index, tables.length, (p) => {
       removed += kernels.tableEvict(table.address, p, p + 1, now, at);
     });
-    kernels.heapFree(heap, at, days.byteLength);
   });
   return removed;
 }
