@@ -14,6 +14,7 @@ export const ERROR_MESSAGES = {
   ML_CKPT_READ: 'checkpoint file {file} cannot be read: {reason}',
   ML_CKPT_SETTINGS: 'checkpoint {path} was trained with other settings: {changes}',
   ML_CKPT_SHARDS: '{reason}',
+  ML_CKPT_TABLE: 'table {table} cannot be restored from record {record} of {file}: {field} {reason}',
   ML_CKPT_WRITE: 'checkpoint could not be written to {file}: {reason}',
   // command line and files the user names
   ML_DIR: 'model directory {dir} cannot be used: {reason}',
@@ -108,6 +109,7 @@ export const ERROR_MESSAGES = {
   ML_RATE_COUNT: 'Size of learning_rate_fns and size of segments must be equal.',
   ML_RATE_EMPTY: 'Learning_rate_fns must be not empty.',
   ML_STEP_INTERVAL: 'init_step_interval should be >= 1, while got {interval}',
+  ML_TABLE_SERVING: "ServingEntryAccessor doesn't support {operation}",
   ML_TABLE_SKIP_ZERO: 'Only EntryConfig_EntryType_SERVING supports skip_zero_embedding!',
   ML_TABLE_TYPE: 'Unknown type of hash table. {config}',
   ML_TOUCHED_SIZE: 'touched-key set {name} cannot be made: {reason}',
