@@ -1,8 +1,8 @@
 // Embedding hash table in shared memory: any 64-bit id, rows that never move, an index per partition that grows alone.
 //
 // A table is 2^p partitions chosen by the top bits of the id's hash. During an update a partition belongs to one thread,
-// so nothing here takes a lock but the heap. Lookups run while nobody writes. src/memory/table-layout.ts names the same
-// words for the other side.
+// so nothing but the heap takes a lock then. Lookups run while nobody writes. The kernels of table/shared.ts are for any
+// other time and lock the partition of each id. src/memory/table-layout.ts names the same words for the other side.
 //
 // Table, u32 words:     | 0 log2 partitions | 1 dim | 2 state floats | 3 row bytes | 4 segments | 5 heap | 6 seed |
 //                       | 7 zero row | 8 partitions (address) | 9 flags: 1 serving, 2 plain | 10 body bytes |
@@ -23,9 +23,12 @@
 //                       segments of a serving row; 16-byte aligned.
 // A slot is named by the address of its row word less 32, so that constants reach its other words:
 //                       id at 2 * slot - bucket, row at slot + 32, time at slot + 48.
-export * from "./table/apply";
-export * from "./table/evict";
+export { tableApply } from "./table/apply";
+export { tableClear, tableEvict } from "./table/evict";
 export { tableFind } from "./table/find";
 export * from "./table/lookup";
-export * from "./table/rows";
+export * from "./table/retrieve";
+export { tableInitRow, tableUpsert } from "./table/rows";
+export * from "./table/scan";
+export * from "./table/shared";
 export { tableUpdate } from "./table/update";

@@ -1,34 +1,16 @@
 // The update of a table: gradients of all slices summed per id, each row stepped once.
 import { addRowF32 } from "../sparse";
 import { findSlot, ROW_SUMMING } from "./index";
+import { ListedPlace, ListedSlot } from "./listing";
 import { upsertSlot } from "./rows";
-import { stepSegment } from "./step";
+import { raiseUpdateTime, refusesStep, stepList } from "./step";
 
 const CHUNK: usize = 256;
 /** Rows that are stepped together: with their gradients they stay in the nearest cache. */
-const OPTIMIZED_ROWS: usize = 64;
-
-/** The same where rows are not near yet. */
 const STEPPED_ROWS: u32 = 64;
-
-/**
- * Steps the rows of the slots `m`..`end` by the gradients their slots point to. Segment by segment over a few rows, not
- * row by row: the long chains of one optimizer, roots and divisions, then overlap between rows.
- */
-function optimizeRows(table: usize, m: usize, end: usize): void {
-  const states = <usize>load<u32>(table, 4) << 2;
-  const segments = load<u32>(table, 16);
-  for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 7);
-    const offset = <usize>load<u32>(segment, 4) << 2;
-    const state = states + (<usize>load<u32>(segment, 8) << 2);
-    for (let q = m; q < end; q += 4) {
-      const slot = <usize>load<u32>(q);
-      const row = <usize>(load<u32>(slot, 32) - ROW_SUMMING);
-      stepSegment(segment, row + offset, row + state, <usize>load<u32>(slot, 48) + offset);
-    }
-  }
-}
+const HEAP_FULL: i32 = -1;
+const BAD_GRADIENT: i32 = -2;
+const REFUSED: i32 = -3;
 
 /**
  * Loads a word of every cache line that the update of the ids `order`..`end` needs, in a loop that does nothing else, so
@@ -52,19 +34,27 @@ function touchUpdates(order: usize, end: usize, slots: usize, rows: usize, rowBy
 
 /**
  * Steps rows of one slice alone: ids are unique in a slice, so nothing is to be summed. The ids are order[first..end).
+ * False when the table fails on a bad gradient.
  */
-function stepSlice(table: usize, slice: usize, order: usize, first: u32, end: u32, updateSec: u32): void {
+function stepSlice(table: usize, slice: usize, order: usize, first: u32, end: u32, updateSec: u32): bool {
   const rowBytes = <usize>load<u32>(table, 12);
+  const rows = <usize>load<u32>(slice, 12);
+  const gradients = <usize>load<u32>(slice, 16);
+  const strideBytes = <usize>load<u32>(slice, 20) << 2;
+  const slots = <usize>load<u32>(slice, 24);
+  let good = true;
   for (let k = first; k < end;) {
     const chunkEnd = min(k + STEPPED_ROWS, end);
     touchSlice(slice, order, k, chunkEnd, rowBytes);
-    stepRows(table, slice, order, k, chunkEnd);
-    const slots = <usize>load<u32>(slice, 24);
+    const list = order + (<usize>k << 2);
+    const listEnd = order + (<usize>chunkEnd << 2);
+    good = good && stepList<ListedPlace>(table, list, listEnd, rows, gradients, strideBytes);
     for (; k < chunkEnd; k++) {
       const u = load<u32>(order + (<usize>k << 2));
       store<u32>(<usize>load<u32>(slots + (<usize>u << 2)), updateSec, 48);
     }
   }
+  return good;
 }
 
 /** As touchUpdates, for the rows of one slice. */
@@ -85,25 +75,6 @@ function touchSlice(slice: usize, order: usize, first: u32, end: u32, rowBytes: 
     for (let c: usize = 0; c < stride; c += 64) seen |= load<i32>(gradient + c);
   }
   return seen;
-}
-
-/** As optimizeRows, with rows and gradients as the slice has them. */
-function stepRows(table: usize, slice: usize, order: usize, first: u32, end: u32): void {
-  const states = <usize>load<u32>(table, 4) << 2;
-  const segments = load<u32>(table, 16);
-  const rows = <usize>load<u32>(slice, 12);
-  const gradients = <usize>load<u32>(slice, 16);
-  const stride = <usize>load<u32>(slice, 20) << 2;
-  for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 7);
-    const offset = <usize>load<u32>(segment, 4) << 2;
-    const state = states + (<usize>load<u32>(segment, 8) << 2);
-    for (let k = first; k < end; k++) {
-      const u = <usize>(load<u32>(order + (<usize>k << 2)));
-      const row = <usize>load<u32>(rows + (u << 2));
-      stepSegment(segment, row + offset, row + state, gradients + u * stride + offset);
-    }
-  }
 }
 
 /** Gives absent ids of partition `p` a row. False when the heap is full; rows made so far stay, with their first values. */
@@ -151,10 +122,24 @@ function applySlice(table: usize, first: u32, end: u32, slice: usize, updateSec:
   const from = load<u32>(offsets + (<usize>first << 2));
   const to = load<u32>(offsets + (<usize>end << 2));
   for (let p = first; p < end; p++) {
-    if (!insertAbsent(table, p, slice, 1)) return -1;
+    if (!insertAbsent(table, p, slice, 1)) return HEAP_FULL;
   }
-  stepSlice(table, slice, order, from, to, updateSec);
-  return <i32>(to - from);
+  return stepSlice(table, slice, order, from, to, updateSec) ? <i32>(to - from) : BAD_GRADIENT;
+}
+
+/** Steps the rows of the slots merged..last and ends their sums. False when the table fails on a bad gradient. */
+function stepMerged(table: usize, merged: usize, last: usize, updateSec: u32): bool {
+  let good = true;
+  for (let m = merged; m < last;) {
+    const chunkEnd = min(m + (<usize>STEPPED_ROWS << 2), last);
+    good = good && stepList<ListedSlot>(table, m, chunkEnd, 0, 0, 0);
+    for (; m < chunkEnd; m += 4) {
+      const slot = <usize>load<u32>(m);
+      store<u32>(slot, load<u32>(slot, 32) - ROW_SUMMING, 32);
+      store<u32>(slot, updateSec, 48);
+    }
+  }
+  return good;
 }
 
 /**
@@ -162,16 +147,21 @@ function applySlice(table: usize, first: u32, end: u32, slice: usize, updateSec:
  * [first, end), whose owner the caller is. `slices` is an array of `sliceCount` records of 8 u32 words:
  * | unique ids | order | offsets | rows | gradients | gradient stride (floats) | slots | - |, order and offsets as
  * partitionByHash writes them, rows and slots as tableFind does. The first slice's gradient row is the accumulator; a slot
- * points to it for the length of this call. `merged` has room for the ids of one partition over all slices.
- * Returns the number of rows stepped, or -1 when the heap is full: the partition at hand is then as it was, but for new rows.
+ * points to it for the length of this call. `merged` has room for the ids of one partition over all slices. A row whose sum
+ * is NaN or infinite keeps its values.
+ * Returns the number of rows, those with a bad sum among them; -1 when the heap is full: the partition at hand is then as
+ * it was, but for new rows; -2 when the table fails on a bad sum: the rows before it are
+ * stepped, later ones may have the new time; -3 when an optimizer refuses the global step: nothing is done.
  */
 export function tableApply(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, merged: usize, updateSec: u32): i32 {
+  if (refusesStep(table)) return REFUSED;
+  raiseUpdateTime(table, updateSec);
   const dim = load<u32>(table, 4);
   const rowBytes = <usize>load<u32>(table, 12);
   if (sliceCount == 1) return applySlice(table, first, end, slices, updateSec);
   let stepped: i32 = 0;
   for (let p = first; p < end; p++) {
-    if (!insertAbsent(table, p, slices, sliceCount)) return -1;
+    if (!insertAbsent(table, p, slices, sliceCount)) return HEAP_FULL;
     let last = merged;
     for (let s: u32 = 0; s < sliceCount; s++) {
       const slice = slices + (<usize>s << 5);
@@ -200,15 +190,7 @@ export function tableApply(table: usize, first: u32, end: u32, slices: usize, sl
         } else addRowF32(gradient, <usize>load<u32>(slot, 48), dim);
       }
     }
-    for (let m = merged; m < last;) {
-      const chunkEnd = min(m + (OPTIMIZED_ROWS << 2), last);
-      optimizeRows(table, m, chunkEnd);
-      for (; m < chunkEnd; m += 4) {
-        const slot = <usize>load<u32>(m);
-        store<u32>(slot, load<u32>(slot, 32) - ROW_SUMMING, 32);
-        store<u32>(slot, updateSec, 48);
-      }
-    }
+    if (!stepMerged(table, merged, last, updateSec)) return BAD_GRADIENT;
     stepped += <i32>((last - merged) >> 2);
   }
   return stepped;

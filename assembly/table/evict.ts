@@ -3,6 +3,14 @@ import { heapFree } from "../heap";
 import { ROW_REMOVED } from "./index";
 import { freeRow } from "./rows";
 
+/** Removes the row of a slot that has one. */
+export function removeSlot(partition: usize, slot: usize): void {
+  const row = <usize>load<u32>(slot, 32);
+  store<u32>(slot, ROW_REMOVED, 32);
+  freeRow(partition, row);
+  store<u32>(partition, load<u32>(partition, 8) - 1, 8);
+}
+
 /**
  * Removes the rows of partitions [first, end) whose last update is expired: now - time >= days(slot of the id) * 86400,
  * the slot being bits 48..62 of the id. `days` is u32[32768], one per slot. Returns how many were removed.
@@ -13,7 +21,6 @@ export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days
     const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
     const index = <usize>load<u32>(partition);
     if (index == 0) continue;
-    let gone: u32 = 0;
     const last = index + (<usize>(load<u32>(partition, 4) + 1) << 6);
     for (let bucket = index; bucket < last; bucket += 64) {
       for (let i: usize = 0; i < 4; i++) {
@@ -22,13 +29,10 @@ export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days
         const slot = <usize>((load<u64>(bucket + (i << 3)) >> 48) & 0x7fff);
         const age = <i64>nowSec - <i64>load<u32>(bucket + (i << 2), 48);
         if (age < <i64>load<u32>(days + (slot << 2)) * 86400) continue;
-        store<u32>(bucket + (i << 2), ROW_REMOVED, 32);
-        freeRow(partition, row);
-        gone++;
+        removeSlot(partition, bucket + (i << 2));
+        removed++;
       }
     }
-    store<u32>(partition, load<u32>(partition, 8) - gone, 8);
-    removed += gone;
   }
   return removed;
 }

@@ -3,6 +3,7 @@ import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { initOptimizerState } from "../optim/step";
 import { bucketOf, indexInsert, partitionAt, probe, reserveSlot } from "./index";
+import { encodeZeros, isServing } from "./retriever";
 
 /** Rows in the first block of a partition; each further block doubles, up to ROWS_BLOCK_MAX. */
 const ROWS_BLOCK_MIN: u32 = 4;
@@ -45,8 +46,15 @@ export function freeRow(partition: usize, row: usize): void {
   store<u32>(partition, <u32>row, 32);
 }
 
-/** Weights from the initializer, state from the optimizer. Uniform values depend on (seed, id, component) alone. */
+/**
+ * Weights from the initializer, state from the optimizer. Uniform values depend on (seed, id, component) alone. A serving
+ * row has neither and starts with zeros.
+ */
 export function tableInitRow(table: usize, row: usize, id: i64): void {
+  if (isServing(table)) {
+    encodeZeros(table, row);
+    return;
+  }
   const states = row + (<usize>load<u32>(table, 4) << 2);
   const segments = load<u32>(table, 16);
   const base = mix64(<u64>id ^ (<u64>load<u32>(table, 24) * 0x9E3779B97F4A7C15));
@@ -76,7 +84,11 @@ export function upsertSlot(table: usize, id: i64): usize {
   const hash = mix64(<u64>id);
   const partition = partitionAt(table, hash);
   const found = probe(partition, bucketOf(partition, hash), id);
-  if (found != 0) return found;
+  return found != 0 ? found : insertSlot(table, partition, hash, id);
+}
+
+/** Slot of an absent id, with a row; 0 when the heap is full. */
+export function insertSlot(table: usize, partition: usize, hash: u64, id: i64): usize {
   if (!reserveSlot(table, partition)) return 0;
   const row = newRow(table, partition);
   if (row == 0) return 0;

@@ -1,40 +1,150 @@
-// Steps of optimizers on rows that are found.
-import { applyAdagradF32, applyFtrlF32, applySgdF32 } from "../dense";
+// Steps of optimizers on rows that are found, once their gradients are known to be finite.
+import { applyAdagradF32, applyFtrlF32, applySgdF32 } from "../dense/optimizers";
+import { applyAdamF32 } from "../optim/adam";
+import { roundToHalfF32 } from "../optim/decorate";
+import { applyOptimizerF32 } from "../optim/step";
+import { isFinite4, isFiniteRow } from "./finite";
+import { gradientAt, rowAt } from "./listing";
+import { backward, renewScale, RETRIEVE_ONE_BIT } from "./retriever";
 
 const ADAGRAD: u32 = 1;
 const SGD: u32 = 2;
+const FTRL: u32 = 3;
+const ADAM: u32 = 7;
+const BATCH_SOFTMAX: u32 = 15;
+const ROUNDS_TO_HALF: u32 = 1;
 
-/** Steps the weights `w` of one segment of a row, whose state begins at `state`. */
-// @ts-ignore: decorator
-@inline export function stepSegment(segment: usize, w: usize, state: usize, gradient: usize): void {
-  const dim = load<u32>(segment);
-  const optimizer = load<u32>(segment, 24);
-  const lr = load<f32>(segment, 64);
-  if (optimizer == SGD) applySgdF32(w, gradient, dim, lr);
-  else if (optimizer == ADAGRAD) applyAdagradF32(w, state, gradient, dim, lr, load<f32>(segment, 76));
-  else {
-    const a = load<f32>(segment, 76), b = load<f32>(segment, 80), c = load<f32>(segment, 84);
-    applyFtrlF32(w, state, state + (<usize>dim << 2), gradient, dim, lr, a, b, c);
+/** True when an optimizer of the table takes no step at its global step: batch_softmax, before step 0. */
+export function refusesStep(table: usize): bool {
+  const segments = load<u32>(table, 16);
+  for (let s: u32 = 0; s < segments; s++) {
+    const segment = table + 64 + (<usize>s << 7);
+    if (load<u32>(segment, 24) == BATCH_SOFTMAX && load<i64>(segment, 96) < 0) return true;
+  }
+  return false;
+}
+
+/** Raises the time of the table's last update. */
+export function raiseUpdateTime(table: usize, timeSec: u32): void {
+  let seen = atomic.load<i64>(table, 56);
+  while (<i64>timeSec > seen) {
+    const before = atomic.cmpxchg<i64>(table, seen, <i64>timeSec, 56);
+    if (before == seen) return;
+    seen = before;
+  }
+}
+
+/** Counts a bad gradient; false when the table fails on it. */
+export function passesBadGradient(table: usize): bool {
+  atomic.add<u32>(table, 1, 48);
+  return load<u32>(table, 44) != 0;
+}
+
+/** Steps the weights of one segment of a row, whatever its retriever, optimizer and rounding. */
+function stepSegment(segment: usize, w: usize, state: usize, gradient: usize): void {
+  const dim = load<i32>(segment);
+  backward(segment, w, gradient);
+  applyOptimizerF32(load<i32>(segment, 24), w, state, gradient, dim, segment + 64);
+  if (load<u32>(segment, 28) & ROUNDS_TO_HALF) roundToHalfF32(w, dim, segment + 112);
+}
+
+/** Steps every segment of one row. */
+export function stepRow(table: usize, row: usize, gradient: usize): void {
+  const states = row + (<usize>load<u32>(table, 4) << 2);
+  const segments = load<u32>(table, 16);
+  for (let s: u32 = 0; s < segments; s++) {
+    const segment = table + 64 + (<usize>s << 7);
+    const offset = <usize>load<u32>(segment, 4) << 2;
+    renewScale(segment);
+    stepSegment(segment, row + offset, states + (<usize>load<u32>(segment, 8) << 2), gradient + offset);
   }
 }
 
 /**
- * Steps n rows, the i-th by the i-th gradient. Segment by segment over a few rows, not row by row: the long chains of one
- * optimizer, roots and divisions, then overlap between rows.
+ * Steps one segment of all rows of a list, whose gradients are finite. What the segment is decides which loop runs, not
+ * what each row does: the common optimizers without a retriever have loops of their own.
  */
-export function stepRows(table: usize, rows: usize, n: u32, gradients: usize, strideBytes: usize): void {
-  const states = <usize>load<u32>(table, 4) << 2;
-  const segments = load<u32>(table, 16);
-  const end = rows + (<usize>n << 2);
-  for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 7);
-    const offset = <usize>load<u32>(segment, 4) << 2;
-    const state = states + (<usize>load<u32>(segment, 8) << 2);
-    let gradient = gradients + offset;
-    for (let q = rows; q < end; q += 4) {
-      const row = <usize>load<u32>(q);
-      stepSegment(segment, row + offset, row + state, gradient);
-      gradient += strideBytes;
+// @ts-ignore: decorator
+@inline function stepColumn<L>(
+  table: usize, segment: usize, list: usize, end: usize, rows: usize, gradients: usize, strideBytes: usize,
+): void {
+  const dim = load<i32>(segment);
+  const offset = <usize>load<u32>(segment, 4) << 2;
+  const state = (<usize>load<u32>(table, 4) + <usize>load<u32>(segment, 8)) << 2;
+  const optimizer = load<u32>(segment, 24);
+  const lr = load<f32>(segment, 64);
+  const a = load<f32>(segment, 76), b = load<f32>(segment, 80), c = load<f32>(segment, 84), d = load<f32>(segment, 88);
+  // Rounding, one_bit, nesterov, another l1 or another decay: all of them take the long way.
+  const special = load<u32>(segment, 28) != 0 || load<u32>(segment, 32) == RETRIEVE_ONE_BIT || load<u32>(segment, 68) != 0;
+  if (!special && optimizer == ADAGRAD) {
+    for (let q = list; q < end; q += 4) {
+      const row = rowAt<L>(q, rows);
+      applyAdagradF32(row + offset, row + state, gradientAt<L>(q, list, gradients, strideBytes) + offset, dim, lr, a);
+    }
+  } else if (!special && optimizer == SGD) {
+    for (let q = list; q < end; q += 4) {
+      applySgdF32(rowAt<L>(q, rows) + offset, gradientAt<L>(q, list, gradients, strideBytes) + offset, dim, lr);
+    }
+  } else if (!special && optimizer == FTRL) {
+    const zero = state + (<usize>dim << 2);
+    for (let q = list; q < end; q += 4) {
+      const row = rowAt<L>(q, rows);
+      const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
+      applyFtrlF32(row + offset, row + state, row + zero, gradient, dim, lr, a, b, c);
+    }
+  } else if (!special && optimizer == ADAM) {
+    for (let q = list; q < end; q += 4) {
+      const row = rowAt<L>(q, rows);
+      const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
+      applyAdamF32(row + offset, row + state, gradient, dim, lr, a, b, c, d, 0);
+    }
+  } else {
+    renewScale(segment);
+    for (let q = list; q < end; q += 4) {
+      const row = rowAt<L>(q, rows);
+      stepSegment(segment, row + offset, row + state, gradientAt<L>(q, list, gradients, strideBytes) + offset);
     }
   }
+}
+
+/** Most significant bits of the gradients of a list, folded: whether each of them is finite. */
+// @ts-ignore: decorator
+@inline function areFinite<L>(list: usize, end: usize, dim: u32, gradients: usize, strideBytes: usize): bool {
+  const body = <usize>(dim & ~3) << 2;
+  const bytes = <usize>dim << 2;
+  const exponent = i32x4.splat(0x7f800000);
+  let largest = i32x4.splat(0);
+  let tail: u32 = 0;
+  for (let q = list; q < end; q += 4) {
+    const gradient = gradientAt<L>(q, list, gradients, strideBytes);
+    let c: usize = 0;
+    for (; c < body; c += 16) largest = i32x4.max_s(largest, v128.and(v128.load(gradient + c), exponent));
+    for (; c < bytes; c += 4) tail = max<u32>(tail, load<u32>(gradient + c) & 0x7f800000);
+  }
+  return tail != 0x7f800000 && isFinite4(largest);
+}
+
+/**
+ * Steps the rows of a list by their gradients, those with a gradient that is NaN or infinite excepted. Segment by segment
+ * over a few rows, not row by row: the long chains of one optimizer, roots and divisions, then overlap between rows.
+ * False when the table fails on a bad gradient: the rows before it are stepped.
+ */
+// @ts-ignore: decorator
+@inline export function stepList<L>(
+  table: usize, list: usize, end: usize, rows: usize, gradients: usize, strideBytes: usize,
+): bool {
+  const dim = load<u32>(table, 4);
+  if (areFinite<L>(list, end, dim, gradients, strideBytes)) {
+    const segments = load<u32>(table, 16);
+    for (let s: u32 = 0; s < segments; s++) {
+      stepColumn<L>(table, table + 64 + (<usize>s << 7), list, end, rows, gradients, strideBytes);
+    }
+    return true;
+  }
+  for (let q = list; q < end; q += 4) {
+    const gradient = gradientAt<L>(q, list, gradients, strideBytes);
+    if (isFiniteRow(gradient, dim)) stepRow(table, rowAt<L>(q, rows), gradient);
+    else if (!passesBadGradient(table)) return false;
+  }
+  return true;
 }

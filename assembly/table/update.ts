@@ -1,7 +1,8 @@
 // Lookup and update in one go, for callers that have unique ids and their gradients and nothing else.
 import { CHUNK, slotFrom, touchBuckets, touchLines } from "./find";
+import { ListedRow } from "./listing";
 import { upsertSlot } from "./rows";
-import { stepRows } from "./step";
+import { raiseUpdateTime, refusesStep, stepList } from "./step";
 
 /** rows[i] = row of ids[i], stamped with the time; returns how many were absent. */
 function findAndStamp(table: usize, ids: usize, n: u32, rows: usize, updateSec: u32): u32 {
@@ -28,25 +29,41 @@ function insertAbsent(table: usize, ids: usize, n: u32, rows: usize): bool {
   return true;
 }
 
+/** Rows that are stepped together: with their gradients they stay in the nearest cache. */
+const STEPPED_ROWS: u32 = 64;
+
+/** Steps the rows of a chunk, their gradients being in the same order. False when the table fails on a bad gradient. */
+function stepRows(table: usize, rows: usize, n: u32, gradients: usize, strideBytes: usize): bool {
+  for (let i: u32 = 0; i < n; i += STEPPED_ROWS) {
+    const first = rows + (<usize>i << 2);
+    const end = rows + (<usize>min(i + STEPPED_ROWS, n) << 2);
+    if (!stepList<ListedRow>(table, first, end, 0, gradients + <usize>i * strideBytes, strideBytes)) return false;
+  }
+  return true;
+}
+
 /**
  * Steps the row of each of ids[0..n) by its gradient; absent ids get a row first. The ids are unique, and the caller owns
- * their partitions. `stride` is that of the gradients, in floats; `scratch` has room for a chunk of addresses. Returns
- * how many ids were handled: fewer than n = the heap is full, and the rows of the others are as they were.
+ * their partitions. `stride` is that of the gradients, in floats; `scratch` has room for a chunk of addresses. A row with
+ * a bad gradient is passed over. Returns how many ids were handled: fewer than n = the heap is full, and the rows of the
+ * others are as they were; -2 when the table fails on a bad gradient, -3 when an optimizer refuses the global step.
  */
 export function tableUpdate(
   table: usize, ids: usize, n: u32, gradients: usize, stride: u32, scratch: usize, updateSec: u32,
-): u32 {
+): i32 {
+  if (refusesStep(table)) return -3;
+  raiseUpdateTime(table, updateSec);
   const strideBytes = <usize>stride << 2;
   const rowBytes = <usize>load<u32>(table, 12);
   for (let s: u32 = 0; s < n; s += CHUNK) {
     const m = min(CHUNK, n - s);
     const chunkIds = ids + (<usize>s << 3);
     if (findAndStamp(table, chunkIds, m, scratch, updateSec) != 0) {
-      if (!insertAbsent(table, chunkIds, m, scratch)) return s;
+      if (!insertAbsent(table, chunkIds, m, scratch)) return <i32>s;
       findAndStamp(table, chunkIds, m, scratch, updateSec);
     }
     touchLines(scratch, m, rowBytes, (rowBytes & 63) == 0);
-    stepRows(table, scratch, m, gradients + <usize>s * strideBytes, strideBytes);
+    if (!stepRows(table, scratch, m, gradients + <usize>s * strideBytes, strideBytes)) return -2;
   }
-  return n;
+  return <i32>n;
 }

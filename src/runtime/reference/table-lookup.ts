@@ -1,7 +1,7 @@
 /** @file Plain twin of assembly/table/lookup.ts: embeddings straight from the table, one id after the other. */
 import { TABLE } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { tableFind } from './table.js';
+import { tableFind } from './table-rows.js';
 
 /** Word index of the row of the id at `id`; its address passes through the scratch memory, as over there. */
 function rowWord(m: Views, table: number, id: number, scratch: number): number {

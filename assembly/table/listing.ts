@@ -1,0 +1,25 @@
+// How the rows that are stepped together are listed, with their gradients. A list is an array of u32 words; the type
+// argument says what a word is, and is gone when the loop is compiled.
+import { ROW_SUMMING } from "./index";
+
+/** A word is a slot whose row sums its gradients: the slot has both addresses. */
+export type ListedSlot = u8;
+/** A word is a position in the arrays of row addresses and of gradients. */
+export type ListedPlace = u16;
+/** A word is the address of a row; gradients are in the order of the list. */
+export type ListedRow = u32;
+
+// @ts-ignore: decorator
+@inline export function rowAt<L>(at: usize, rows: usize): usize {
+  const word = <usize>load<u32>(at);
+  if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>(load<u32>(word, 32) - ROW_SUMMING);
+  if (sizeof<L>() == sizeof<ListedPlace>()) return <usize>load<u32>(rows + (word << 2));
+  return word;
+}
+
+// @ts-ignore: decorator
+@inline export function gradientAt<L>(at: usize, list: usize, gradients: usize, strideBytes: usize): usize {
+  if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>load<u32>(<usize>load<u32>(at), 48);
+  if (sizeof<L>() == sizeof<ListedPlace>()) return gradients + <usize>load<u32>(at) * strideBytes;
+  return gradients + ((at - list) >> 2) * strideBytes;
+}
