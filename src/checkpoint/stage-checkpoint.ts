@@ -11,11 +11,11 @@ import { EntryDumpCodec } from '../io/entry-dump.js';
 import type { FileSystem } from '../io/file-system.js';
 import { RecordWriter } from '../io/record-writer.js';
 import { shardCountOf, shardFileName, shardRowCount, tableBaseName } from '../io/shard-files.js';
+import type { StagedFiles } from '../io/staged-files.js';
 import { sortedByName, writeBundleData } from '../io/tensor-bundle.js';
 import { formatManifest, type ManifestFile, type ManifestTable } from './manifest.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
 import type { Snapshot, TableRow, TableSnapshot } from './snapshot.js';
-import type { StagedFiles } from './staged-files.js';
 
 export interface StagedCheckpoint {
   readonly manifestText: string;
