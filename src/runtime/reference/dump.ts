@@ -15,7 +15,7 @@ import {
 } from '../../memory/dump-layout.js';
 import { BUCKET_BYTES, SLOT_ROW_BYTES, SLOT_TIME_BYTES, TABLE } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { upsertSlot } from './table.js';
+import { upsertSlot } from './table-rows.js';
 
 const POLYNOMIAL = 0x82f63b78;
 const TABLES = 20;
