@@ -38,13 +38,11 @@ export class DistributedHashTable implements EmbeddingTable {
     return this.servers.reduce((sum, server) => sum + server.size, 0);
   }
 
-  lookup(ids: IdArray, out?: Float32Array): Float32Array {
+  lookup(ids: IdArray, out = new Float32Array(ids.length * this.dim)): Float32Array {
     const routed = this.#route(ids);
     const embeddings = new Float32Array(routed.floatCount);
     this.#each(routed, (server, ids, rows) => server.lookup(ids, rows), embeddings);
-    const [found] = routed.spread(embeddings);
-    if (out === undefined) return found!;
-    out.set(found!);
+    out.set(routed.spread(embeddings)[0]!);
     return out;
   }
 

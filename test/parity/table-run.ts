@@ -101,12 +101,15 @@ export class TableRun {
     const which = op.ids ?? (op.id === undefined ? undefined : [op.id]);
     switch (op.op) {
       case 'lookup':
+      case 'batch_lookup':
         return this.rows(which);
       case 'assign':
       case 'assign_add':
         this.assign(which, op.values ?? op.value, { add: op.op === 'assign_add', time: op.time });
         return undefined;
       case 'optimize':
+      case 'batch_optimize':
+      case 'apply_gradients':
         this.optimize(which, op.grads ?? op.grad, { ...op, single: op.ids === undefined });
         return undefined;
       case 'lookup_entry':
@@ -117,7 +120,10 @@ export class TableRun {
       case 'reinitialize':
         return [...this.table.reinitialize(ids(which))];
       case 'evict':
-        return this.table.evict((op.now ?? op.time) as number) < 0 ? 0 : undefined;
+        this.table.evict((op.now ?? op.time) as number);
+        return undefined;
+      case 'summary':
+        return JSON.parse(this.table.summary());
       case 'size':
         return this.table.size;
       case 'clear':

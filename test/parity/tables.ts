@@ -23,7 +23,7 @@ import { f32, ids } from './values.js';
 
 const BUDGET_BYTES = 32 << 20;
 /** Filters of the reference's size would take most of a gigabyte; the few ids of a case fill none of this either. */
-const FILTER_CAPACITY_MAX = 1_000_000;
+const FILTER_CAPACITY_MAX = 100_000;
 
 export const camel = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
@@ -153,7 +153,7 @@ export class CaseTables {
   }
 
   static async create({ filters = false, budgetBytes = BUDGET_BYTES } = {}): Promise<CaseTables> {
-    const harness = filters ? await KernelHarness.create(32 << 20) : undefined;
+    const harness = filters ? await KernelHarness.create(8 << 20) : undefined;
     return new CaseTables(await TableMemory.create({ budgetBytes }), harness);
   }
 

@@ -1,11 +1,12 @@
 /** @file Cases of the ops over tables: gradients, filters, files, names, fused calls; and of iterating over a table. */
 import { extractSlot } from '../../../src/sparse/extract-slot.js';
+import { lookupGradient } from '../../../src/sparse/lookup-gradient.js';
 import { sharedName } from '../../../src/sparse/shared-name.js';
 import { type Fields, fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { dumpAll, dumpPages, inDirectory, restoreBoth } from '../table-files.js';
 import { TableRun } from '../table-run.js';
 import { CaseTables, configOf, entriesOf, rowsOf, TABLE_FIELDS } from '../tables.js';
-import { ids } from '../values.js';
+import { f32, i64, ids } from '../values.js';
 import { runFused } from './multi-tables.js';
 
 const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth'];
@@ -14,6 +15,7 @@ const UPDATE = ['global_step', 'enable_dedup', 'time', 'filter'];
 const FORMS: readonly (readonly [string, (parity: ParityCase) => unknown])[] = [
   ['ops', operations],
   ['tables', fused],
+  ['indices', pooledGradient],
   ['grads', gradients],
   ['entries', saved],
   ['writes', saved],
@@ -169,6 +171,15 @@ async function slots({ input }: ParityCase) {
   table.assign(ids([entry_id]), new Float32Array(table.dim));
   const [entry] = dumpAll(table);
   return { slot: extractSlot(entry!, { fidV2: fid_v2 as boolean }) };
+}
+
+/** The gradient of a pooled lookup, for each id. */
+function pooledGradient({ input }: ParityCase) {
+  const given = fieldsOf(input, ['indices', 'ids', 'grads']);
+  return orError(() => {
+    const found = lookupGradient(i64(given.indices), i64(given.ids), f32(given.grads));
+    return { ids: found.ids, grads: found.grads };
+  });
 }
 
 async function fused({ input }: ParityCase) {

@@ -5,10 +5,11 @@ import { MergedMultiTypeHashTable, mergeSlots } from '../../../src/sparse/merged
 import { MultiHashTable } from '../../../src/sparse/multi-hash-table.js';
 import { type BaseMultiTypeHashTable, MultiTypeHashTable } from '../../../src/sparse/multi-type-hash-table.js';
 import type { HashTableConfigInstance } from '../../../src/sparse/table-config.js';
-import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { RaggedTensor } from '../../../src/tensor/ragged-tensor.js';
+import { type Fields, fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { inDirectory, restoreMulti, saveMulti } from '../table-files.js';
 import { CaseTables, configOf, entriesOf, rowsOf } from '../tables.js';
-import { f32, ids } from '../values.js';
+import { f32, i64, ids } from '../values.js';
 
 type SlotLists = Readonly<Record<string, [unknown[], unknown[]]>>;
 
@@ -90,11 +91,20 @@ export function runFused(tables: readonly EmbeddingTable[], given: Fields) {
   };
 }
 
+/** Ids of all tables with their splits: values are added or gradients stepped, then all requests looked up. */
+function runRaw(table: MultiTypeHashTable, given: Fields) {
+  if (!(table instanceof MultiHashTable)) throw new UnknownForm('splits of ids');
+  const which = RaggedTensor.fromRowSplits(i64(given.ids), i64(given.id_split));
+  if (given.values !== undefined) table.rawAssignAdd(which, f32(given.values).data);
+  if (given.grads !== undefined) table.rawApplyGradients(which, f32(given.grads).data.slice());
+  return { embeddings: table.rawLookup(which) };
+}
+
 const OPTIONAL = ['tables', 'rows', 'lr', 'lr_fn', 'global_step', 'time', 'assign', 'assign_add', 'grads', 'lookup'];
 
 /** A multi-type or native table: writes, then gradients, then a lookup, then reinitializing. */
 async function multi(make: typeof MultiTypeHashTable, { input, expected }: ParityCase) {
-  const more = ['reinitialize', 'saved', 'restore_into', 'enable_grad_accumulation', ...FUSED];
+  const more = ['reinitialize', 'saved', 'restore_into', 'enable_grad_accumulation', 'id_split', 'values', ...FUSED];
   const given = fieldsOf(input, [], [...OPTIONAL, ...more]);
   const tables = await CaseTables.create();
   if (given.saved !== undefined) return restoreSubset(given, tables, expected as Fields);
@@ -105,6 +115,7 @@ async function multi(make: typeof MultiTypeHashTable, { input, expected }: Parit
   }
   if (given.assign !== undefined) table.assign(updatesOf(given.assign), options);
   if (given.assign_add !== undefined) table.assignAdd(updatesOf(given.assign_add), options);
+  if (given.id_split !== undefined) return orError(() => runRaw(table, given));
   if (given.ids !== undefined) return runFused(table.tables.tables, given);
   if (given.grads !== undefined) table.applyGradients(updatesOf(given.grads), options);
   const asked =
