@@ -61,22 +61,60 @@ export type { FeedMap } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export type { BackendName } from './runtime/pool/protocol.js';
 export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
+export { TableMemory, type TableMemoryHandle, type TableMemoryOptions } from './runtime/table-memory.js';
 
 // Embedding tables: their ops, their rows, their configuration.
 export { applyEmbeddingGradients, embeddingLookup, TABLES } from './sparse/embedding-ops.js';
-export { HashTable, type TableRowView } from './sparse/hash-table.js';
+export type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './sparse/embedding-table.js';
 export {
-  adagradOptimizer,
-  constantInitializer,
-  ftrlOptimizer,
-  type InitializerConfig,
-  type LearningRateFunction,
-  type OptimizerConfig,
-  type SegmentConfig,
-  sgdOptimizer,
+  type AttachOptions,
+  HashTable,
+  type HashTableHandle,
+  type TableOptions,
+  type TableRowView,
+} from './sparse/hash-table.js';
+export {
+  BatchSoftmaxInitializer,
+  ConstantsInitializer,
+  OnesInitializer,
+  RandomUniformInitializer,
+  ZerosInitializer,
+} from './sparse/initializers.js';
+export {
+  LearningRateFunction,
+  PolynomialDecay,
+  type PolynomialDecayOptions,
+  type Rate,
+} from './sparse/learning-rate.js';
+export {
+  AdadeltaOptimizer,
+  AdaGradWithGroupLassoOptimizer,
+  AdagradOptimizer,
+  AdamOptimizer,
+  AmsgradOptimizer,
+  BatchSoftmaxOptimizer,
+  DynamicWdAdagradOptimizer,
+  FixedR8Compressor,
+  Fp16Compressor,
+  Fp32Compressor,
+  FTRLWithGroupSparsityOptimizer,
+  FtrlOptimizer,
+  MomentumOptimizer,
+  MovingAverageOptimizer,
+  OneBitCompressor,
+  RmspropOptimizer,
+  RmspropV2Optimizer,
+  SgdOptimizer,
+  withStochasticRounding,
+} from './sparse/optimizers.js';
+export { PeriodicEviction, type PeriodicEvictionOptions } from './sparse/periodic-eviction.js';
+export {
+  defineTable,
+  generateTestHashTableConfig,
+  HashTableConfigInstance,
+  type SegmentOptions,
   type TableConfig,
-  uniformInitializer,
-  zerosInitializer,
+  type TableDefinition,
 } from './sparse/table-config.js';
 
 // The bounded set of ids touched since the last drain, shared by threads.
