@@ -55,9 +55,7 @@ const STATUS_KERNEL: i32 = -4;
 
 function dispatch(opcode: u32, o: usize, r: usize): i32 {
   switch (opcode) {
-    case 1: dense.fillF32(u(o, r, 0), u(o, r, 1), f(o, r, 2)); return 0;
     case 2: dense.copyRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
-    case 3: dense.addF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
     case 4: dense.subF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
     case 5: dense.mulF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
     case 6: dense.scaleF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6), u(o, r, 7)); return 0;

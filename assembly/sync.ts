@@ -1,19 +1,55 @@
-// Locks and the step barrier. A wait spins briefly and then sleeps. At the barrier an abort is noticed; a lock is held
-// for microseconds, and who waits for one whose owner died is ended together with the pool.
+// Locks and the step barrier. A wait spins briefly and then sleeps in slices. At the barrier an abort is noticed.
+//
+// A lock is one shared i32: 0 free, 1 held, 2 held and somebody may be waiting.
 const LOCK_SPINS: i32 = 4000;
+// About a microsecond, many times what a holder who does a few loads and stores needs.
+const BRIEF_SPINS: i32 = 200;
 const SLICE_NS: i64 = 20_000_000;
+const LOST_SLICES: i32 = 1500; // 30 s
 
-/** Takes the lock word at `p` (0 free, 1 held, 2 held with sleepers). */
-export function lock(p: usize): void {
-  if (atomic.cmpxchg<i32>(p, 0, 1) == 0) return;
-  for (let i = 0; i < LOCK_SPINS; i++) {
-    if (load<i32>(p) == 0 && atomic.cmpxchg<i32>(p, 0, 1) == 0) return;
-  }
-  while (atomic.xchg<i32>(p, 2) != 0) atomic.wait<i32>(p, 2, SLICE_NS);
+@inline
+export function tryLock(p: usize): bool {
+  return atomic.cmpxchg<i32>(p, 0, 1) == 0;
 }
 
+/** Tries for a bounded time and never sleeps: for a second lock taken out of order, where waiting could be for ever. */
+export function lockBriefly(p: usize): bool {
+  return spin(p, BRIEF_SPINS);
+}
+
+/** Takes the lock, or gives up after half a minute of sleep: it then counts as lost, its holder being dead. */
+@inline
+export function lockInTime(p: usize): bool {
+  return tryLock(p) || lockBriefly(p) || sleep(p);
+}
+
+/** Takes the lock, whatever time it takes: who waits for a holder that died is ended together with the pool. */
+export function lock(p: usize): void {
+  if (tryLock(p) || spin(p, LOCK_SPINS)) return;
+  while (!sleep(p)) {}
+}
+
+@inline
 export function unlock(p: usize): void {
   if (atomic.xchg<i32>(p, 0) == 2) atomic.notify(p, 1);
+}
+
+@inline
+function spin(p: usize, spins: i32): bool {
+  for (let i = 0; i < spins; i++) {
+    if (atomic.load<i32>(p) == 0 && tryLock(p)) return true;
+  }
+  return false;
+}
+
+function sleep(p: usize): bool {
+  let slices = 0;
+  while (slices < LOST_SLICES) {
+    if (atomic.xchg<i32>(p, 2) == 0) return true;
+    // 2 is "timed out"; a wake-up that lost the race to another thread is no sign of a dead holder.
+    if (atomic.wait<i32>(p, 2, SLICE_NS) == 2) slices++;
+  }
+  return false;
 }
 
 // Control block of a session, i32 words; src/memory/control-layout.ts draws it.

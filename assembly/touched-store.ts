@@ -1,7 +1,7 @@
 // What a touched-key set is made of: header, stripes, overflow set, slots, lanes; and the acts that concern them all.
 // Inserting and stealing are in touched.ts.
 import { mix64 } from "./hash";
-import { lock, unlock } from "./touched-lock";
+import { lockInTime, unlock } from "./sync";
 
 // Header. Words of the first line are written only while the set is made, initialised or wiped, so every core keeps it.
 // | 0 state | 4 init lock | 8 epoch (odd while wiping) | 12 capacity | 16 bucket mask | 20 stripe mask | 24 lump
@@ -70,7 +70,7 @@ export function createTouchedKeys(
 }
 
 export function initialise(set: usize): bool {
-  if (!lock(set + INIT_LOCK)) return false;
+  if (!lockInTime(set + INIT_LOCK)) return false;
   if (atomic.load<i32>(set + STATE) == 0) {
     memory.fill(load<u32>(set, 32), 0, <usize>(load<u32>(set, 20) + 1) << STRIPE_SHIFT);
     memory.fill(load<u32>(set, 36), 0, <usize>(load<u32>(set, 40) + 1) << SLOT_SHIFT);
@@ -114,7 +114,7 @@ export function lockStripes(set: usize): bool {
   const stripes = <usize>load<u32>(set, 32);
   const count = load<u32>(set, 20) + 1;
   for (let i: u32 = 0; i < count; i++) {
-    if (!lock(stripes + (<usize>i << STRIPE_SHIFT))) {
+    if (!lockInTime(stripes + (<usize>i << STRIPE_SHIFT))) {
       unlockStripes(set, i);
       return false;
     }
@@ -145,7 +145,7 @@ export function wipe(set: usize): void {
  * first, -1 when a lock is lost. `pending` keys of `epoch` are in the set and not yet in its size.
  */
 export function clearFull(set: usize, epoch: u32, pending: u32): i64 {
-  if (!lock(set + CLEAR_LOCK)) return -1;
+  if (!lockInTime(set + CLEAR_LOCK)) return -1;
   let dropped: i64 = 0;
   const own = atomic.load<u32>(set + EPOCH) == epoch ? pending : 0;
   if (
@@ -180,7 +180,7 @@ function findOverflow(set: usize, key: i64): usize {
 }
 
 export function overflowHas(set: usize, key: i64): u32 {
-  if (!lock(set + OVERFLOW_LOCK)) return LOST_LOCK;
+  if (!lockInTime(set + OVERFLOW_LOCK)) return LOST_LOCK;
   const found = load<u32>(findOverflow(set, key), 8) != 0;
   unlock(set + OVERFLOW_LOCK);
   return found ? PRESENT : INSERTED;
@@ -188,7 +188,7 @@ export function overflowHas(set: usize, key: i64): u32 {
 
 /** Adds a key that is known to be absent. The caller holds `stripe`. */
 export function addOverflow(set: usize, stripe: usize, key: i64, hash: u32): u32 {
-  if (!lock(set + OVERFLOW_LOCK)) return LOST_LOCK;
+  if (!lockInTime(set + OVERFLOW_LOCK)) return LOST_LOCK;
   let result = OVERFLOW_FULL;
   const count = load<u32>(set, 132);
   if (count < load<u32>(set, 44)) {

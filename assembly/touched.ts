@@ -7,7 +7,7 @@
 // - The shared size is raised in lumps. Each call counts its own unreported keys on top of it, so one writer sees the
 //   exact size; with T writers the set may run over its capacity by T * lump keys (lump is 1 up to capacity 2047).
 import { mix64 } from "./hash";
-import { lock, lockBriefly, tryLock, unlock } from "./touched-lock";
+import { lockBriefly, lockInTime, tryLock, unlock } from "./sync";
 import {
   CLEAR_LOCK, EPOCH, HOP_RANGE, INSERTED, INSERT_RANGE, LANE_BYTES, LOST_LOCK, PRESENT, SIZE, SLOT_SHIFT, STATE,
   STRIPE_SHIFT, addOverflow, clearFull, countTouchedKeys, initialise, lockStripes, overflowHas, unlockStripes, wipe,
@@ -166,7 +166,7 @@ export function insertTouchedKeys(set: usize, keys: usize, count: u32, scratch: 
         continue;
       }
       stripe = stripes + (<usize>(hash & stripeMask) << STRIPE_SHIFT);
-      if (!lock(stripe)) return -1;
+      if (!lockInTime(stripe)) return -1;
       const now = atomic.load<u32>(set + EPOCH);
       if (now != epoch) {
         pending = 0; // what this call had inserted is gone
@@ -196,7 +196,7 @@ export function insertTouchedKeys(set: usize, keys: usize, count: u32, scratch: 
     }
   }
   if (pending != 0) {
-    if (!lock(stripe)) return -1;
+    if (!lockInTime(stripe)) return -1;
     if (atomic.load<u32>(set + EPOCH) == epoch) atomic.add<u32>(set + SIZE, pending);
     unlock(stripe);
   }
@@ -206,7 +206,7 @@ export function insertTouchedKeys(set: usize, keys: usize, count: u32, scratch: 
 /** Takes the clear lock and every stripe and returns the number of keys; with 0 (empty) or -1 (lost lock) it holds none. */
 function stop(set: usize): i32 {
   if (atomic.load<i32>(set + STATE) == 0) return 0;
-  if (!lock(set + CLEAR_LOCK)) return -1;
+  if (!lockInTime(set + CLEAR_LOCK)) return -1;
   let count = -1;
   if (lockStripes(set)) {
     count = countTouchedKeys(set);
@@ -287,7 +287,7 @@ export function acquireTouchedLane(set: usize): usize {
   for (let lane = lanes; lane < end; lane += LANE_BYTES) {
     if (tryLock(lane)) return lane;
   }
-  return lock(lanes) ? lanes : 0;
+  return lockInTime(lanes) ? lanes : 0;
 }
 
 export function releaseTouchedLane(lane: usize): void {

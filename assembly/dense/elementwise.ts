@@ -1,14 +1,6 @@
 // Elementwise kernels. Lanes are independent, so SIMD body, tail and reference agree bit for bit.
 import { ADD, MUL, SUB, binaryRows, put, put1 } from "./loops";
 
-/** dst (+)= a + b. */
-export function addF32(
-  a: usize, aStride: i32, b: usize, bStride: i32, dst: usize, dstStride: i32, rows: i32, cols: i32, acc: i32,
-): void {
-  if (acc) binaryRows(ADD, true, a, aStride, b, bStride, dst, dstStride, rows, cols);
-  else binaryRows(ADD, false, a, aStride, b, bStride, dst, dstStride, rows, cols);
-}
-
 /** dst (+)= a - b. */
 export function subF32(
   a: usize, aStride: i32, b: usize, bStride: i32, dst: usize, dstStride: i32, rows: i32, cols: i32, acc: i32,
@@ -34,7 +26,7 @@ export function addBiasF32(
 }
 
 /** The `n` floats from `dst` become `value`. */
-export function fillF32(dst: usize, n: i32, value: f32): void {
+function fillF32(dst: usize, n: i32, value: f32): void {
   const values = f32x4.splat(value);
   let left = n;
   while (left >= 16) {

@@ -71,6 +71,28 @@ export function crc32cTables(tables: usize): void {
     load<u32>(b0(t, high), 4096) ^ load<u32>(b1(t, high), 3072) ^ load<u32>(b2(t, high), 2048) ^ load<u32>(b3(t, high), 1024);
 }
 
+/** What a state of 0 becomes with the four bytes of `bytes`, or a state of `bytes` with four of zero. */
+// @ts-ignore: decorator
+@inline export function word(t: usize, bytes: u32): u32 {
+  return (load<u32>(b0(t, bytes), 3072) ^ load<u32>(b1(t, bytes), 2048)) ^ (load<u32>(b2(t, bytes), 1024) ^ load<u32>(b3(t, bytes)));
+}
+
+/** What a state becomes with a number of bytes of zero, for which crc32cShift made the tables. */
+// @ts-ignore: decorator
+@inline export function shifted(shift: usize, state: u32): u32 {
+  return (load<u32>(b0(shift, state)) ^ load<u32>(b1(shift, state), 1024)) ^
+    (load<u32>(b2(shift, state), 2048) ^ load<u32>(b3(shift, state), 3072));
+}
+
+/** Fills the four tables of 1 KiB by which `bytes` more bytes of zero are one step. */
+export function crc32cShift(tables: usize, shift: usize, bytes: u32): void {
+  for (let position: u32 = 0; position < 4; position++) {
+    for (let b: u32 = 0; b < 256; b++) {
+      store<u32>(shift + (<usize>(position * 256 + b) << 2), zeros(tables, b << (position << 3), bytes));
+    }
+  }
+}
+
 /** State after `count` bytes of zero. */
 // @ts-ignore: decorator
 @inline export function zeros(t: usize, state: u32, count: u32): u32 {

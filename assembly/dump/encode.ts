@@ -36,7 +36,7 @@ function encodeEntry(plan: usize, slot: usize, out: usize): usize {
   store<u64>(payload, id, 1);
   const row = <usize>load<u32>(slot, 32);
   let delta = spaced8(t, id);
-  const runs = plan + 64;
+  const runs = plan + 96;
   const end = runs + (<usize>load<u32>(plan, 16) << 4);
   for (let run = runs; run < end; run += 16) {
     delta = encodeRun(t, delta, row + <usize>load<u32>(run), payload + <usize>load<u32>(run, 8), load<u32>(run, 4));

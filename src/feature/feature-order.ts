@@ -5,7 +5,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import type { FeatureConfig, FeatureConfigs } from '../io/example-messages.js';
-import type { MessageInput } from '../io/proto-message.js';
+import type { MessageInput } from '../io/message.js';
 
 export interface OrderedFeature {
   readonly name: string;

@@ -14,7 +14,7 @@ import {
   POOLING_TYPE,
   type SliceConfig,
 } from '../io/example-messages.js';
-import type { MessageInput } from '../io/proto-message.js';
+import type { MessageInput } from '../io/message.js';
 import { type FeatureOrder, type OrderedFeature, orderFeatures } from './feature-order.js';
 
 /** One slice of one layout. Places and strides are in floats. */

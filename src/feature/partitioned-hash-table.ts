@@ -7,7 +7,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import type { FeatureConfigs } from '../io/example-messages.js';
-import type { MessageInput } from '../io/proto-message.js';
+import type { MessageInput } from '../io/message.js';
 import type { OptimizeOptions } from '../sparse/embedding-table.js';
 import type { MultiTypeHashTable } from '../sparse/multi-type-hash-table.js';
 import { ratesPerTable } from '../sparse/named-tables.js';

@@ -12,7 +12,7 @@
 import { MonolithError } from '../base/errors.js';
 import { EXAMPLE, EXAMPLE_BATCH, type FeatureConfigs } from '../io/example-messages.js';
 import { INSTANCE } from '../io/instance-messages.js';
-import type { MessageInput } from '../io/proto-message.js';
+import type { MessageInput } from '../io/message.js';
 import { type FeatureOrder, type OrderedFeature, orderFeatures } from './feature-order.js';
 import {
   type FidColumns,

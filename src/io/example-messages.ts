@@ -4,7 +4,7 @@
  * Names are upstream's in camel case. Fids keep their 64 bits in BigInt64Array; read them unsigned where it matters.
  */
 import { LINE_ID, type LineId } from './instance-messages.js';
-import { field, MessageType } from './proto-message.js';
+import { field, MessageType } from './message.js';
 
 /** Feature lists of one value per example, and of one value for all. */
 export const FEATURE_LIST_TYPE = { INDIVIDUAL: 0, SHARED: 1 } as const;

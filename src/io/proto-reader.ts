@@ -45,6 +45,10 @@ export class ProtoReader {
     return this.#at;
   }
 
+  get done(): boolean {
+    return this.#at >= this.#end;
+  }
+
   get wire(): number {
     return this.#wire;
   }
@@ -73,6 +77,13 @@ export class ProtoReader {
       if (byte < 0x80) return BigInt.asIntN(64, value);
     }
     throw this.#error('varint is longer than ten bytes');
+  }
+
+  /** A signed varint that must be a safe integer. */
+  int(): number {
+    const value = Number(this.int64());
+    if (!Number.isSafeInteger(value)) throw this.#error(`${value} is beyond the safe integers`);
+    return value;
   }
 
   int32(): number {
@@ -115,11 +126,9 @@ export class ProtoReader {
   /** The values of one occurrence of a repeated int32 field, packed or not. */
   int32s(): number[] {
     if (this.#wire === WIRE_VARINT) return [this.int32()];
-    const end = this.#length() + this.#at;
-    if (end > this.#end) throw this.#error('packed values are cut off');
+    const packed = this.packed(WIRE_VARINT);
     const values: number[] = [];
-    this.#wire = WIRE_VARINT;
-    while (this.#at < end) values.push(this.int32());
+    while (!packed.done) values.push(packed.int32());
     return values;
   }
 
@@ -134,6 +143,14 @@ export class ProtoReader {
     const size = this.#length();
     const begin = this.#take(size);
     return new ProtoReader(this.bytes, begin, begin + size);
+  }
+
+  /** Reads the values of a packed field, each as if it had a tag with `wire`, until `done`. */
+  packed(wire: number): ProtoReader {
+    const values = this.message();
+    values.#field = this.#field;
+    values.#wire = wire;
+    return values;
   }
 
   string(): string {

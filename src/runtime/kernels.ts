@@ -27,9 +27,7 @@ function kernel(opcode: number, name: string, signature: string, meaning: string
 
 /** Signatures: one letter per operand, `u` for u32 and `f` for f32. */
 export const KERNEL = {
-  fillF32: kernel(1, 'fillF32', 'uuf', 'dst[i] = value'),
   copyRowsF32: kernel(2, 'copyRowsF32', 'uuuuuuu', 'dst (+)= src'),
-  addF32: kernel(3, 'addF32', 'uuuuuuuuu', 'dst (+)= a + b'),
   subF32: kernel(4, 'subF32', 'uuuuuuuuu', 'dst (+)= a - b'),
   mulF32: kernel(5, 'mulF32', 'uuuuuuuuu', 'dst (+)= a * b'),
   scaleF32: kernel(6, 'scaleF32', 'uuuuuufu', 'dst (+)= factor * src'),

@@ -176,16 +176,18 @@ export class HashTable implements EmbeddingTable {
   }
 
   contains(ids: IdArray): Uint8Array {
-    const out = new Uint8Array(ids.length);
-    this.#grip.each(idList(this.name, ids), (part) => {
+    const list = idList(this.name, ids);
+    const out = new Uint8Array(list.length);
+    this.#grip.each(list, (part) => {
       part.bank.kernels.tableContains(part.address, part.ids, part.count, part.bytes);
       part.takeBytes(out);
     });
     return out;
   }
 
-  lookup(ids: IdArray, out: Float32Array = new Float32Array(ids.length * this.dim)): Float32Array {
+  lookup(ids: IdArray, given?: Float32Array): Float32Array {
     const list = idList(this.name, ids);
+    const out = given ?? new Float32Array(list.length * this.dim);
     if (out.length !== list.length * this.dim) {
       const found = list.length === 0 ? out.length : out.length / list.length;
       throw new MonolithError('ML_TABLE_LOOKUP_DIM', { found, expected: this.dim, name: this.name });
@@ -212,6 +214,7 @@ export class HashTable implements EmbeddingTable {
       this.#assign(list, values, options, false);
       return;
     }
+    this.#time(options);
     // One run of rows after the other: an id may come with zeros, then with values, then with zeros again.
     for (let from = 0; from < list.length; ) {
       const isZero = (row: number) => isZeroRow(values.subarray(row * this.dim, (row + 1) * this.dim));

@@ -7,7 +7,7 @@ import type { LayoutEmbeddings } from '../../src/feature/layout-inputs.js';
 import { compileLayout } from '../../src/feature/layout-plan.js';
 import { type ShardedFids, type ShardingVersion, shardFidColumns } from '../../src/feature/sharding-sparse-fids.js';
 import { type FeatureConfigs, OUT_TYPE, POOLING_TYPE } from '../../src/io/example-messages.js';
-import type { MessageInput } from '../../src/io/proto-message.js';
+import type { MessageInput } from '../../src/io/message.js';
 import { Tensor } from '../../src/tensor/tensor.js';
 import { KernelHarness } from '../kernels/harness.js';
 import { dot, wholeTensor } from '../tensor/ops/arbitraries.js';

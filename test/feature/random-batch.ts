@@ -5,7 +5,7 @@ import type { FidColumns } from '../../src/feature/fid-columns.js';
 import type { LayoutEmbeddings } from '../../src/feature/layout-inputs.js';
 import type { ShardedFids } from '../../src/feature/sharding-sparse-fids.js';
 import { type FeatureConfigs, OUT_TYPE, POOLING_TYPE } from '../../src/io/example-messages.js';
-import type { MessageInput } from '../../src/io/proto-message.js';
+import type { MessageInput } from '../../src/io/message.js';
 
 export interface RandomBatch {
   readonly configs: MessageInput<FeatureConfigs>;

@@ -11,7 +11,7 @@ import {
   OUT_TYPE,
   POOLING_TYPE,
 } from '../../src/io/example-messages.js';
-import type { MessageInput } from '../../src/io/proto-message.js';
+import type { MessageInput } from '../../src/io/message.js';
 import { fidV1, fidV2 } from '../../src/sparse/fid.js';
 
 export const SERVING_BATCH_SIZE = 10;

@@ -17,7 +17,7 @@ t.test('kernels work above 2 GiB, where a pointer has its top bit set', async ()
     const end = h.arena.mark();
     const scratch = h.alloc(h.wasm.gemmScratchBytes(rows, rows, cols) >>> 0);
     h.arena.release(end);
-    runBoth(h, begin, 'addF32', [a.at, a.stride, b.at, b.stride, c.at, c.stride, rows, cols, acc]);
+    runBoth(h, begin, 'subF32', [a.at, a.stride, b.at, b.stride, c.at, c.stride, rows, cols, acc]);
     runBoth(h, begin, 'copyRowsF32', [a.at, a.stride, c.at, c.stride, rows, cols, acc]);
     runBoth(h, begin, 'rowDotF32', [a.at, a.stride, b.at, b.stride, column, 1, rows, cols, acc]);
     runBoth(h, begin, 'sumRowsF32', [a.at, a.stride, c.at, rows, Math.min(cols, rows * c.stride), acc]);

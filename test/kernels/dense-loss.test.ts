@@ -44,7 +44,7 @@ t.test('the loss is within 2e-7 of the exact one, beyond the rounding of its own
     const label = h.alloc(count * 4);
     const out = h.alloc(count * 4);
     for (const y of [0, 1]) {
-      h.wasm.fillF32(label, count, y);
+      h.views.f32.fill(y, label / 4, label / 4 + count);
       h.wasm.bceLogitsF32(x, 1, label, 1, out, 1, count);
       const found = h.f32(out, count);
       let worst = 0;

@@ -6,11 +6,12 @@
 import { PARAMETER_BLOCK_BYTES } from '../../src/memory/optimizer-layout.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
+import { decodeHalfF32, encodeHalfF32, quantizeFixedR8F32 } from '../../src/runtime/reference/compress.js';
 import { applyOptimizerF32, initOptimizerState } from '../../src/runtime/reference/optim.js';
 import { rateAt } from '../../src/sparse/learning-rate.js';
 import { setStep, writeParameters } from '../../src/sparse/optimizer-plan.js';
 import type { TableConfig } from '../../src/sparse/table-config.js';
-import { planTable, type SegmentPlan } from '../../src/sparse/table-plan.js';
+import { planTable, type SegmentPlan, type TablePlan } from '../../src/sparse/table-plan.js';
 import type { SliceGradients } from './table-fixture.js';
 
 const f = Math.fround;
@@ -44,17 +45,31 @@ export interface MapRow {
   time: number;
 }
 
+export interface MapUpdate {
+  readonly timeSec?: number;
+  readonly globalStep?: number;
+  readonly enableDedup?: boolean;
+}
+
 export class MapTable {
   readonly rows = new Map<bigint, MapRow>();
+  readonly plan: TablePlan;
   readonly segments: readonly SegmentPlan[];
+  maxUpdateSec = 0;
   readonly #seed: number;
+  readonly #skipsZero: boolean;
 
   constructor(config: TableConfig, seed: number) {
-    this.segments = planTable(config).segments;
+    this.plan = planTable(config);
+    this.segments = this.plan.segments;
     this.#seed = seed;
+    this.#skipsZero = config.instance.tableConfig.skipZeroEmbedding === true;
   }
 
   fresh(id: bigint, time = 0): MapRow {
+    if (this.plan.serving) {
+      return { weights: this.#kept(new Float32Array(this.plan.dim)), state: new Float32Array(0), time };
+    }
     const weights = this.segments.flatMap((segment) =>
       Array.from({ length: segment.dim }, (_, c) => initialValue(segment, this.#seed, id, segment.weightOffset + c)),
     );
@@ -70,6 +85,85 @@ export class MapTable {
     }
     if (time !== undefined) row.time = time;
     return row;
+  }
+
+  /** What a lookup shows. */
+  show(id: bigint): Float32Array {
+    const row = this.rows.get(id);
+    if (row === undefined) return new Float32Array(this.plan.dim);
+    const shown = row.weights.slice();
+    if (this.plan.serving) return shown;
+    for (const { dim, weightOffset, compressor } of this.segments) {
+      if (compressor.kind !== 'fixedR8') continue;
+      shown.set(quantized(shown.subarray(weightOffset, weightOffset + dim), compressor.r), weightOffset);
+    }
+    return shown;
+  }
+
+  /** What a serving row is after it went through its compressors. */
+  #kept(weights: Float32Array): Float32Array {
+    const kept = weights.slice();
+    for (const { dim, weightOffset, compressor } of this.segments) {
+      const part = kept.subarray(weightOffset, weightOffset + dim);
+      if (compressor.kind === 'fp16') part.set(halves(part));
+      if (compressor.kind === 'fixedR8') part.set(quantized(part, compressor.r));
+      if (compressor.kind === 'oneBit')
+        part.set(part.map((x) => (x > 0 ? compressor.amplitude : -compressor.amplitude)));
+    }
+    return kept;
+  }
+
+  assign(ids: ArrayLike<bigint>, values: Float32Array, { timeSec = 0 }: MapUpdate, add = false): void {
+    this.maxUpdateSec = Math.max(this.maxUpdateSec, timeSec);
+    const { dim } = this.plan;
+    for (let i = 0; i < ids.length; i++) {
+      const given = values.subarray(i * dim, (i + 1) * dim);
+      if (!add && this.#skipsZero && given.reduce((sum, x) => f(sum + f(x * x)), 0) < 1.17549435e-38) {
+        this.rows.delete(ids[i]!);
+        continue;
+      }
+      const row = this.upsert(ids[i]!, timeSec);
+      const next = add ? row.weights.map((weight, c) => weight + given[c]!) : given.slice();
+      row.weights = this.plan.serving ? this.#kept(next) : next;
+    }
+  }
+
+  optimize(ids: ArrayLike<bigint>, gradients: Float32Array, update: MapUpdate): void {
+    const { timeSec = 0, globalStep = 0, enableDedup = false } = update;
+    this.maxUpdateSec = Math.max(this.maxUpdateSec, timeSec);
+    const { dim } = this.plan;
+    const rows = Array.from(ids, (id, i) => [id, gradients.slice(i * dim, (i + 1) * dim)] as const);
+    const sums = new Map<bigint, Float32Array>();
+    for (const [id, gradient] of rows) {
+      const sum = sums.get(id);
+      if (sum === undefined) sums.set(id, gradient.slice());
+      else
+        gradient.forEach((value, c) => {
+          sum[c] = f(sum[c]! + value);
+        });
+    }
+    for (const [id, gradient] of enableDedup ? sums : rows) this.step(id, gradient, timeSec, globalStep);
+  }
+
+  reinitialize(ids: ArrayLike<bigint>, timeSec: number): number[] {
+    return Array.from(ids, (id) => {
+      const status = this.rows.has(id) ? 1 : 0;
+      this.rows.set(id, this.fresh(id, timeSec));
+      return status;
+    });
+  }
+
+  remove(ids: ArrayLike<bigint>): number {
+    return Array.from(ids, (id) => this.rows.delete(id)).filter(Boolean).length;
+  }
+
+  evict(nowSec: number, daysOf: (slot: number) => number): number {
+    const before = this.rows.size;
+    for (const [id, { time }] of this.rows) {
+      const slot = Number((U64(id) >> 48n) & 0x7fffn);
+      if (nowSec - time >= daysOf(slot) * 86400) this.rows.delete(id);
+    }
+    return before - this.rows.size;
   }
 
   /** One step of one id; the row is made first. */
@@ -110,6 +204,19 @@ interface Part {
 /** A page for the twins to work in: parameters, weights, state, gradient. */
 const page = new Views(createSharedMemory(1 << 20).buffer);
 const [PARAMETERS, WEIGHTS, STATE, GRADIENT] = [65536, 65536 + PARAMETER_BLOCK_BYTES, 200_000, 600_000] as const;
+
+function quantized(values: Float32Array, r: number): Float32Array {
+  page.f32.set(values, WEIGHTS / 4);
+  quantizeFixedR8F32(page, WEIGHTS, STATE, values.length, r);
+  return page.f32.slice(STATE / 4, STATE / 4 + values.length);
+}
+
+function halves(values: Float32Array): Float32Array {
+  page.f32.set(values, WEIGHTS / 4);
+  encodeHalfF32(page, WEIGHTS, STATE, values.length);
+  decodeHalfF32(page, STATE, WEIGHTS, values.length);
+  return page.f32.slice(WEIGHTS / 4, WEIGHTS / 4 + values.length);
+}
 
 function initialState({ dim, optimizer }: SegmentPlan): Float32Array {
   writeParameters(page, PARAMETERS, optimizer);

@@ -38,6 +38,19 @@ export function crc32cTables(m: Views, tables: number): void {
   }
 }
 
+export function crc32cShift(m: Views, tables: number, shift: number, bytes: number): void {
+  for (let i = 0; i < 1024; i++) {
+    m.u32[shift / 4 + i] = withZeros(m, tables, ((i & 0xff) << (8 * (i >> 8))) >>> 0, bytes);
+  }
+}
+
+/** What a checksum becomes when `count` bytes follow, less the checksum of those bytes. */
+function withZeros(m: Views, tables: number, crc: number, count: number): number {
+  let state = crc;
+  for (let i = 0; i < count; i++) state = m.u32[tables / 4 + (state & 0xff)]! ^ (state >>> 8);
+  return state >>> 0;
+}
+
 export function crc32cBytes(m: Views, tables: number, bytes: number, n: number, previous: number): number {
   let crc = ~previous;
   for (let i = 0; i < n; i++) crc = m.u32[tables / 4 + ((crc ^ m.u8[bytes + i]!) & 0xff)]! ^ (crc >>> 8);
@@ -107,6 +120,7 @@ export function decodeEntries(
   let at = bytes;
   let count = 0;
   let why: number = DECODE_END.full;
+  let crc = m.u32[progress / 4 + DECODE_PROGRESS.crc]!;
   while (count < limit) {
     const size = frameSize(m, plan, at, end);
     if (typeof size === 'string') {
@@ -119,6 +133,7 @@ export function decodeEntries(
       why = DECODE_END.unusual;
       break;
     }
+    if (m.u32[plan / 4 + DUMP_PLAN.skips] === 0) crc = crcWithRecord(m, plan, crc, at, size);
     m.u8.copyWithin(ids + 8 * count, payload + 1, payload + 9);
     m.u32[times / 4 + count] = time;
     const row = rows + count * rowStride;
@@ -130,18 +145,33 @@ export function decodeEntries(
   }
   m.u32[progress / 4 + DECODE_PROGRESS.next] = at;
   m.u32[progress / 4 + DECODE_PROGRESS.why] = why;
+  m.u32[progress / 4 + DECODE_PROGRESS.crc] = crc;
   return count;
 }
 
-/** Size of the message of a whole frame whose checksums are right. */
+/** Checksum of a file that had `crc` and goes on with the record at `at`, if the record's stored one is right. */
+function crcWithRecord(m: Views, plan: number, crc: number, at: number, size: number): number {
+  const tables = m.u32[plan / 4 + DUMP_PLAN.tables]!;
+  const payload = at + 12;
+  const masked = (takeU32(m, payload + size) - 0xa282ead8) >>> 0;
+  const payloadCrc = ((masked >>> 17) | (masked << 15)) >>> 0;
+  const withHeader = crc32cBytes(m, tables, at, 12, crc);
+  const withPayload = (withZeros(m, tables, withHeader, size) ^ payloadCrc) >>> 0;
+  return crc32cBytes(m, tables, payload + size, 4, withPayload);
+}
+
+/** Size of the message of a whole frame whose checksums are right, as far as they are looked at here. */
 function frameSize(m: Views, plan: number, at: number, end: number): number | 'needsBytes' | 'unusual' {
   const tables = m.u32[plan / 4 + DUMP_PLAN.tables]!;
   if (end - at < 16) return 'needsBytes';
   const size = takeU32(m, at);
   if (takeU32(m, at + 4) !== 0 || size > 0x0fffffff || size <= m.u32[plan / 4 + DUMP_PLAN.fixedBytes]!)
     return 'unusual';
+  const timeBytes = size - m.u32[plan / 4 + DUMP_PLAN.fixedBytes]!;
+  if (m.u32[plan / 4 + DUMP_PLAN.skips] === 0 && timeBytes > TIME_BYTES_MAX) return 'unusual';
   if (takeU32(m, at + 8) !== stored(crc32cBytes(m, tables, at, 8, 0))) return 'unusual';
   if (end - at < size + 16) return 'needsBytes';
+  if (m.u32[plan / 4 + DUMP_PLAN.skips] === 0) return size;
   return takeU32(m, at + 12 + size) === stored(crc32cBytes(m, tables, at + 12, size, 0)) ? size : 'unusual';
 }
 

@@ -58,14 +58,6 @@ export function uniqueI64(
   return count;
 }
 
-/** out[i] = mix64(ids[i]), as u64. */
-export function hashI64(m: Views, ids: number, n: number, out: number): void {
-  for (let i = 0; i < n; i++) {
-    const at = ids / 4 + 2 * i;
-    mix64(m.u32[at]!, m.u32[at + 1]!, m.u32.subarray(out / 4 + 2 * i, out / 4 + 2 * i + 2));
-  }
-}
-
 /** order[offsets[p]..offsets[p + 1]) = indexes of the ids whose hash has top bits p, ascending. */
 export function partitionByHash(
   m: Views,
@@ -217,33 +209,9 @@ export function addRowF32(m: Views, src: number, dst: number, dim: number): void
   for (let c = 0; c < dim; c++) m.f32[dst / 4 + c] = m.f32[dst / 4 + c]! + m.f32[src / 4 + c]!;
 }
 
-/** dst[inverse[i], :] += src[order[i], :] for i of 0..n-1, in that order. */
-export function mergeRowsF32(
-  m: Views,
-  src: number,
-  srcStride: number,
-  order: number,
-  inverse: number,
-  n: number,
-  dim: number,
-  dst: number,
-  dstStride: number,
-): void {
-  for (let i = 0; i < n; i++) {
-    const from = src + m.u32[order / 4 + i]! * srcStride * 4;
-    const to = dst + m.i32[inverse / 4 + i]! * dstStride * 4;
-    addRowF32(m, from, to, dim);
-  }
-}
-
 /** dst[r, 0..cols) = 0 for each row; what lies between the rows stays. */
 export function zeroRowsF32(m: Views, dst: number, stride: number, rows: number, cols: number): void {
   for (let r = 0; r < rows; r++) m.f32.fill(0, dst / 4 + r * stride, dst / 4 + r * stride + cols);
-}
-
-/** Only warms the cache; here it has nothing to do. */
-export function touchRowsF32(_m: Views, _rowPtrs: number, _n: number, _dim: number): number {
-  return 0;
 }
 
 /** out[j - splits[0]] = r for every j of splits[r]..splits[r + 1]. Mirrors fused_value_rowids. */

@@ -36,7 +36,6 @@ type UnaryGrad = (
 ) => void;
 
 export interface DenseKernels {
-  fillF32(dst: number, n: number, value: number): void;
   copyRowsF32(
     src: number,
     srcStride: number,
@@ -46,7 +45,6 @@ export interface DenseKernels {
     cols: number,
     acc: number,
   ): void;
-  readonly addF32: Binary;
   readonly subF32: Binary;
   readonly mulF32: Binary;
   scaleF32(

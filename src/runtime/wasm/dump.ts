@@ -2,6 +2,8 @@
 export interface DumpKernels {
   /** Fills CRC_TABLES_BYTES at `tables`, which the plan and crc32cBytes name. */
   crc32cTables(tables: number): void;
+  /** Fills CRC_SHIFT_BYTES at `shift`, by which `bytes` bytes of zero are one step. */
+  crc32cShift(tables: number, shift: number, bytes: number): void;
   crc32cBytes(tables: number, bytes: number, n: number, previous: number): number;
   /** Records of the rows of `n` slots; returns their bytes. */
   encodeEntries(plan: number, slots: number, n: number, out: number, scratch: number): number;

@@ -16,7 +16,6 @@ export interface SparseKernels {
     uids: number,
     inverse: number,
   ): number;
-  hashI64(ids: number, n: number, out: number): void;
   partitionByHash(uids: number, n: number, partitions: number, order: number, offsets: number): void;
   gatherI64(ids: number, order: number, n: number, out: number): void;
   poolSumF32: PoolKernel;
@@ -25,18 +24,7 @@ export interface SparseKernels {
   scatterMeanF32: ScatterKernel;
   gatherRowsF32(rowPtrs: number, n: number, dim: number, out: number, outStride: number): void;
   addRowF32(src: number, dst: number, dim: number): void;
-  mergeRowsF32(
-    src: number,
-    srcStride: number,
-    order: number,
-    inverse: number,
-    n: number,
-    dim: number,
-    dst: number,
-    dstStride: number,
-  ): void;
   zeroRowsF32(dst: number, stride: number, rows: number, cols: number): void;
-  touchRowsF32(rowPtrs: number, n: number, dim: number): number;
   rowIdsFromSplits(splits: number, rows: number, out: number): void;
   rowIdsFromSplitsI64(splits: number, rows: number, out: number): void;
   copyPieces(descriptors: number, count: number): number;

@@ -3,6 +3,7 @@ import { crc32c, maskedCrc32c } from '../../io/crc32c.js';
 import { constantPositions, type EntryLayout, type EntryRun, entryLayout } from '../../io/entry-dump.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import {
+  CRC_SHIFT_BYTES,
   CRC_TABLES_BYTES,
   DUMP_PLAN,
   DUMP_PLAN_RUNS,
@@ -29,11 +30,13 @@ export function writeDumpPlan(image: TableImage, scratch: BankScratch): DumpPlan
   const padded = Math.ceil(fixed / 16) * 16;
   const headBytes = Math.ceil((4 * (DUMP_PLAN_RUNS + DUMP_RUN_WORDS * runs.length)) / 64) * 64;
   const maxRecordBytes = RECORD_HEADER_BYTES + fixed + TIME_BYTES_MAX + RECORD_FOOTER_BYTES;
-  const address = scratch.alloc(headBytes + CRC_TABLES_BYTES + 2 * padded);
+  const shiftsBytes = TIME_BYTES_MAX * CRC_SHIFT_BYTES;
+  const address = scratch.alloc(headBytes + CRC_TABLES_BYTES + shiftsBytes + 2 * padded);
   if (address === 0) return { address, maxRecordBytes };
   const { views, kernels } = scratch.bank;
   const tablesAt = address + headBytes;
-  const templateAt = tablesAt + CRC_TABLES_BYTES;
+  const shiftsAt = tablesAt + CRC_TABLES_BYTES;
+  const templateAt = shiftsAt + shiftsBytes;
   const maskAt = templateAt + padded;
   kernels.crc32cTables(tablesAt);
   views.u8.set(template, templateAt);
@@ -47,8 +50,15 @@ export function writeDumpPlan(image: TableImage, scratch: BankScratch): DumpPlan
   words[DUMP_PLAN.rowBytes] = image.rowBytes;
   words[DUMP_PLAN.templateCrc] = ~crc32c(template);
   words[DUMP_PLAN.skips] = image.isServing ? 1 : 0;
-  for (let timeBytes = 1; timeBytes <= TIME_BYTES_MAX; timeBytes++) {
-    words[DUMP_PLAN.sizeCrc + timeBytes - 1] = sizeCrc(fixed + timeBytes);
+  words[DUMP_PLAN.shifts] = shiftsAt;
+  for (let i = 0; i < TIME_BYTES_MAX; i++) {
+    const size = fixed + i + 1;
+    const header = headerOf(size);
+    words[DUMP_PLAN.sizeCrc + i] = new DataView(header.buffer).getUint32(8, true);
+    // What is left when the checksum of zeros is taken out is the header's, as far as the payload moves it on.
+    words[DUMP_PLAN.headerCrc + i] = crc32c(new Uint8Array(size), crc32c(header)) ^ crc32c(new Uint8Array(size));
+    const recordBytes = RECORD_HEADER_BYTES + size + RECORD_FOOTER_BYTES;
+    kernels.crc32cShift(tablesAt, shiftsAt + i * CRC_SHIFT_BYTES, recordBytes);
   }
   runs.forEach((run, index) => {
     const offset = run.ofState ? image.dim + run.index : run.index;
@@ -67,8 +77,10 @@ function servingLayout({ dim }: TableImage): EntryLayout {
   return { template: template.slice(0, 9 + 5 * dim), runs, isFixed: true };
 }
 
-function sizeCrc(bytes: number): number {
-  const size = new Uint8Array(8);
-  new DataView(size.buffer).setUint32(0, bytes, true);
-  return maskedCrc32c(size);
+function headerOf(payloadBytes: number): Uint8Array<ArrayBuffer> {
+  const header = new Uint8Array(RECORD_HEADER_BYTES);
+  const view = new DataView(header.buffer);
+  view.setUint32(0, payloadBytes, true);
+  view.setUint32(8, maskedCrc32c(header.subarray(0, 8)), true);
+  return header;
 }

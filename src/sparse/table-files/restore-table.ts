@@ -11,7 +11,7 @@ import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { validateShardedFiles } from '../../io/shard-files.js';
 import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import { BankScratch } from './bank-scratch.js';
-import { type LoadedShard, loadShard } from './shard-loader.js';
+import { loadShard } from './shard-loader.js';
 import { ShardThreads } from './shard-threads.js';
 import { type StoredTable, TableImage } from './stored-table.js';
 
@@ -65,15 +65,20 @@ export async function shardFilesOf(base: string, fs: FileSystem): Promise<string
   return validateShardedFiles(join(dir, start), found);
 }
 
+interface LoadedRows {
+  readonly rows: number;
+  readonly maxUpdateSec: number;
+}
+
 async function loadBeside(
   image: TableImage,
   files: readonly string[],
   options: RestoreTableOptions,
-): Promise<LoadedShard> {
+): Promise<LoadedRows> {
   const fresh = FreshPartitions.begin(image);
   if (fresh === null) return loadOver(image, files, options);
   const hadRows = fresh.replacesRows;
-  let loaded: LoadedShard;
+  let loaded: LoadedRows;
   try {
     loaded = await loadAll(image, files, true, options);
   } catch (cause) {
@@ -91,7 +96,7 @@ async function loadOver(
   image: TableImage,
   files: readonly string[],
   options: RestoreTableOptions,
-): Promise<LoadedShard> {
+): Promise<LoadedRows> {
   await loadAll(image, files, false, options);
   image.clear();
   try {
@@ -107,7 +112,7 @@ async function loadAll(
   files: readonly string[],
   load: boolean,
   { threads: wanted }: RestoreTableOptions,
-): Promise<LoadedShard> {
+): Promise<LoadedRows> {
   const threads = ShardThreads.start(image, files.length, rowsGuess(image, files), wanted);
   try {
     const shards = await threads.each(files, (file, thread) => {

@@ -8,7 +8,7 @@ import { MonolithError } from '../../base/errors.js';
 import { crc32c, crcHex, maskCrc } from '../../io/crc32c.js';
 import { EntryDumpCodec, type EntryRow } from '../../io/entry-dump.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
-import { DECODE_END, DECODE_PROGRESS } from '../../memory/dump-layout.js';
+import { DECODE_END, DECODE_PROGRESS, DECODE_PROGRESS_BYTES } from '../../memory/dump-layout.js';
 import { BankScratch } from './bank-scratch.js';
 import { type DumpPlan, writeDumpPlan } from './dump-plan.js';
 import { corruptRecord, type RecordPlace, rowError } from './row-errors.js';
@@ -24,6 +24,8 @@ export class RowDecoder {
   readonly scratch: BankScratch;
   /** Bytes of the largest record that a row of this table can need, with much room for fields of other writers. */
   readonly recordBytesMax: number;
+  /** CRC-32C of all records taken so far; set it to 0 where a file begins. */
+  crc = 0;
   /** Newest time of the rows seen. */
   maxUpdateSec = 0;
   readonly #image: TableImage;
@@ -43,7 +45,7 @@ export class RowDecoder {
       this.#codec = new EntryDumpCodec(image.table.dumpSegments);
       this.#row = this.#codec.makeRow();
       this.recordBytesMax = Math.max(1 << 12, 4 * this.#codec.maxBytes);
-      this.#progress = this.alloc(8);
+      this.#progress = this.alloc(DECODE_PROGRESS_BYTES);
       this.#sink = new RowSink(image, this.scratch, { rows: COLUMN_ROWS, load });
       if (this.#plan?.address === 0) throw this.#memoryError(0);
     } catch (cause) {
@@ -75,9 +77,16 @@ export class RowDecoder {
         const filled = this.#filled;
         const [idsAt, timesAt, rowsAt] = [ids + 8 * filled, times + 4 * filled, rows + stride * filled];
         const plan = this.#plan.address;
+        const from = at;
+        const progress = views.u32.subarray(this.#progress / 4, this.#progress / 4 + 3);
+        progress[DECODE_PROGRESS.crc] = this.crc;
         const found = kernels.decodeEntries(plan, at, end, room, idsAt, timesAt, rowsAt, stride, this.#progress);
-        at = views.u32[this.#progress / 4 + DECODE_PROGRESS.next]!;
-        why = views.u32[this.#progress / 4 + DECODE_PROGRESS.why]!;
+        at = progress[DECODE_PROGRESS.next]!;
+        why = progress[DECODE_PROGRESS.why]!;
+        this.crc = crc32c(views.u8.subarray(from, at), this.crc);
+        if (!this.#image.isServing && this.crc !== progress[DECODE_PROGRESS.crc]) {
+          throw firstDamage(views.u8.subarray(from, at), { file: place.file, record: place.record + count });
+        }
         count += found;
         this.#filled += found;
       }
@@ -120,12 +129,28 @@ export class RowDecoder {
     } catch (cause) {
       throw rowError(this.#image.name, place, cause);
     }
-    return payload.length + FRAME_BYTES;
+    const bytes = payload.length + FRAME_BYTES;
+    this.crc = crc32c(u8.subarray(at, at + bytes), this.crc);
+    return bytes;
   }
 
   #memoryError(bytes: number): MonolithError {
     return new MonolithError('ML_MEMORY', { name: `restore of table ${this.#image.name}`, bytes, free: 'too few' });
   }
+}
+
+/** The error of the first record of `bytes` whose checksum does not fit. */
+function firstDamage(bytes: Uint8Array, { file, record: first }: RecordPlace): MonolithError {
+  let record = first;
+  try {
+    for (let at = 0; at < bytes.length; record++) {
+      at += framedPayload(bytes.subarray(at), { file, record }, Number.POSITIVE_INFINITY)!.length + FRAME_BYTES;
+    }
+  } catch (cause) {
+    if (cause instanceof MonolithError) return cause;
+    throw cause;
+  }
+  return corruptRecord({ file, record: first }, 'payload checksum', 'one of the records from here on does not fit');
 }
 
 /**

@@ -17,6 +17,9 @@ export interface LoadedShard {
   readonly rows: number;
   /** Newest time of its rows, 0 without rows. */
   readonly maxUpdateSec: number;
+  readonly bytes: number;
+  /** CRC-32C of the whole file. */
+  readonly crc: number;
 }
 
 /** Puts the rows of `file` into the table, or with `load` false only makes sure that all of them could be. */
@@ -36,10 +39,12 @@ export async function loadShard(image: TableImage, file: string, load: boolean):
 
 async function takeAll(pages: FilePages, decoder: RowDecoder, file: string): Promise<LoadedShard> {
   let record = 0;
+  let bytes = 0;
   let left = { at: 0, bytes: 0 };
   for (let page = await pages.next(left); page !== null; page = await pages.next(left)) {
     const { at, count } = decoder.take(page.begin, page.end, { file, record });
     record += count;
+    bytes += at - page.begin;
     left = { at, bytes: page.end - at };
   }
   if (left.bytes > 0) {
@@ -47,7 +52,7 @@ async function takeAll(pages: FilePages, decoder: RowDecoder, file: string): Pro
     throw cutRecord(left.bytes, header, { file, record });
   }
   decoder.flush();
-  return { rows: record, maxUpdateSec: decoder.maxUpdateSec };
+  return { rows: record, maxUpdateSec: decoder.maxUpdateSec, bytes, crc: decoder.crc };
 }
 
 interface Page {

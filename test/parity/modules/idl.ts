@@ -8,7 +8,7 @@ import {
   POOLING_TYPE,
 } from '../../../src/io/example-messages.js';
 import { INSTANCE, LINE_ID } from '../../../src/io/instance-messages.js';
-import type { MessageInput, MessageType } from '../../../src/io/proto-message.js';
+import type { MessageInput, MessageType } from '../../../src/io/message.js';
 import { slotOfFidV1, slotOfFidV2 } from '../../../src/sparse/fid.js';
 import { generateExampleBatch } from '../../feature/serving-fixture.js';
 import { fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';

@@ -9,7 +9,7 @@ import {
 import { compileLayout } from '../../../src/feature/layout-plan.js';
 import { type ShardedFids, shardFidColumns } from '../../../src/feature/sharding-sparse-fids.js';
 import { FEATURE_LIST_TYPE, type FeatureConfigs, OUT_TYPE, POOLING_TYPE } from '../../../src/io/example-messages.js';
-import type { MessageInput } from '../../../src/io/proto-message.js';
+import type { MessageInput } from '../../../src/io/message.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { ids, ones } from '../values.js';

@@ -4,22 +4,6 @@ import { mapRows, put, zipRows } from './loops.js';
 
 const f = Math.fround;
 
-/** dst (+)= a + b. */
-export function addF32(
-  m: Views,
-  a: number,
-  aStride: number,
-  b: number,
-  bStride: number,
-  dst: number,
-  dstStride: number,
-  rows: number,
-  cols: number,
-  acc: number,
-): void {
-  zipRows(m, a, aStride, b, bStride, dst, dstStride, rows, cols, acc, (x, y) => f(x + y));
-}
-
 /** dst (+)= a - b. */
 export function subF32(
   m: Views,
@@ -64,11 +48,6 @@ export function addBiasF32(
   cols: number,
 ): void {
   zipRows(m, x, xStride, bias, 0, dst, dstStride, rows, cols, 0, (value, shift) => f(value + shift));
-}
-
-/** The `n` floats from `dst` become `value`. */
-export function fillF32(m: Views, dst: number, n: number, value: number): void {
-  m.f32.fill(value, dst >>> 2, (dst >>> 2) + n);
 }
 
 /** dst (+)= factor * src. */
