@@ -14,6 +14,7 @@ import {
   SLOT_ROW_BYTES,
   SLOT_TIME_BYTES,
 } from '../../memory/table-layout.js';
+import type { HashTable } from '../hash-table.js';
 import { shardRange } from './shard-encoder.js';
 import { idWordOf, type StoredTable, TableImage } from './stored-table.js';
 
@@ -35,7 +36,7 @@ export interface TablePortion {
  * ```
  */
 export function saveAsTensor(
-  table: StoredTable,
+  table: StoredTable | HashTable,
   shardIdx: number,
   numShards: number,
   limit = DEFAULT_LIMIT,
@@ -44,7 +45,7 @@ export function saveAsTensor(
   const image = new TableImage(table);
   if (image.isServing) throw new MonolithError('ML_TABLE_SERVING', { operation: 'Save' });
   const { begin, end } = bucketRange(image, shardIdx, numShards);
-  const codec = new EntryDumpCodec(table.dumpSegments);
+  const codec = new EntryDumpCodec(image.table.dumpSegments);
   const scratch = new Uint8Array(codec.maxBytes);
   const view = new DataView(scratch.buffer);
   const dumps: Uint8Array[] = [];
@@ -73,7 +74,7 @@ export interface IterateOptions {
 }
 
 /** All rows of the table in portions of serialized EntryDump messages; nobody may insert meanwhile. */
-export function* iterateTable(table: StoredTable, options: IterateOptions = {}): Generator<Uint8Array[]> {
+export function* iterateTable(table: StoredTable | HashTable, options: IterateOptions = {}): Generator<Uint8Array[]> {
   const { nshards = 1, limit = 1000 } = options;
   for (let shard = 0; shard < nshards; shard++) {
     let offset = 0;

@@ -10,6 +10,7 @@ import { MonolithError, messageOf } from '../../base/errors.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { validateShardedFiles } from '../../io/shard-files.js';
 import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
+import type { HashTable } from '../hash-table.js';
 import { BankScratch } from './bank-scratch.js';
 import { loadShard } from './shard-loader.js';
 import { ShardThreads } from './shard-threads.js';
@@ -37,11 +38,19 @@ export interface RestoredTable {
  * ```
  */
 export async function restoreTable(
-  table: StoredTable,
+  table: StoredTable | HashTable,
   base: string,
   options: RestoreTableOptions = {},
 ): Promise<RestoredTable> {
-  const files = await shardFilesOf(base, options.fileSystem ?? nodeFileSystem);
+  return restoreFiles(table, await shardFilesOf(base, options.fileSystem ?? nodeFileSystem), options);
+}
+
+/** The same from files whose names are known to be all. */
+export async function restoreFiles(
+  table: StoredTable | HashTable,
+  files: readonly string[],
+  options: RestoreTableOptions = {},
+): Promise<RestoredTable> {
   const image = new TableImage(table);
   const loaded = await loadBeside(image, files, options);
   image.raiseMaxUpdateSec(loaded.maxUpdateSec);

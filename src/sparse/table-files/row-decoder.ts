@@ -15,8 +15,9 @@ import { corruptRecord, type RecordPlace, rowError } from './row-errors.js';
 import { RowSink } from './row-sink.js';
 import type { TableImage } from './stored-table.js';
 
-/** Rows that go into the table together. */
-export const COLUMN_ROWS = 512;
+/** Rows that go into the table together: few enough that they stay near the processor. */
+const COLUMN_ROWS_MAX = 512;
+const COLUMN_BYTES = 1 << 18;
 const FRAME_BYTES = RECORD_HEADER_BYTES + RECORD_FOOTER_BYTES;
 
 export class RowDecoder {
@@ -34,6 +35,7 @@ export class RowDecoder {
   readonly #row: EntryRow;
   readonly #sink: RowSink;
   readonly #progress: number;
+  readonly #columnRows: number;
   #filled = 0;
 
   /** With `load` false, rows are decoded and dropped. */
@@ -46,7 +48,8 @@ export class RowDecoder {
       this.#row = this.#codec.makeRow();
       this.recordBytesMax = Math.max(1 << 12, 4 * this.#codec.maxBytes);
       this.#progress = this.alloc(DECODE_PROGRESS_BYTES);
-      this.#sink = new RowSink(image, this.scratch, { rows: COLUMN_ROWS, load });
+      this.#columnRows = Math.max(8, Math.min(COLUMN_ROWS_MAX, Math.floor(COLUMN_BYTES / image.rowBytes)));
+      this.#sink = new RowSink(image, this.scratch, { rows: this.#columnRows, load });
       if (this.#plan?.address === 0) throw this.#memoryError(0);
     } catch (cause) {
       this.scratch.free();
@@ -71,7 +74,7 @@ export class RowDecoder {
     let at = begin;
     let count = 0;
     while (count < limit) {
-      const room = Math.min(COLUMN_ROWS - this.#filled, limit - count);
+      const room = Math.min(this.#columnRows - this.#filled, limit - count);
       let why: number = DECODE_END.unusual;
       if (this.#plan !== null) {
         const filled = this.#filled;
@@ -91,13 +94,13 @@ export class RowDecoder {
         this.#filled += found;
       }
       if (why === DECODE_END.needsBytes) break;
-      if (why === DECODE_END.unusual && this.#filled < COLUMN_ROWS) {
+      if (why === DECODE_END.unusual && this.#filled < this.#columnRows) {
         const bytes = this.#takeUnusual(at, end, { file: place.file, record: place.record + count });
         if (bytes === 0) break;
         at += bytes;
         count++;
       }
-      if (this.#filled === COLUMN_ROWS) this.flush();
+      if (this.#filled === this.#columnRows) this.flush();
     }
     return { at, count };
   }

@@ -10,6 +10,7 @@ import { RecordWriter } from '../../io/record-writer.js';
 import { shardFileName } from '../../io/shard-files.js';
 import { SnappyStream } from '../../io/snappy-writer.js';
 import { StagedFiles } from '../../io/staged-files.js';
+import type { HashTable } from '../hash-table.js';
 import { encodeMeta, META_SUFFIX, type TableMeta } from './multi-meta.js';
 import { checkedShardCount, removeOtherCounts, type SavedTable, within } from './save-table.js';
 import { ShardEncoder, shardRange, writeChunks } from './shard-encoder.js';
@@ -17,7 +18,7 @@ import { type StoredTable, TableImage } from './stored-table.js';
 
 export interface NamedTable {
   readonly name: string;
-  readonly table: StoredTable;
+  readonly table: StoredTable | HashTable;
 }
 
 export interface SaveMultiTableOptions {
@@ -43,11 +44,9 @@ export async function saveMultiTable(
   base: string,
   { nshards, fileSystem: fs = nodeFileSystem }: SaveMultiTableOptions = {},
 ): Promise<SavedMultiTable> {
-  const expireDays = byName(tables).find(({ table }) => table.expireDays !== null)?.table.expireDays ?? null;
-  const images = byName(tables).map(({ name, table }) => ({
-    name,
-    image: new TableImage({ ...stored(table), expireDays }),
-  }));
+  const sorted = byName(tables).map(({ name, table }) => ({ name, table: new TableImage(table).table }));
+  const expireDays = sorted.find(({ table }) => table.expireDays !== null)?.table.expireDays ?? null;
+  const images = sorted.map(({ name, table }) => ({ name, image: new TableImage({ ...fields(table), expireDays }) }));
   const total = images.reduce((sum, { image }) => sum + image.size, 0);
   const shardCount = checkedShardCount(total, nshards, base);
   const staged = new StagedFiles(fs, shardTemporaryName);
@@ -85,7 +84,8 @@ export function byName<T extends { readonly name: string }>(tables: readonly T[]
   return tables.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-function stored({ name, memory, addresses, dumpSegments, skipZero, expireDays }: StoredTable): StoredTable {
+/** The fields alone: whoever implements the interface may have them as getters. */
+function fields({ name, memory, addresses, dumpSegments, skipZero, expireDays }: StoredTable): StoredTable {
   return { name, memory, addresses, dumpSegments, skipZero, expireDays };
 }
 

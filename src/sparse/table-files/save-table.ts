@@ -9,6 +9,7 @@ import { cleanUp, shardTemporaryName, writeError } from '../../io/atomic-file.js
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { shardCountOf, shardFileName } from '../../io/shard-files.js';
 import { StagedFiles } from '../../io/staged-files.js';
+import type { HashTable } from '../hash-table.js';
 import { shardRange } from './shard-encoder.js';
 import { ShardThreads } from './shard-threads.js';
 import { type WrittenShard, writeShard } from './shard-writer.js';
@@ -46,7 +47,11 @@ export interface SavedTable {
  * const { files } = await saveTable(table, 'runs/ffm/user', { nshards: 2 });
  * ```
  */
-export async function saveTable(table: StoredTable, base: string, options: SaveTableOptions = {}): Promise<SavedTable> {
+export async function saveTable(
+  table: StoredTable | HashTable,
+  base: string,
+  options: SaveTableOptions = {},
+): Promise<SavedTable> {
   const { fileSystem: fs = nodeFileSystem, nshards } = options;
   const image = new TableImage(table);
   const { size } = image;

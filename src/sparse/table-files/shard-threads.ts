@@ -37,8 +37,8 @@ export class ShardThread {
   }
 
   writeShard(range: RowRange, path: string, options: WriteShardOptions): Promise<WrittenShard> {
-    const { bufferBytes, sync } = options;
-    return this.#thread.call((service) => service.writeShard(range, path, { bufferBytes, sync }), TIMEOUT_MS);
+    const { bufferBytes, sync, checksum } = options;
+    return this.#thread.call((service) => service.writeShard(range, path, { bufferBytes, sync, checksum }), TIMEOUT_MS);
   }
 
   loadShard(file: string, load: boolean): Promise<LoadedShard> {

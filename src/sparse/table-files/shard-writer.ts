@@ -8,7 +8,7 @@ export interface WriteShardOptions {
   readonly bufferBytes?: number | undefined;
   readonly sync?: boolean | undefined;
   /** Also sums the bytes of the whole file. */
-  readonly checksum?: boolean;
+  readonly checksum?: boolean | undefined;
 }
 
 export interface WrittenShard {

@@ -18,6 +18,8 @@ import {
   TABLE_FLAG,
 } from '../../memory/table-layout.js';
 import type { TableBank, TableMemory } from '../../runtime/table-memory.js';
+import { HashTable } from '../hash-table.js';
+import { expireDays } from '../table-removal.js';
 
 export interface StoredTable {
   readonly name: string;
@@ -32,6 +34,20 @@ export interface StoredTable {
   readonly expireDays: Uint32Array | null;
 }
 
+/** What a hash table is in files. */
+export function storedTable(table: HashTable): StoredTable {
+  const { name, memory, addresses, plan, config } = table;
+  const { skipZeroEmbedding, slotExpireTimeConfig } = config.instance.tableConfig;
+  return {
+    name,
+    memory,
+    addresses,
+    dumpSegments: plan.dump,
+    skipZero: skipZeroEmbedding === true,
+    expireDays: slotExpireTimeConfig === undefined ? null : expireDays(config.instance.tableConfig),
+  };
+}
+
 /** The table as its words tell it. */
 export class TableImage {
   readonly table: StoredTable;
@@ -41,7 +57,8 @@ export class TableImage {
   readonly rowBytes: number;
   readonly isServing: boolean;
 
-  constructor(table: StoredTable) {
+  constructor(given: StoredTable | HashTable) {
+    const table = given instanceof HashTable ? storedTable(given) : given;
     this.table = table;
     this.name = table.name;
     const words = this.#words(0);
