@@ -15,6 +15,13 @@ import { MultiTypeHashTable, type SlotIds, type SlotRows, tablesOf } from './mul
 import { ratesPerTable } from './named-tables.js';
 import { sharedName } from './shared-name.js';
 import type { HashTableConfigInstance } from './table-config.js';
+import { type RestoredMultiTable, restoreMultiTable } from './table-files/restore-multi-table.js';
+import {
+  type NamedTable,
+  type SavedMultiTable,
+  type SaveMultiTableOptions,
+  saveMultiTable,
+} from './table-files/save-multi-table.js';
 import { claimName } from './table-names.js';
 import type { TableOptions } from './table-options.js';
 
@@ -121,6 +128,28 @@ export class MultiHashTable extends MultiTypeHashTable {
     return Object.fromEntries(
       cells.map(({ index, from, to }) => [this.tables.names[index]!, embeddings.subarray(from, to)]),
     );
+  }
+
+  /**
+   * Writes all tables as `<base>-i-of-n` and `<base>.meta-i-of-n`. Rows expire by the days of the first table, in the order
+   * of their names, that has any.
+   */
+  save(base: string, options?: SaveMultiTableOptions): Promise<SavedMultiTable> {
+    return saveMultiTable(this.#stored(), base, options);
+  }
+
+  /** Puts the rows of the files over what is there, for those tables that the files have. */
+  restore(base: string): Promise<RestoredMultiTable> {
+    return restoreMultiTable(this.#stored(), base);
+  }
+
+  #stored(): NamedTable[] {
+    return this.tables.tables.map((table, i) => {
+      const name = this.tables.names[i]!;
+      if (table instanceof HashTable) return { name, table };
+      const reason = 'files are made of hash tables that lie in a memory of this process';
+      throw new MonolithError('ML_UNSUPPORTED', { what: `saving table ${name}`, reason });
+    });
   }
 
   #cellsOfRequests(ids: RaggedTensor): Cell[] {

@@ -2,17 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ProtoReader } from '../../src/io/proto-reader.js';
 import { RecordReader } from '../../src/io/record-reader.js';
 import { RecordWriter } from '../../src/io/record-writer.js';
 import type { HashFilter } from '../../src/sparse/admission-filter.js';
 import { restoreFilter, saveFilter } from '../../src/sparse/filter-files.js';
 import type { HashTable } from '../../src/sparse/hash-table.js';
-import type { MultiHashTable } from '../../src/sparse/multi-hash-table.js';
+import { iterateTable, saveAsTensor } from '../../src/sparse/table-files/iterate-table.js';
 import { restoreTable } from '../../src/sparse/table-files/restore-table.js';
 import { saveTable } from '../../src/sparse/table-files/save-table.js';
-import type { StoredTable } from '../../src/sparse/table-files/stored-table.js';
-import { expireDays } from '../../src/sparse/table-removal.js';
-import { UnknownForm } from './case.js';
 
 /** Runs `body` with a directory of its own. */
 export async function inDirectory<T>(body: (dir: string) => Promise<T>): Promise<T> {
@@ -43,20 +41,6 @@ export function entryRecords(files: readonly string[]): Uint8Array[] {
   });
 }
 
-/** What the files of a table are made from. */
-function storedOf(table: HashTable): StoredTable {
-  const { name, memory, addresses, plan, config } = table;
-  const { tableConfig } = config.instance;
-  return {
-    name,
-    memory,
-    addresses,
-    dumpSegments: plan.dump,
-    skipZero: tableConfig.skipZeroEmbedding === true,
-    expireDays: tableConfig.slotExpireTimeConfig === undefined ? null : expireDays(tableConfig),
-  };
-}
-
 /** Saves a table, and its filter if it has one; answers the files of the table. */
 export async function saveBoth(
   table: HashTable,
@@ -65,34 +49,43 @@ export async function saveBoth(
   nshards?: number,
 ): Promise<readonly string[]> {
   if (filter !== undefined) await saveFilter(filter, `${base}_filter`);
-  const { files } = await saveTable(storedOf(table), base, nshards === undefined ? {} : { nshards });
+  const { files } = await saveTable(table, base, nshards === undefined ? {} : { nshards });
   return files;
 }
 
 export async function restoreBoth(table: HashTable, filter: HashFilter | undefined, base: string): Promise<void> {
   if (filter !== undefined) await restoreFilter(filter, `${base}_filter`);
-  await restoreTable(storedOf(table), base);
-}
-
-export async function saveMulti(_table: MultiHashTable, base: string): Promise<void> {
-  throw new UnknownForm(`files ${base}`);
-}
-
-export async function restoreMulti(_table: MultiHashTable, base: string): Promise<void> {
-  throw new UnknownForm(`files ${base}`);
+  await restoreTable(table, base);
 }
 
 /** Every entry, as it would be saved. */
-export function dumpAll(table: HashTable): Uint8Array[] {
-  throw new UnknownForm(`files of ${table.name}`);
+export function* dumpAll(table: HashTable): Generator<Uint8Array> {
+  for (const dumps of iterateTable(table, { limit: 1 })) yield* dumps;
 }
 
 /** Ids of the entries of a shard, `limit` per call, each call going on where the one before stopped. */
 export function dumpPages(
   table: HashTable,
-  _shard: { shard: number; shardCount: number; limit: number },
+  { shard, shardCount, limit }: { shard: number; shardCount: number; limit: number },
 ): { next(): bigint[] } {
-  throw new UnknownForm(`files of ${table.name}`);
+  let offset = 0;
+  return {
+    next() {
+      const { newOffset, dumps } = saveAsTensor(table, shard, shardCount, limit, offset);
+      offset = newOffset;
+      return dumps.map(idOf);
+    },
+  };
+}
+
+/** The id of an entry. */
+function idOf(entry: Uint8Array): bigint {
+  const reader = new ProtoReader(entry);
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) return reader.sfixed64();
+    reader.skip();
+  }
+  throw new Error('an entry has no id');
 }
 
 /** Saves one table and restores the other from that; answers how many entries there were. */

@@ -2,8 +2,9 @@
 import { extractSlot } from '../../../src/sparse/extract-slot.js';
 import { lookupGradient } from '../../../src/sparse/lookup-gradient.js';
 import { sharedName } from '../../../src/sparse/shared-name.js';
+import { iterateTable } from '../../../src/sparse/table-files/iterate-table.js';
 import { type Fields, fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
-import { dumpAll, dumpPages, inDirectory, restoreBoth } from '../table-files.js';
+import { dumpAll, inDirectory, restoreBoth } from '../table-files.js';
 import { TableRun } from '../table-run.js';
 import { CaseTables, configOf, entriesOf, rowsOf, TABLE_FIELDS } from '../tables.js';
 import { f32, i64, ids } from '../values.js';
@@ -205,18 +206,10 @@ async function utils({ input }: ParityCase) {
     BigInt64Array.from({ length: count }, (_, i) => BigInt(i)),
     new Float32Array(count * table.dim),
   );
-  const visited = new Set<bigint>();
-  let calls = 0;
-  for (let shard = 0; shard < ((nshards ?? 4) as number); shard++) {
-    const shardCount = (nshards ?? 4) as number;
-    const pages = dumpPages(table, { shard, shardCount, limit: (limit ?? 1000) as number });
-    for (let page = pages.next(); page.length > 0; page = pages.next()) {
-      calls += page.length;
-      for (const id of page) visited.add(id);
-    }
-  }
-  if (calls !== visited.size) throw new Error(`${calls} entries were handed out for ${visited.size} rows`);
-  return { visited: visited.size };
+  const options = { ...(limit === undefined ? {} : { limit: limit as number }), nshards: (nshards ?? 1) as number };
+  const visited = [...iterateTable(table, options)].flat().map((entry) => Buffer.from(entry).toString('hex'));
+  if (new Set(visited).size !== visited.length) throw new Error('an entry was handed out twice');
+  return { visited: visited.length };
 }
 
 export const handlers: ParityHandlers = { hash_table_ops: hashTableOps, hash_table_utils: utils };

@@ -7,7 +7,7 @@ import { type BaseMultiTypeHashTable, MultiTypeHashTable } from '../../../src/sp
 import type { HashTableConfigInstance } from '../../../src/sparse/table-config.js';
 import { RaggedTensor } from '../../../src/tensor/ragged-tensor.js';
 import { type Fields, fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
-import { inDirectory, restoreMulti, saveMulti } from '../table-files.js';
+import { inDirectory } from '../table-files.js';
 import { CaseTables, configOf, entriesOf, rowsOf } from '../tables.js';
 import { f32, i64, ids } from '../values.js';
 
@@ -140,8 +140,8 @@ async function restoreSubset(given: Fields, tables: CaseTables, expected: Fields
   const memory = await CaseTables.create();
   const target = MultiHashTable.fromConfigs(configsOf(Object.fromEntries(targets), given), makeIn(memory));
   await inDirectory(async (dir) => {
-    await saveMulti(source, `${dir}/multi`);
-    await restoreMulti(target, `${dir}/multi`);
+    await source.save(`${dir}/multi`);
+    await target.restore(`${dir}/multi`);
   });
   return Object.fromEntries(
     Object.keys(expected).map((slot) => {
