@@ -1,6 +1,6 @@
 /** @file Cases of one row: what it holds, shows and dumps (entry accessors), and how entries look in files. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { EntryDumpCodec } from '../../../src/io/entry-dump.js';
 import { encodeMessage } from '../../../src/io/message.js';
 import { RecordReader } from '../../../src/io/record-reader.js';
@@ -9,9 +9,9 @@ import { makeCompressor } from '../../../src/sparse/float-compressor.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { parseForm } from '../expression.js';
-import { inDirectory, recordOf } from '../table-files.js';
+import { inDirectory, recordOf, saveBoth } from '../table-files.js';
 import { CaseTables, compressorOf, configOf, rowsOf } from '../tables.js';
-import { f32 } from '../values.js';
+import { f32, ids } from '../values.js';
 
 const h = await KernelHarness.create(1 << 20);
 const ID = BigInt64Array.of(7n);
@@ -109,15 +109,34 @@ async function format({ input, expected }: ParityCase) {
         : entryPayload(given);
   const record = await recordOf(payload);
   await inDirectory(async (dir) => checkReadBack(dir, record, payload));
-  const found = { payload_hex: hex(payload), record_hex: hex(record) };
+  const { file } = expected as { file?: string };
+  const found = {
+    payload_hex: hex(payload),
+    record_hex: hex(record),
+    ...(file === undefined ? {} : { file: await savedAs(file, given, record) }),
+  };
   return Object.fromEntries(Object.entries(found).filter(([key]) => key in (expected as Fields)));
+}
+
+/** Name of the file of a table with this one row, whose only record it must be. */
+async function savedAs(file: string, given: Fields, record: Uint8Array): Promise<string> {
+  const weights = f32(given.num).data;
+  const table = (await CaseTables.create()).table(configOf({ dim: weights.length, opt: given.optimizer ?? 'sgd' }));
+  table.assign(ids([given.id]), weights, { timeSec: (given.last_update_ts_sec ?? 0) as number });
+  return inDirectory(async (dir) => {
+    const [base] = parseForm(file, /^(.+?)-\d{5}-of-\d{5}$/);
+    const [written] = await saveBoth(table, undefined, join(dir, base!));
+    if (hex(readFileSync(written!)) !== hex(record)) throw new Error(`${written} is not the record`);
+    return basename(written!);
+  });
 }
 
 function entryPayload(given: Fields): Uint8Array {
   const norm = given.adagrad_norm === undefined ? new Float32Array(0) : f32(given.adagrad_norm).data;
   const weights = f32(given.num).data;
   const optimizer = given.adagrad_norm === undefined ? ((given.optimizer ?? 'sgd') as 'sgd') : 'adagrad';
-  const codec = new EntryDumpCodec([{ dim: weights.length, optimizer }]);
+  const stateDim = norm.length > 0 && norm.length !== weights.length ? { stateDim: norm.length } : {};
+  const codec = new EntryDumpCodec([{ dim: weights.length, optimizer, ...stateDim }]);
   const bytes = new Uint8Array(codec.maxBytes);
   const entry = {
     id: BigInt.asIntN(64, BigInt(given.id as number | string)),
@@ -143,5 +162,6 @@ async function checkReadBack(dir: string, record: Uint8Array, payload: Uint8Arra
 export const handlers: ParityHandlers = {
   entry_accessor: entryAccessor,
   'hash_table.format': format,
+  'hash_table/dump': format,
   quantized_entry_accessor: quantizedAccessor,
 };
