@@ -134,12 +134,12 @@ export class MultiHashTable extends MultiTypeHashTable {
    * Writes all tables as `<base>-i-of-n` and `<base>.meta-i-of-n`. Rows expire by the days of the first table, in the order
    * of their names, that has any.
    */
-  save(base: string, options?: SaveMultiTableOptions): Promise<SavedMultiTable> {
+  async save(base: string, options?: SaveMultiTableOptions): Promise<SavedMultiTable> {
     return saveMultiTable(this.#stored(), base, options);
   }
 
   /** Puts the rows of the files over what is there, for those tables that the files have. */
-  restore(base: string): Promise<RestoredMultiTable> {
+  async restore(base: string): Promise<RestoredMultiTable> {
     return restoreMultiTable(this.#stored(), base);
   }
 

@@ -47,7 +47,8 @@ function play(table: BaseMultiTypeHashTable, rounds: readonly SlotUpdates[]): un
 
 for (const [name, form] of Object.entries(FORMS)) {
   t.test(`the ${name} form over real tables is the one over models`, async () => {
-    const memory = await TableMemory.create({ budgetBytes: 16 << 20 });
+    const memory = await TableMemory.create({ budgetBytes: 16 << 20, bankBytes: 9 << 20 });
+    assert.equal(memory.banks.length, 2);
     await fc.assert(
       fc.property(fc.array(updates, { minLength: 1, maxLength: 5 }), (rounds) => {
         const made: HashTable[] = [];
@@ -78,4 +79,29 @@ t.test('a native table has a name of its own in its memory, and so do its tables
   t.throws(() => table.assign({ slot0: { ids, values: new Float32Array(2) } }), {
     message: "The dim doesn't match expectation. 2 vs 1",
   });
+});
+
+t.test('a native table goes on after a restore as if it had never stopped', async (t) => {
+  const dir = t.testdir();
+  await fc.assert(
+    fc.asyncProperty(updates, updates, async (before, after) => {
+      const make = async () =>
+        MultiHashTable.create(await TableMemory.create({ budgetBytes: 4 << 20 }), configs, { nameSuffix: 'x' });
+      const [table, restored] = [await make(), await make()];
+      table.applyGradients(copyOf(before));
+      const base = `${dir}/${table.name}`;
+      const { rows } = await table.save(base);
+      assert.equal(
+        rows,
+        table.tables.tables.reduce((sum, { size }) => sum + size, 0),
+      );
+      await restored.restore(base);
+      for (const one of [table, restored]) one.applyGradients(copyOf(after));
+      const asked = { ...idsOf(before), ...idsOf(after) };
+      assert.deepEqual(plain(restored.lookup(asked)), plain(table.lookup(asked)));
+    }),
+    { numRuns: 10 },
+  );
+  const models = MultiHashTable.fromConfigs(configs, (name, config) => new ModelTable(name, config));
+  await t.rejects(models.save(`${dir}/models`), { code: 'ML_UNSUPPORTED' });
 });
