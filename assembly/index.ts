@@ -2,6 +2,7 @@
 // objects, no string or array literals (a data segment would be written again by every instance that joins the memory).
 export * from "./compress";
 export * from "./dense";
+export * from "./dump";
 export * from "./filter";
 export * from "./heap";
 export * from "./initialize";

@@ -29,6 +29,7 @@ export {
   FeatureSlot,
   type FeatureSlotConfig,
 } from './feature/feature-slot.js';
+export { PartitionedHashTable, type PartitionedLookup } from './feature/partitioned-hash-table.js';
 
 // Graph: what a model is built of, and its gradients.
 export { gradients } from './graph/gradients.js';
@@ -63,9 +64,15 @@ export type { BackendName } from './runtime/pool/protocol.js';
 export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
 export { TableMemory, type TableMemoryHandle, type TableMemoryOptions } from './runtime/table-memory.js';
 
-// Embedding tables: their ops, their rows, their configuration.
+// Embedding tables: their ops, their rows, their configuration, and the forms made of several of them.
+export { type AllToAll, LocalAllToAll } from './sparse/all-to-all.js';
+export { DistributedHashTable } from './sparse/distributed-hash-table.js';
+export { DistributedMultiTypeHashTable } from './sparse/distributed-multi-type-hash-table.js';
+export { DistributedMultiTypeHashTableMpi, type SyncLookup } from './sparse/distributed-multi-type-hash-table-mpi.js';
 export { applyEmbeddingGradients, embeddingLookup, TABLES } from './sparse/embedding-ops.js';
 export type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './sparse/embedding-table.js';
+export { extractSlot } from './sparse/extract-slot.js';
+export { type FusedEmbeddings, type FusedIds, fusedApplyGradient, fusedLookup } from './sparse/fused-lookup.js';
 export {
   type AttachOptions,
   HashTable,
@@ -86,6 +93,16 @@ export {
   type PolynomialDecayOptions,
   type Rate,
 } from './sparse/learning-rate.js';
+export { type LookupGradient, lookupGradient } from './sparse/lookup-gradient.js';
+export { MergedMultiTypeHashTable, type MergedTable } from './sparse/merged-multi-type-hash-table.js';
+export { MultiHashTable, type MultiHashTableOptions } from './sparse/multi-hash-table.js';
+export {
+  type BaseMultiTypeHashTable,
+  MultiTypeHashTable,
+  type SlotIds,
+  type SlotRows,
+  type SlotUpdates,
+} from './sparse/multi-type-hash-table.js';
 export {
   AdadeltaOptimizer,
   AdaGradWithGroupLassoOptimizer,

@@ -13,7 +13,7 @@ const INIT_UNIFORM: u32 = 1;
 const INIT_CONSTANT: u32 = 2;
 
 /** A row that was given back, or a fresh one at the end of the last block; 0 when the heap is full. */
-function newRow(table: usize, partition: usize): usize {
+export function newRow(table: usize, partition: usize): usize {
   const spare = <usize>load<u32>(partition, 32);
   if (spare != 0) {
     store<u32>(partition, load<u32>(spare), 32);

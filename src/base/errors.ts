@@ -15,6 +15,7 @@ export const ERROR_MESSAGES = {
   ML_CKPT_READ: 'checkpoint file {file} cannot be read: {reason}',
   ML_CKPT_SETTINGS: 'checkpoint {path} was trained with other settings: {changes}',
   ML_CKPT_SHARDS: '{reason}',
+  ML_CKPT_TABLE: 'table {table} cannot be restored from record {record} of {file}: {field} {reason}',
   ML_CKPT_WRITE: 'checkpoint could not be written to {file}: {reason}',
   // command line and files the user names
   ML_DIR: 'model directory {dir} cannot be used: {reason}',
@@ -105,6 +106,9 @@ export const ERROR_MESSAGES = {
   ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
   ML_IDS: 'table {table} takes ids in a BigInt64Array or BigUint64Array, got {found}',
   ML_INITIALIZER: 'initializer is not implemented yet. {config}',
+  ML_MULTI_LENGTH: "The length of tensor `{tensor}` doesn't equal to table num. {found}v.s.{tables}",
+  ML_MULTI_SHORT: 'The length of tensor `{tensor}` is too short. Currently value{size}',
+  ML_MULTI_SPLITS: 'table size: {tables}. Error id_split size: {size}',
   ML_OPTIMIZER: 'optimizer is not implemented yet. {config}',
   ML_RATE: 'learning rate cannot be made: {reason}',
   ML_RATE_BASE: 'Learning rate function must override __call__',

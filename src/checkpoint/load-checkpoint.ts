@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RecordReader } from '../io/record-reader.js';
+import { restoreFiles } from '../sparse/table-files/restore-table.js';
+import type { StoredTable } from '../sparse/table-files/stored-table.js';
 import type { ManifestTable } from './manifest.js';
 import { checkpointExists, readState } from './model-dir.js';
 import { assetDir, checkpointsIn, STATE_FILE } from './names.js';
@@ -15,6 +17,12 @@ import { decodeNext, hasAnyFile, verifyCheckpoint, wrapped } from './verify-chec
 export interface LoadedCheckpoint extends Snapshot {
   /** The prefix it was loaded from. */
   readonly path: string;
+  readonly tables: readonly LoadedTable[];
+}
+
+export interface LoadedTable extends TableSnapshot {
+  /** Puts all rows into a table of the same shape in place of its own, or leaves it as it was. */
+  restoreInto(table: StoredTable): Promise<void>;
 }
 
 export interface LoadOptions {
@@ -59,9 +67,19 @@ export async function loadCheckpoint(prefix: string, options: LoadOptions = {}):
   });
 }
 
-function loadedTable(prefix: string, table: ManifestTable): TableSnapshot {
+function loadedTable(prefix: string, table: ManifestTable): LoadedTable {
   const { name, segments, rowCount } = table;
-  return { name, segments, rowCount, rows: () => readRows(prefix, table) };
+  const restoreInto = async (target: StoredTable): Promise<void> => {
+    const files = table.files.map((file) => join(assetDir(prefix), file));
+    const { rows } = await restoreFiles(target, files);
+    if (rows !== rowCount) throw rowsMissing(prefix, table, rows);
+  };
+  return { name, segments, rowCount, rows: () => readRows(prefix, table), restoreInto };
+}
+
+function rowsMissing(prefix: string, { name, rowCount }: ManifestTable, found: number): MonolithError {
+  const reason = `rows: table ${name} gave ${found} of ${rowCount} rows`;
+  return new MonolithError('ML_CKPT_CORRUPT', { file: assetDir(prefix), record: found, field: 'rows', reason });
 }
 
 /** Rows of all shards; the same object every time. Checksums are verified again, the file may have changed since. */
@@ -81,10 +99,7 @@ function* readRows(prefix: string, table: ManifestTable): Generator<TableRow> {
       reader.close();
     }
   }
-  if (rowCount !== table.rowCount) {
-    const reason = `rows: table ${table.name} gave ${rowCount} of ${table.rowCount} rows`;
-    throw new MonolithError('ML_CKPT_CORRUPT', { file: assetDir(prefix), record: rowCount, field: 'rows', reason });
-  }
+  if (rowCount !== table.rowCount) throw rowsMissing(prefix, table, rowCount);
 }
 
 /** Runs `action`; a damaged checkpoint's error gets a hint that names another one that is intact, when there is one. */

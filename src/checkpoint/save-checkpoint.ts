@@ -17,6 +17,7 @@ import { MonolithError, messageOf } from '../base/errors.js';
 import { cleanUp, isTemporaryName, writeError } from '../io/atomic-file.js';
 import { formatCheckpointState } from '../io/checkpoint-state.js';
 import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
+import { StagedFiles } from '../io/staged-files.js';
 import { checkpointExists, PROBE_FILE, readState } from './model-dir.js';
 import {
   ASSETS_SUFFIX,
@@ -32,7 +33,6 @@ import { publishState } from './publish-state.js';
 import { retain } from './retention.js';
 import { checkSnapshot, type Snapshot } from './snapshot.js';
 import { stageCheckpoint, within } from './stage-checkpoint.js';
-import { StagedFiles } from './staged-files.js';
 import { verifyCheckpoint } from './verify-checkpoint.js';
 
 export interface SaveOptions {

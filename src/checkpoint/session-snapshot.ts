@@ -5,6 +5,7 @@ import type { Session } from '../runtime/session.js';
 import { TABLES } from '../sparse/embedding-ops.js';
 import { HashTable } from '../sparse/hash-table.js';
 import type { TableConfig } from '../sparse/table-config.js';
+import { storedTable } from '../sparse/table-files/stored-table.js';
 import type { LoadedCheckpoint } from './load-checkpoint.js';
 import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.js';
 
@@ -21,19 +22,22 @@ export function snapshotSession(session: Session, modelName: string, settings?: 
     }),
     tables: tableConfigs(session).map((config): TableSnapshot => {
       const table = HashTable.of(session, config);
-      return { name: config.name, segments: table.plan.dump, rowCount: table.size, rows: () => table.rows() };
+      const stored = storedTable(table);
+      return { name: config.name, segments: table.plan.dump, rowCount: table.size, rows: () => table.rows(), stored };
     }),
   };
 }
 
-/** Puts a checkpoint, which was verified when it was loaded, into a session whose tables are still empty. */
-export function restoreSession(session: Session, loaded: LoadedCheckpoint): void {
+/** Puts a checkpoint, which was verified when it was loaded, into a session. */
+export async function restoreSession(session: Session, loaded: LoadedCheckpoint): Promise<void> {
   for (const { name, data } of loaded.dense) {
     if (!(data instanceof Int32Array)) session.writeVariable(name, data);
   }
   session.writeVariable(GLOBAL_STEP, BigInt64Array.of(BigInt(loaded.step)));
   const configs = new Map(tableConfigs(session).map((config) => [config.name, config]));
-  for (const table of loaded.tables) HashTable.of(session, configs.get(table.name)!).restore(table.rows());
+  for (const table of loaded.tables) {
+    await table.restoreInto(storedTable(HashTable.of(session, configs.get(table.name)!)));
+  }
 }
 
 function denseVariables(session: Session): Tensor[] {

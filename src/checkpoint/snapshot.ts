@@ -7,6 +7,7 @@ import { GLOBAL_STEP } from '../graph/ops/state.js';
 import type { EntryRow } from '../io/entry-dump.js';
 import { type DumpSegment, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
 import { tableBaseName } from '../io/shard-files.js';
+import type { StoredTable } from '../sparse/table-files/stored-table.js';
 
 export type DenseDtype = 'float32' | 'int32' | 'int64';
 
@@ -37,6 +38,8 @@ export interface TableSnapshot extends TableLayout {
   readonly rowCount: number;
   /** Exactly `rowCount` rows. The object may be the same for all rows: copy what is kept. */
   rows(): Iterable<TableRow>;
+  /** The table itself, when there is one: its rows are written from where they are, without those that expired. */
+  readonly stored?: StoredTable;
 }
 
 /** What tells one model from another; a snapshot is one. */

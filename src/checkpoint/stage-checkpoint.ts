@@ -8,14 +8,18 @@ import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { FileSink, writeError, writeWhole } from '../io/atomic-file.js';
 import { crcHex } from '../io/crc32c.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
-import type { FileSystem } from '../io/file-system.js';
+import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
 import { RecordWriter } from '../io/record-writer.js';
 import { shardCountOf, shardFileName, shardRowCount, tableBaseName } from '../io/shard-files.js';
+import type { StagedFiles } from '../io/staged-files.js';
 import { sortedByName, writeBundleData } from '../io/tensor-bundle.js';
+import { shardRange } from '../sparse/table-files/shard-encoder.js';
+import { ShardThreads } from '../sparse/table-files/shard-threads.js';
+import { type WrittenShard, writeShard } from '../sparse/table-files/shard-writer.js';
+import { TableImage } from '../sparse/table-files/stored-table.js';
 import { formatManifest, type ManifestFile, type ManifestTable } from './manifest.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
 import type { Snapshot, TableRow, TableSnapshot } from './snapshot.js';
-import type { StagedFiles } from './staged-files.js';
 
 export interface StagedCheckpoint {
   readonly manifestText: string;
@@ -39,14 +43,17 @@ export async function stageCheckpoint(
   const tables: ManifestTable[] = [];
   await within(`${prefix}${ASSETS_SUFFIX}`, () => fs.makeDirectory(assets));
   for (const table of snapshot.tables) {
-    const sinks = await writeTable(assets, `${prefix}${ASSETS_SUFFIX}`, table, fs);
-    tables.push({ ...table, files: sinks.map(({ name }) => name) });
-    for (const { name, sink } of sinks) files.push(described(`${ASSETS_SUFFIX}/${name}`, sink));
+    const write = table.stored === undefined ? writeTable : writeStored;
+    const shards = await write(assets, `${prefix}${ASSETS_SUFFIX}`, table, fs);
+    const { name, segments } = table;
+    const rowCount = shards.reduce((sum, shard) => sum + shard.rows, 0);
+    tables.push({ name, segments, rowCount, files: shards.map((shard) => shard.name) });
+    for (const shard of shards) files.push(described(`${ASSETS_SUFFIX}/${shard.name}`, shard));
   }
   const step = { name: GLOBAL_STEP, dtype: 'int64', shape: [], data: BigInt64Array.of(BigInt(snapshot.step)) } as const;
   const data = await within(`${prefix}${DATA_SUFFIX}`, () => writeBundleData(dataFile, [...snapshot.dense, step], fs));
   const index = await within(`${prefix}${INDEX_SUFFIX}`, () => writeWhole(indexFile, data.index, fs));
-  files.push(described(DATA_SUFFIX, data.sink), described(INDEX_SUFFIX, index));
+  files.push(described(DATA_SUFFIX, ofSink(data.sink)), described(INDEX_SUFFIX, ofSink(index)));
 
   const { modelName: model, settings } = snapshot;
   const dense = sortedByName(snapshot.dense);
@@ -57,37 +64,63 @@ export async function stageCheckpoint(
   return { manifestText, bytes: files.reduce((sum, file) => sum + file.bytes, manifest.sizeBytes) };
 }
 
-function described(suffix: string, sink: FileSink): ManifestFile {
-  return { suffix, bytes: sink.sizeBytes, crc32c: crcHex(sink.crc) };
+function described(suffix: string, { bytes, crc }: { readonly bytes: number; readonly crc: number }): ManifestFile {
+  return { suffix, bytes, crc32c: crcHex(crc) };
 }
 
-interface WrittenShard {
+function ofSink({ sizeBytes, crc }: FileSink): { bytes: number; crc: number } {
+  return { bytes: sizeBytes, crc };
+}
+
+interface NamedShard extends WrittenShard {
   readonly name: string;
-  readonly sink: FileSink;
+}
+
+/** Writes a table in place, shards at the same time when it is large. */
+async function writeStored(
+  dir: string,
+  finalDir: string,
+  { name, stored }: TableSnapshot,
+  fs: FileSystem,
+): Promise<NamedShard[]> {
+  const image = new TableImage(stored!);
+  const { size } = image;
+  const base = tableBaseName(name);
+  const shardCount = shardCountOf(size);
+  const shards = Array.from({ length: shardCount }, (_, shard) => {
+    return { name: shardFileName(base, shard, shardCount), range: shardRange(size, shard, shardCount) };
+  });
+  // A file system of the caller's cannot follow into threads.
+  const threads = ShardThreads.start(image, shardCount, size, fs === nodeFileSystem ? undefined : 1);
+  try {
+    return await threads.each(shards, ({ name: file, range }, thread) =>
+      within(join(finalDir, file), async () => {
+        const path = join(dir, file);
+        const options = { checksum: true };
+        const written = thread?.writeShard(range, path, options) ?? writeShard(image, range, path, fs, options);
+        return { name: file, ...(await written) };
+      }),
+    );
+  } finally {
+    await threads.close();
+  }
 }
 
 /** Splits the rows into shards of neighbouring rows, in the order the table gives them. Errors name `finalDir`. */
-async function writeTable(
-  dir: string,
-  finalDir: string,
-  table: TableSnapshot,
-  fs: FileSystem,
-): Promise<WrittenShard[]> {
+async function writeTable(dir: string, finalDir: string, table: TableSnapshot, fs: FileSystem): Promise<NamedShard[]> {
   const base = tableBaseName(table.name);
   const shardCount = shardCountOf(table.rowCount);
   const codec = new EntryDumpCodec(table.segments);
   const rows = table.rows()[Symbol.iterator]();
-  const written: WrittenShard[] = [];
+  const written: NamedShard[] = [];
   let finished = false;
   try {
     for (let shard = 0; shard < shardCount; shard++) {
       const name = shardFileName(base, shard, shardCount);
       const path = join(dir, name);
       const rowCount = shardRowCount(table.rowCount, shard, shardCount);
-      written.push({
-        name,
-        sink: await within(join(finalDir, name), () => writeShard(path, codec, rows, rowCount, fs)),
-      });
+      const sink = await within(join(finalDir, name), () => writeRows(path, codec, rows, rowCount, fs));
+      written.push({ name, rows: rowCount, ...ofSink(sink) });
     }
     finished = rows.next().done === true;
     if (!finished) {
@@ -101,7 +134,7 @@ async function writeTable(
   return written;
 }
 
-async function writeShard(
+async function writeRows(
   path: string,
   codec: EntryDumpCodec,
   rows: Iterator<TableRow>,

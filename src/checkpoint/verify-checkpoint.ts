@@ -7,20 +7,19 @@
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { crc32c, crcHex } from '../io/crc32c.js';
-import { EntryDumpCodec } from '../io/entry-dump.js';
-import { RecordReader } from '../io/record-reader.js';
+import type { EntryDumpCodec } from '../io/entry-dump.js';
+import type { RecordReader } from '../io/record-reader.js';
 import { tableBaseName, validateShardedFiles } from '../io/shard-files.js';
 import { type BundleTensor, readTensorBundle } from '../io/tensor-bundle.js';
+import { checkShard } from '../sparse/table-files/check-shard.js';
+import type { LoadedShard } from '../sparse/table-files/shard-loader.js';
 import { checkModel, type Manifest, type ManifestFile, type ManifestTable, parseManifest } from './manifest.js';
 import { isMissing } from './model-dir.js';
 import { ASSETS_SUFFIX, assetDir, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_SUFFIX } from './names.js';
 import type { DenseValue, ModelLayout } from './snapshot.js';
-
-const ROWS_PER_TURN = 65536;
 
 export interface VerifiedCheckpoint {
   readonly manifest: Manifest;
@@ -101,27 +100,31 @@ async function verifyTable(
   const assets = assetDir(prefix);
   const base = tableBaseName(table.name);
   const names = wrapped(`${prefix}${MANIFEST_SUFFIX}`, () => validateShardedFiles(base, table.files));
-  const codec = new EntryDumpCodec(table.segments);
-  const row = codec.makeRow();
   let rowCount = 0;
   for (const name of names) {
     const file = join(assets, name);
     const { bytes, crc32c: crc } = expected(`${ASSETS_SUFFIX}/${name}`);
-    const reader = wrapped(file, () => new RecordReader(file));
-    try {
-      while (wrapped(file, () => decodeNext(reader, codec, row))) {
-        rowCount++;
-        if (rowCount % ROWS_PER_TURN === 0) await nextTurn();
-      }
-    } finally {
-      reader.close();
-    }
-    const { record, offset, fileCrc } = reader;
-    if (offset !== bytes) corrupt(file, `ends after ${offset} of ${bytes} bytes`, 'size', record);
-    if (crcHex(fileCrc) !== crc) corrupt(file, `has checksum ${crcHex(fileCrc)}, ${crc} was written`, 'checksum');
+    const found = await checkRows(table, file);
+    rowCount += found.rows;
+    if (found.bytes !== bytes) corrupt(file, `ends after ${found.bytes} of ${bytes} bytes`, 'size', found.rows);
+    if (crcHex(found.crc) !== crc) corrupt(file, `has checksum ${crcHex(found.crc)}, ${crc} was written`, 'checksum');
   }
   if (rowCount !== table.rowCount) {
     corrupt(join(assets, base), `table has ${rowCount} rows, ${table.rowCount} were written`, 'rows', rowCount);
+  }
+}
+
+/** A row of another shape is damage here: the manifest says what they are. */
+async function checkRows({ name, segments }: ManifestTable, file: string): Promise<LoadedShard> {
+  try {
+    return await checkShard(name, segments, file);
+  } catch (cause) {
+    if (cause instanceof MonolithError && cause.code === 'ML_CKPT_READ' && isMissing(cause.cause)) {
+      throw readError(file, cause.cause);
+    }
+    return wrapped(file, () => {
+      throw cause;
+    });
   }
 }
 

@@ -16,14 +16,16 @@ import type {
 import { applyEmbeddingGradients, embeddingLookup } from '../sparse/embedding-ops.js';
 import { RandomUniformInitializer, ZerosInitializer } from '../sparse/initializers.js';
 import type { Rate } from '../sparse/learning-rate.js';
+import { mergeSlots } from '../sparse/merged-multi-type-hash-table.js';
 import { AdagradOptimizer, Fp16Compressor, Fp32Compressor, FtrlOptimizer } from '../sparse/optimizers.js';
+import { sharedName } from '../sparse/shared-name.js';
 import {
   HashTableConfigInstance,
   ratedSegment,
   type SegmentOptions,
   type TableConfig,
 } from '../sparse/table-config.js';
-import { mergedTableNames, mergeSegments, type RatedSegment } from '../sparse/table-messages.js';
+import { mergeSegments, type RatedSegment } from '../sparse/table-messages.js';
 
 export interface FeatureSlotConfig {
   readonly name: string;
@@ -201,24 +203,21 @@ export class FeatureFactory {
 
 /** Slots with equal configs share a table. */
 function mergeTables(slots: readonly FeatureSlot[]): Map<FeatureSlot, TableConfig> {
-  const groups = new Map<string, FeatureSlot[]>();
-  for (const slot of slots) {
-    if (slot.dim === 0)
-      throw new MonolithError('ML_GRAPH', { op: slot.name, reason: `${slot.name} has no slice, pls. check!` });
-    const key = String(instanceOf(slot));
-    groups.set(key, [...(groups.get(key) ?? []), slot]);
+  const byName = new Map(slots.map((slot) => [slot.name, slot]));
+  const empty = slots.find((slot) => slot.dim === 0);
+  if (empty !== undefined) {
+    throw new MonolithError('ML_GRAPH', { op: empty.name, reason: `${empty.name} has no slice, pls. check!` });
   }
   const tables = new Map<FeatureSlot, TableConfig>();
-  for (const group of groups.values()) {
-    const { name, extraRestoreNames } = mergedTableNames(group.map((slot) => slot.name));
-    const instance = instanceOf(group[0]!, extraRestoreNames.map(sharedName));
-    const table = { name: sharedName(name), instance };
-    for (const slot of group) tables.set(slot, table);
+  const configs = Object.fromEntries(slots.map((slot) => [slot.name, instanceOf(slot)]));
+  for (const { name, config, slots: names } of mergeSlots(configs)) {
+    const extraRestoreNames = config.extraRestoreNames.map((extra) => sharedName('hashTable', extra));
+    const instance = instanceOf(byName.get(names[0]!)!, extraRestoreNames);
+    const table = { name: sharedName('hashTable', name), instance };
+    for (const slot of names) tables.set(byName.get(slot)!, table);
   }
   return tables;
 }
-
-const sharedName = (suffix: string) => `MonolithHashTable_${suffix}`;
 
 function instanceOf(slot: FeatureSlot, extraRestoreNames: readonly string[] = []): HashTableConfigInstance {
   const rates = slot.mergedSegments.map(({ rate }) => rate);

@@ -18,6 +18,11 @@ export function temporaryName(path: string): string {
   return `${path}.tmp${randomBytes(16).toString('hex')}`;
 }
 
+/** `<name>-tmp-<random u64>`, the temporary name of shards of tables and filters. */
+export function shardTemporaryName(path: string): string {
+  return `${path}-tmp-${randomBytes(8).readBigUInt64LE()}`;
+}
+
 /** True for temporary names of this package and of table shards of other writers (`-tmp-<decimal>`). */
 export function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name);
@@ -44,21 +49,28 @@ function writeHint(cause: unknown): string {
   }
 }
 
+export interface SinkOptions {
+  /** False leaves `crc` at 0: it is not free for files of gigabytes. */
+  readonly checksum?: boolean;
+}
+
 /** A new file being written: counts its bytes and their checksum as they pass. */
 export class FileSink {
   readonly path: string;
   readonly #file: WritableFile;
+  readonly #sums: boolean;
   #open = true;
   #sizeBytes = 0;
   #crc = 0;
 
-  private constructor(path: string, file: WritableFile) {
+  private constructor(path: string, file: WritableFile, sums: boolean) {
     this.path = path;
     this.#file = file;
+    this.#sums = sums;
   }
 
-  static async create(path: string, fs: FileSystem = nodeFileSystem): Promise<FileSink> {
-    return new FileSink(path, await fs.create(path));
+  static async create(path: string, fs: FileSystem = nodeFileSystem, options: SinkOptions = {}): Promise<FileSink> {
+    return new FileSink(path, await fs.create(path), options.checksum ?? true);
   }
 
   get sizeBytes(): number {
@@ -73,7 +85,7 @@ export class FileSink {
   async write(bytes: Uint8Array): Promise<void> {
     await this.#file.write(bytes);
     this.#sizeBytes += bytes.length;
-    this.#crc = crc32c(bytes, this.#crc);
+    if (this.#sums) this.#crc = crc32c(bytes, this.#crc);
   }
 
   /** Forces the content to disk and closes the file. */

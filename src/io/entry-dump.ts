@@ -34,11 +34,27 @@ const ID_AT = 1;
 const FLOAT_FIELD_BYTES = 5;
 
 /** Floats that follow each other in the message, one tag byte before each. */
-interface Run {
+export interface EntryRun {
+  /** Byte of the first tag. */
   readonly at: number;
   readonly count: number;
   readonly ofState: boolean;
+  /** First of them in the weights or in the state. */
   readonly index: number;
+}
+
+/** The message that all rows of a table have in common. */
+export interface EntryLayout {
+  /** With zeros in place of values, up to and including the tag of the time. */
+  readonly template: Uint8Array;
+  readonly runs: readonly EntryRun[];
+  /** True when every row has a message of the same size, but for the time. */
+  readonly isFixed: boolean;
+}
+
+export interface DecodeOptions {
+  /** For rows that keep no state: the optimizer dumps may be anything. */
+  readonly weightsOnly?: boolean;
 }
 
 export class EntryDumpCodec {
@@ -48,7 +64,7 @@ export class EntryDumpCodec {
   /** Upper bound of the size of an encoded row. */
   readonly maxBytes: number;
   readonly #template: Uint8Array;
-  readonly #runs: readonly Run[];
+  readonly #runs: readonly EntryRun[];
   /** Position and value of every template byte that is neither id nor float, tags of floats included. */
   readonly #constantAt: Int32Array;
   readonly #constant: Uint8Array;
@@ -59,11 +75,11 @@ export class EntryDumpCodec {
     this.segments = segments;
     this.weightCount = weightCountOf(segments);
     this.stateCount = stateCountOf(segments);
-    const { template, runs } = layOut(segments, this.weightCount);
+    const { template, runs, isFixed } = entryLayout(segments);
     this.#template = template;
     this.#runs = runs;
-    const varints = segments.filter((segment) => dumpShapeOf(segment).parts.some((part) => part.kind === 'int64'));
-    this.#isFixed = varints.length === 0;
+    this.#isFixed = isFixed;
+    const varints = segments.filter(hasVarint);
     // A varint in a dump may take nine bytes more than in the template, and lengthen the three sizes around it.
     this.maxBytes = template.length + 10 + 16 * varints.length;
     const constantAt = constantPositions(template.length, runs);
@@ -99,7 +115,14 @@ export class EntryDumpCodec {
 
   /** Fills `row`, made by `makeRow`, from a message. ML_PROTO when the message is not a row of this shape. */
   decode(payload: Uint8Array, row: EntryRow): void {
-    if (!this.#decodeFixed(payload, row)) this.#decodeAny(payload, row);
+    const weights = this.decodeSome(payload, row);
+    if (weights !== this.weightCount) badRow('num', `holds ${weights} values, expected ${this.weightCount}`);
+  }
+
+  /** As `decode`, but the message may hold fewer weights; returns how many of the first ones it has. */
+  decodeSome(payload: Uint8Array, row: EntryRow, options: DecodeOptions = {}): number {
+    if (this.#decodeFixed(payload, row)) return this.weightCount;
+    return this.#decodeAny(payload, row, options.weightsOnly ?? false);
   }
 
   #checkShape(row: EntryRow): void {
@@ -139,7 +162,7 @@ export class EntryDumpCodec {
     return true;
   }
 
-  #decodeAny(payload: Uint8Array, row: EntryRow): void {
+  #decodeAny(payload: Uint8Array, row: EntryRow, weightsOnly: boolean): number {
     const reader = new ProtoReader(payload);
     let hasId = false;
     let weights = 0;
@@ -150,16 +173,17 @@ export class EntryDumpCodec {
         row.id = reader.sfixed64();
         hasId = true;
       } else if (field === FIELD_NUM) weights = reader.floats(row.weights, weights);
-      else if (field === FIELD_OPT) this.#decodeOptimizers(reader.message(), row, progress);
+      else if (field === FIELD_OPT && !weightsOnly) this.#decodeOptimizers(reader.message(), row, progress);
       else if (field === FIELD_TIME) row.lastUpdateSec = readTime(reader);
       else reader.skip();
     }
     if (!hasId) badRow('id', 'is missing');
-    if (weights !== this.weightCount) badRow('num', `holds ${weights} values, expected ${this.weightCount}`);
+    if (weightsOnly) return weights;
     this.#passSilent(progress);
     if (progress.segment !== this.segments.length) {
       badRow('opt', `holds ${progress.dumps} optimizer dumps, expected ${this.#dumpCount}`);
     }
+    return weights;
   }
 
   get #dumpCount(): number {
@@ -291,16 +315,19 @@ function encodeAny(segments: readonly DumpSegment[], row: EntryRow, bytes: Uint8
   return message.length;
 }
 
-/** The message with zeros in place of values, up to and including the tag of the time. */
-function layOut(segments: readonly DumpSegment[], weightCount: number): { template: Uint8Array; runs: Run[] } {
-  const runs: Run[] = [];
+function hasVarint(segment: DumpSegment): boolean {
+  return dumpShapeOf(segment).parts.some((part) => part.kind === 'int64');
+}
+
+export function entryLayout(segments: readonly DumpSegment[]): EntryLayout {
+  const runs: EntryRun[] = [];
   const writer = new ProtoWriter();
   const addRun = (field: number, count: number, ofState: boolean, index: number): void => {
     runs.push({ at: writer.length, count, ofState, index });
     for (let i = 0; i < count; i++) writer.tag(field, WIRE_FIXED32).raw(new Uint8Array(4));
   };
   writer.sfixed64Field(FIELD_ID, 0n);
-  addRun(FIELD_NUM, weightCount, false, 0);
+  addRun(FIELD_NUM, weightCountOf(segments), false, 0);
 
   const partsOf = (segment: DumpSegment) =>
     dumpShapeOf(segment).parts.map((part) => ({ part, range: floatsOf(segment, part) }));
@@ -326,10 +353,11 @@ function layOut(segments: readonly DumpSegment[], weightCount: number): { templa
     stateAt += segmentStateCount(segment);
   });
   writer.tag(FIELD_TIME, 0);
-  return { template: writer.finish(), runs };
+  return { template: writer.finish(), runs, isFixed: !segments.some(hasVarint) };
 }
 
-function constantPositions(length: number, runs: readonly Run[]): number[] {
+/** Bytes of a template that are neither id nor float, tags of floats included. */
+export function constantPositions(length: number, runs: readonly EntryRun[]): number[] {
   const isValue = new Uint8Array(length);
   isValue.fill(1, ID_AT, ID_AT + 8);
   for (const run of runs) {

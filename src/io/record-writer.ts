@@ -4,7 +4,7 @@
  * Payloads are encoded straight into the writer's buffer (`begin`, `end`) so that a table of millions of rows makes no
  * garbage; `add` copies a ready payload. Both are synchronous: the caller awaits `flush` when `full` says so.
  */
-import { crc32c, maskCrc } from './crc32c.js';
+import { crc32c, maskCrc, maskedCrc32c } from './crc32c.js';
 
 export const RECORD_HEADER_BYTES = 12;
 export const RECORD_FOOTER_BYTES = 4;
@@ -12,6 +12,17 @@ export const RECORD_FOOTER_BYTES = 4;
 export interface ByteSink {
   /** The bytes may be reused once the promise resolves. */
   write(bytes: Uint8Array): Promise<void>;
+}
+
+/** Puts a frame around the payload that begins at `at + RECORD_HEADER_BYTES`; returns the size of the record. */
+export function frameRecord(bytes: Uint8Array, view: DataView, at: number, payloadBytes: number): number {
+  const payloadAt = at + RECORD_HEADER_BYTES;
+  view.setUint32(at, payloadBytes % 2 ** 32, true);
+  view.setUint32(at + 4, Math.floor(payloadBytes / 2 ** 32), true);
+  view.setUint32(at + 8, maskedCrc32c(bytes.subarray(at, at + 8)), true);
+  const payload = bytes.subarray(payloadAt, payloadAt + payloadBytes);
+  view.setUint32(payloadAt + payloadBytes, maskedCrc32c(payload), true);
+  return RECORD_HEADER_BYTES + payloadBytes + RECORD_FOOTER_BYTES;
 }
 
 export class RecordWriter {

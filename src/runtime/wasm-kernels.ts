@@ -4,6 +4,7 @@
  */
 import type { CompressKernels } from './wasm/compress.js';
 import type { DenseKernels } from './wasm/dense.js';
+import type { DumpKernels } from './wasm/dump.js';
 import type { FilterKernels } from './wasm/filter.js';
 import type { OpsKernels } from './wasm/ops.js';
 import type { OptimKernels } from './wasm/optim.js';
@@ -15,6 +16,7 @@ import type { TraceKernels } from './wasm/trace.js';
 
 export type WasmKernels = CompressKernels &
   DenseKernels &
+  DumpKernels &
   FilterKernels &
   OpsKernels &
   OptimKernels &

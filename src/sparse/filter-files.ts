@@ -4,10 +4,9 @@
  * Files appear under their names only when they are whole. A restore reads all of them before it changes anything, so
  * that a damaged set leaves the filter as it was.
  */
-import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { cleanUp, FileSink, writeError } from '../io/atomic-file.js';
+import { cleanUp, FileSink, shardTemporaryName, writeError } from '../io/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
 import { decodeMessage, double, encodeMessage, int, message, sub } from '../io/message.js';
 import { ProtoReader } from '../io/proto-reader.js';
@@ -53,7 +52,7 @@ export async function saveFilter(filter: AdmissionFilter, base: string, fs = nod
 }
 
 async function writeSplit(filter: HashFilter, split: number, file: string, fs: FileSystem): Promise<void> {
-  const temporary = `${file}-tmp-${randomBytes(8).readBigUInt64LE()}`;
+  const temporary = shardTemporaryName(file);
   try {
     const sink = await FileSink.create(temporary, fs);
     try {

@@ -206,7 +206,7 @@ async function restoreLatest(session: Session, model: ModelSpec, modelDir: strin
   const path = await latestCheckpoint(modelDir);
   if (path === null) return null;
   const loaded = await loadCheckpoint(path, { expect: snapshotSession(session, model.name) });
-  restoreSession(session, loaded);
+  await restoreSession(session, loaded);
   return loaded;
 }
 

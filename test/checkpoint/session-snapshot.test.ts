@@ -53,7 +53,7 @@ t.test('a session restored from a checkpoint holds the same bytes and goes on wi
   const fresh = modelWithDense();
   const restored = await openSession(t, fresh, { threads: 2 });
   const loaded = await loadCheckpoint(path, { expect: snapshotSession(restored, fresh.name) });
-  restoreSession(restored, loaded);
+  await restoreSession(restored, loaded);
   t.equal(restored.globalStep, batches.length);
   t.same(contentOf(snapshotSession(restored, fresh.name)), before);
   t.ok(Object.is(restored.readVariable('extra')[1], -0), 'to the last bit');
@@ -75,7 +75,7 @@ t.test('a session that never ran has empty tables, and they survive a save too',
   const { path } = await saveCheckpoint(dir, snapshotSession(session, model.name));
   const fresh = modelWithDense();
   const restored = await openSession(t, fresh);
-  restoreSession(restored, await loadCheckpoint(path, { expect: snapshotSession(restored, fresh.name) }));
+  await restoreSession(restored, await loadCheckpoint(path, { expect: snapshotSession(restored, fresh.name) }));
   t.same(contentOf(snapshotSession(restored, fresh.name)), contentOf(snapshotSession(session, model.name)));
   t.same([...restored.readVariable('extra')], [1, 2, 3, 4, 5, 6]);
 });

@@ -1,6 +1,5 @@
 /** @file Cases of admission filters and their files (src/sparse/admission-filter, filter-files). */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MersenneTwister } from '../../../src/base/random.js';
 import { decodeMessage } from '../../../src/io/message.js';
@@ -16,6 +15,7 @@ import {
 import { HashFilterSplitMetaMessage, restoreFilter, saveFilter } from '../../../src/sparse/filter-files.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { inDirectory } from '../table-files.js';
 import { ids } from '../values.js';
 
 const h = await KernelHarness.create(64 << 20);
@@ -135,15 +135,6 @@ async function filterFiles({ expected }: ParityCase, given: Fields) {
       head_increment: headIncrement,
     };
   });
-}
-
-async function inDirectory<T>(body: (dir: string) => Promise<T>): Promise<T> {
-  const dir = mkdtempSync(join(tmpdir(), 'monolith-parity-'));
-  try {
-    return await body(dir);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
 }
 
 function slidingFilter(parity: ParityCase) {

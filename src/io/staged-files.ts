@@ -6,8 +6,8 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { temporaryName } from '../io/atomic-file.js';
-import type { FileSystem } from '../io/file-system.js';
+import { temporaryName } from './atomic-file.js';
+import type { FileSystem } from './file-system.js';
 
 interface Staged {
   readonly temporary: string;
@@ -19,16 +19,18 @@ interface Staged {
 
 export class StagedFiles {
   readonly #fs: FileSystem;
+  readonly #temporaryName: (path: string) => string;
   readonly #staged: Staged[] = [];
 
-  constructor(fs: FileSystem) {
+  constructor(fs: FileSystem, name = temporaryName) {
     this.#fs = fs;
+    this.#temporaryName = name;
   }
 
   /** Announces `target` and returns the name to write it under. Targets appear in the order of these calls. */
   stage(target: string): string {
-    const temporary = temporaryName(target);
-    this.#staged.push({ temporary, target, aside: temporaryName(target), moved: 'no' });
+    const temporary = this.#temporaryName(target);
+    this.#staged.push({ temporary, target, aside: this.#temporaryName(target), moved: 'no' });
     return temporary;
   }
 

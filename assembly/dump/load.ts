@@ -1,0 +1,75 @@
+// Puts decoded rows into a table. Threads may load into one table at the same time: a partition is locked while rows of
+// one run of ids go into it, and files that were saved here have the ids of a partition together.
+import { mix64 } from "../hash";
+import { lock, unlock } from "../sync";
+import { bucketOf, indexInsert, partitionAt, probe, reserveSlot } from "../table/index";
+import { newRow } from "../table/rows";
+
+/** src/memory/dump-layout.ts sizes scratch memory by the same number. */
+const CHUNK: u32 = 512;
+
+/**
+ * Brings the first buckets of a chunk of ids near. Another thread may be growing an index meanwhile, so that where it is
+ * and how large may not fit together: the result is only a place to touch, and must lie in memory.
+ */
+function touchFirst(table: usize, ids: usize, n: u32, buckets: usize): i32 {
+  const last: u32 = (<u32>memory.size() << 16) - 64;
+  const end = buckets + (<usize>n << 2);
+  for (let at = buckets; at < end; at += 4, ids += 8) {
+    const hash = mix64(load<u64>(ids));
+    store<u32>(at, min(<u32>bucketOf(partitionAt(table, hash), hash), last));
+  }
+  let touched: i32 = 0;
+  for (let at = buckets; at < end; at += 4) touched |= load<i32>(<usize>load<u32>(at));
+  return touched;
+}
+
+/** Slot of `id` with a row of any content; 0 when the heap is full. */
+// @ts-ignore: decorator
+@inline function slotFor(table: usize, partition: usize, hash: u64, id: i64): usize {
+  const found = probe(partition, bucketOf(partition, hash), id);
+  if (found != 0) return found;
+  if (!reserveSlot(table, partition)) return 0;
+  const row = newRow(table, partition);
+  if (row == 0) return 0;
+  store<u32>(partition, load<u32>(partition, 8) + 1, 8);
+  store<u32>(partition, load<u32>(partition, 36) + 1, 36);
+  return indexInsert(partition, hash, id, <u32>row, 0);
+}
+
+/**
+ * Rows for ids[0..n), made when absent, with the given times and contents, `stride` bytes apart and as many as a row has.
+ * Returns how many were handled: fewer than n = the heap is full. `scratch` has 2048 bytes.
+ */
+export function loadRows(
+  table: usize, ids: usize, times: usize, rows: usize, stride: usize, n: u32, scratch: usize,
+): u32 {
+  const rowBytes = <usize>load<u32>(table, 12);
+  let held: usize = 0;
+  let done: u32 = 0;
+  for (let start: u32 = 0; start < n; start += CHUNK) {
+    const end = min(start + CHUNK, n);
+    touchFirst(table, ids + (<usize>start << 3), end - start, scratch);
+    for (; done < end; done++) {
+      const id = load<i64>(ids + (<usize>done << 3));
+      const hash = mix64(<u64>id);
+      const partition = partitionAt(table, hash);
+      if (partition != held) {
+        if (held != 0) unlock(held + 40);
+        lock(partition + 40);
+        held = partition;
+      }
+      const slot = slotFor(table, partition, hash, id);
+      if (slot == 0) {
+        unlock(held + 40);
+        return done;
+      }
+      store<u32>(slot, load<u32>(times + (<usize>done << 2)), 48);
+      const to = <usize>load<u32>(slot, 32);
+      const from = rows + <usize>done * stride;
+      for (let i: usize = 0; i < rowBytes; i += 16) v128.store(to + i, v128.load(from + i));
+    }
+  }
+  if (held != 0) unlock(held + 40);
+  return done;
+}

@@ -1,0 +1,189 @@
+/**
+ * @file Restores a table from record files: all of it, or nothing and the table stays as it was.
+ *
+ * Rows go into new partitions beside those in use, which take their place once every file was read to its end. When memory
+ * does not hold both, all files are checked first and read again into the cleared table.
+ */
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { MonolithError, messageOf } from '../../base/errors.js';
+import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
+import { validateShardedFiles } from '../../io/shard-files.js';
+import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
+import type { HashTable } from '../hash-table.js';
+import { BankScratch } from './bank-scratch.js';
+import { loadShard } from './shard-loader.js';
+import { ShardThreads } from './shard-threads.js';
+import { type StoredTable, TableImage } from './stored-table.js';
+
+export interface RestoreTableOptions {
+  /** Where files are listed. */
+  readonly fileSystem?: FileSystem;
+  /** Threads that read shards at the same time; as many as there are processors for large files unless told. */
+  readonly threads?: number;
+}
+
+export interface RestoredTable {
+  readonly files: readonly string[];
+  /** Rows read; with skipZero, the table may have fewer. */
+  readonly rows: number;
+}
+
+/**
+ * Replaces what `table` holds with the rows of `<base>-*`, saved by any table of the same shape and in any number of
+ * files. ML_CKPT_SHARDS for an incomplete set, ML_CKPT_CORRUPT for damage, ML_CKPT_TABLE for rows of another shape.
+ *
+ * ```ts
+ * const { rows } = await restoreTable(table, 'runs/ffm/user');
+ * ```
+ */
+export async function restoreTable(
+  table: StoredTable | HashTable,
+  base: string,
+  options: RestoreTableOptions = {},
+): Promise<RestoredTable> {
+  return restoreFiles(table, await shardFilesOf(base, options.fileSystem ?? nodeFileSystem), options);
+}
+
+/** The same from files whose names are known to be all. */
+export async function restoreFiles(
+  table: StoredTable | HashTable,
+  files: readonly string[],
+  options: RestoreTableOptions = {},
+): Promise<RestoredTable> {
+  const image = new TableImage(table);
+  const loaded = await loadBeside(image, files, options);
+  image.raiseMaxUpdateSec(loaded.maxUpdateSec);
+  return { files, rows: loaded.rows };
+}
+
+/** Files of `base` in shard order. */
+export async function shardFilesOf(base: string, fs: FileSystem): Promise<string[]> {
+  const dir = dirname(base);
+  let names: string[];
+  try {
+    names = await fs.list(dir);
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) {
+      throw new MonolithError('ML_CKPT_READ', { file: dir, reason: messageOf(cause) }, { cause });
+    }
+    names = [];
+  }
+  const start = basename(base);
+  const found = names.filter((name) => name.startsWith(start)).map((name) => join(dir, name));
+  return validateShardedFiles(join(dir, start), found);
+}
+
+interface LoadedRows {
+  readonly rows: number;
+  readonly maxUpdateSec: number;
+}
+
+async function loadBeside(
+  image: TableImage,
+  files: readonly string[],
+  options: RestoreTableOptions,
+): Promise<LoadedRows> {
+  const fresh = FreshPartitions.begin(image);
+  if (fresh === null) return loadOver(image, files, options);
+  const hadRows = fresh.replacesRows;
+  let loaded: LoadedRows;
+  try {
+    loaded = await loadAll(image, files, true, options);
+  } catch (cause) {
+    fresh.discard();
+    const isFull = cause instanceof MonolithError && cause.code === 'ML_MEMORY';
+    if (isFull && hadRows) return loadOver(image, files, options);
+    throw cause;
+  }
+  fresh.keep();
+  return loaded;
+}
+
+/** Checks everything, then clears and loads. Only the memory can still fail it, and that leaves the table empty. */
+async function loadOver(
+  image: TableImage,
+  files: readonly string[],
+  options: RestoreTableOptions,
+): Promise<LoadedRows> {
+  await loadAll(image, files, false, options);
+  image.clear();
+  try {
+    return await loadAll(image, files, true, options);
+  } catch (cause) {
+    image.clear();
+    throw cause;
+  }
+}
+
+async function loadAll(
+  image: TableImage,
+  files: readonly string[],
+  load: boolean,
+  { threads: wanted }: RestoreTableOptions,
+): Promise<LoadedRows> {
+  const threads = ShardThreads.start(image, files.length, rowsGuess(image, files), wanted);
+  try {
+    const shards = await threads.each(files, (file, thread) => {
+      return thread?.loadShard(file, load) ?? loadShard(image, file, load);
+    });
+    return {
+      rows: shards.reduce((sum, shard) => sum + shard.rows, 0),
+      maxUpdateSec: shards.reduce((newest, shard) => Math.max(newest, shard.maxUpdateSec), 0),
+    };
+  } finally {
+    await threads.close();
+  }
+}
+
+/** About how many rows the files have. */
+function rowsGuess({ dim, stateFloats }: TableImage, files: readonly string[]): number {
+  const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+  return bytes / (5 * (dim + stateFloats) + 40);
+}
+
+/** Empty partitions that a table uses in place of its own, until they are kept or discarded. */
+class FreshPartitions {
+  readonly replacesRows: boolean;
+  readonly #image: TableImage;
+  readonly #banks: readonly { readonly scratch: BankScratch; readonly fresh: number; readonly own: number }[];
+
+  private constructor(image: TableImage, blocks: readonly { scratch: BankScratch; fresh: number }[]) {
+    this.#image = image;
+    this.replacesRows = image.size > 0;
+    this.#banks = blocks.map(({ scratch, fresh }, bank) => {
+      return { scratch, fresh, own: image.exchangePartitions(bank, fresh) };
+    });
+  }
+
+  /** Null when a heap has no room for them. */
+  static begin(image: TableImage): FreshPartitions | null {
+    const blocks = image.banks.map((bank) => {
+      const scratch = new BankScratch(bank);
+      return { scratch, fresh: scratch.alloc(PARTITIONS * PARTITION_BYTES) };
+    });
+    if (blocks.every(({ fresh }) => fresh !== 0)) return new FreshPartitions(image, blocks);
+    for (const { scratch } of blocks) scratch.free();
+    return null;
+  }
+
+  /** The table's own partitions get what the fresh ones hold; what they held goes back to the heap. */
+  keep(): void {
+    this.#banks.forEach(({ own }, bank) => {
+      this.#image.exchangePartitions(bank, own);
+    });
+    this.#image.clear();
+    for (const { scratch, fresh, own } of this.#banks) {
+      scratch.bank.views.u8.copyWithin(own, fresh, fresh + PARTITIONS * PARTITION_BYTES);
+      scratch.free();
+    }
+  }
+
+  discard(): void {
+    this.#image.clear();
+    this.#banks.forEach(({ scratch, own }, bank) => {
+      this.#image.exchangePartitions(bank, own);
+      scratch.free();
+    });
+  }
+}
