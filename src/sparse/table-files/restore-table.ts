@@ -12,7 +12,8 @@ import { validateShardedFiles } from '../../io/shard-files.js';
 import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { HashTable } from '../hash-table.js';
 import { BankScratch } from './bank-scratch.js';
-import { loadShard } from './shard-loader.js';
+import { checkShard } from './check-shard.js';
+import { ShardLoader } from './shard-loader.js';
 import { ShardThreads } from './shard-threads.js';
 import { type StoredTable, TableImage } from './stored-table.js';
 
@@ -52,9 +53,18 @@ export async function restoreFiles(
   options: RestoreTableOptions = {},
 ): Promise<RestoredTable> {
   const image = new TableImage(table);
-  const loaded = await loadBeside(image, files, options);
-  image.raiseMaxUpdateSec(loaded.maxUpdateSec);
-  return { files, rows: loaded.rows };
+  const threads = ShardThreads.start(image, files.length, rowsGuess(image, files), options.threads);
+  let load: Load | null = null;
+  try {
+    // Memory for reading is taken before any row is: a table that fills the rest can then still be replaced.
+    load = new Load(image, files, threads);
+    const loaded = await loadBeside(image, load);
+    image.raiseMaxUpdateSec(loaded.maxUpdateSec);
+    return { files, rows: loaded.rows };
+  } finally {
+    load?.close();
+    await threads.close();
+  }
 }
 
 /** Files of `base` in shard order. */
@@ -79,21 +89,16 @@ interface LoadedRows {
   readonly maxUpdateSec: number;
 }
 
-async function loadBeside(
-  image: TableImage,
-  files: readonly string[],
-  options: RestoreTableOptions,
-): Promise<LoadedRows> {
+async function loadBeside(image: TableImage, load: Load): Promise<LoadedRows> {
   const fresh = FreshPartitions.begin(image);
-  if (fresh === null) return loadOver(image, files, options);
-  const hadRows = fresh.replacesRows;
+  if (fresh === null) return loadOver(image, load);
   let loaded: LoadedRows;
   try {
-    loaded = await loadAll(image, files, true, options);
+    loaded = await load.run();
   } catch (cause) {
     fresh.discard();
     const isFull = cause instanceof MonolithError && cause.code === 'ML_MEMORY';
-    if (isFull && hadRows) return loadOver(image, files, options);
+    if (isFull && fresh.replacesRows) return loadOver(image, load);
     throw cause;
   }
   fresh.keep();
@@ -101,38 +106,42 @@ async function loadBeside(
 }
 
 /** Checks everything, then clears and loads. Only the memory can still fail it, and that leaves the table empty. */
-async function loadOver(
-  image: TableImage,
-  files: readonly string[],
-  options: RestoreTableOptions,
-): Promise<LoadedRows> {
-  await loadAll(image, files, false, options);
+async function loadOver(image: TableImage, load: Load): Promise<LoadedRows> {
+  const { name, isServing } = image;
+  for (const file of load.files) await checkShard({ name, isServing, segments: image.table.dumpSegments }, file);
   image.clear();
   try {
-    return await loadAll(image, files, true, options);
+    return await load.run();
   } catch (cause) {
     image.clear();
     throw cause;
   }
 }
 
-async function loadAll(
-  image: TableImage,
-  files: readonly string[],
-  load: boolean,
-  { threads: wanted }: RestoreTableOptions,
-): Promise<LoadedRows> {
-  const threads = ShardThreads.start(image, files.length, rowsGuess(image, files), wanted);
-  try {
-    const shards = await threads.each(files, (file, thread) => {
-      return thread?.loadShard(file, load) ?? loadShard(image, file, load);
+/** Loading of a set of files, on threads or here. */
+class Load {
+  readonly files: readonly string[];
+  readonly #threads: ShardThreads;
+  readonly #loader: ShardLoader | null;
+
+  constructor(image: TableImage, files: readonly string[], threads: ShardThreads) {
+    this.files = files;
+    this.#threads = threads;
+    this.#loader = threads.count === 0 ? new ShardLoader(image, true) : null;
+  }
+
+  async run(): Promise<LoadedRows> {
+    const shards = await this.#threads.each(this.files, (file, thread) => {
+      return thread === null ? this.#loader!.load(file) : thread.loadShard(file);
     });
     return {
       rows: shards.reduce((sum, shard) => sum + shard.rows, 0),
       maxUpdateSec: shards.reduce((newest, shard) => Math.max(newest, shard.maxUpdateSec), 0),
     };
-  } finally {
-    await threads.close();
+  }
+
+  close(): void {
+    this.#loader?.close();
   }
 }
 
