@@ -7,8 +7,11 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../../base/errors.js';
+import { entryLayout } from '../../io/entry-dump.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
+import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { validateShardedFiles } from '../../io/shard-files.js';
+import { TIME_BYTES_MAX } from '../../memory/dump-layout.js';
 import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { HashTable } from '../hash-table.js';
 import { BankScratch } from './bank-scratch.js';
@@ -53,11 +56,12 @@ export async function restoreFiles(
   options: RestoreTableOptions = {},
 ): Promise<RestoredTable> {
   const image = new TableImage(table);
-  const threads = ShardThreads.start(image, files.length, rowsGuess(image, files), options.threads);
+  const rowsExpected = rowsGuess(image, files);
+  const threads = ShardThreads.start(image, files.length, rowsExpected, options.threads);
   let load: Load | null = null;
   try {
     // Memory for reading is taken before any row is: a table that fills the rest can then still be replaced.
-    load = new Load(image, files, threads);
+    load = new Load(image, files, threads, rowsExpected);
     const loaded = await loadBeside(image, load);
     image.raiseMaxUpdateSec(loaded.maxUpdateSec);
     return { files, rows: loaded.rows };
@@ -123,14 +127,19 @@ class Load {
   readonly files: readonly string[];
   readonly #threads: ShardThreads;
   readonly #loader: ShardLoader | null;
+  readonly #image: TableImage;
+  readonly #rowsExpected: number;
 
-  constructor(image: TableImage, files: readonly string[], threads: ShardThreads) {
+  constructor(image: TableImage, files: readonly string[], threads: ShardThreads, rowsExpected: number) {
+    this.#image = image;
+    this.#rowsExpected = rowsExpected;
     this.files = files;
     this.#threads = threads;
     this.#loader = threads.count === 0 ? new ShardLoader(image, true) : null;
   }
 
   async run(): Promise<LoadedRows> {
+    this.#image.reserve(this.#rowsExpected);
     const shards = await this.#threads.each(this.files, (file, thread) => {
       return thread === null ? this.#loader!.load(file) : thread.loadShard(file);
     });
@@ -145,10 +154,11 @@ class Load {
   }
 }
 
-/** About how many rows the files have. */
-function rowsGuess({ dim, stateFloats }: TableImage, files: readonly string[]): number {
+/** About how many rows the files have: as many as records of the usual size with a time of today. */
+function rowsGuess({ table }: TableImage, files: readonly string[]): number {
   const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
-  return bytes / (5 * (dim + stateFloats) + 40);
+  const { template } = entryLayout(table.dumpSegments);
+  return Math.floor(bytes / (RECORD_HEADER_BYTES + template.length + TIME_BYTES_MAX + RECORD_FOOTER_BYTES));
 }
 
 /** Empty partitions that a table uses in place of its own, until they are kept or discarded. */
