@@ -3,4 +3,4 @@
 export { crc32cBytes, crc32cShift, crc32cTables } from "./dump/crc";
 export { decodeEntries } from "./dump/decode";
 export { encodeEntries } from "./dump/encode";
-export { loadRows } from "./dump/load";
+export { loadRows, reserveRows } from "./dump/load";

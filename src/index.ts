@@ -133,6 +133,12 @@ export {
   type TableConfig,
   type TableDefinition,
 } from './sparse/table-config.js';
+export { iterateTable, saveAsTensor } from './sparse/table-files/iterate-table.js';
+export { featureStat } from './sparse/table-files/multi-meta.js';
+export { restoreMultiTable } from './sparse/table-files/restore-multi-table.js';
+export { restoreTable } from './sparse/table-files/restore-table.js';
+export { type NamedTable, saveMultiTable } from './sparse/table-files/save-multi-table.js';
+export { saveTable } from './sparse/table-files/save-table.js';
 export { rowsThatFit, type TableShape, type TableSize, tableSize } from './sparse/table-size.js';
 
 // The bounded set of ids touched since the last drain, shared by threads.

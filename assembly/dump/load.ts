@@ -1,6 +1,7 @@
 // Puts decoded rows into a table. Threads may load into one table at the same time: a partition is locked while rows of
 // one run of ids go into it, and files that were saved here have the ids of a partition together.
 import { mix64 } from "../hash";
+import { heapAlloc } from "../heap";
 import { lock, unlock } from "../sync";
 import { bucketOf, indexInsert, partitionAt, probe, reserveSlot } from "../table/index";
 import { newRow } from "../table/rows";
@@ -72,4 +73,16 @@ export function loadRows(
   }
   if (held != 0) unlock(held + 40);
   return done;
+}
+
+/** Gives a partition that has no index one for `rows` rows, if the heap has room: growing into it costs as much again. */
+export function reserveRows(table: usize, partition: u32, rows: u32): void {
+  const at = <usize>load<u32>(table, 32) + (<usize>partition << 6);
+  if (load<u32>(at) != 0) return;
+  let buckets: u32 = 1;
+  while (buckets * 3 < rows) buckets <<= 1;
+  const index = heapAlloc(<usize>load<u32>(table, 20), buckets << 6);
+  if (index == 0) return;
+  store<u32>(at, <u32>index);
+  store<u32>(at, buckets - 1, 4);
 }

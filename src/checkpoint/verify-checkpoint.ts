@@ -117,7 +117,7 @@ async function verifyTable(
 /** A row of another shape is damage here: the manifest says what they are. */
 async function checkRows({ name, segments }: ManifestTable, file: string): Promise<LoadedShard> {
   try {
-    return await checkShard(name, segments, file);
+    return await checkShard({ name, segments }, file);
   } catch (cause) {
     if (cause instanceof MonolithError && cause.code === 'ML_CKPT_READ' && isMissing(cause.cause)) {
       throw readError(file, cause.cause);

@@ -98,7 +98,7 @@ t.test('rows of every shape become the bytes of the codec, and rows again', asyn
         const bytes = kernels.encodeEntries(plan.address, slots, found, out, work);
         const wanted = encoded(segments, table.rows());
         assert.equal(Buffer.from(views.u8.slice(out, out + bytes)).toString('hex'), wanted.toString('hex'));
-        assert.equal(reference.encodeEntries(views, plan.address, slots, found, twin), bytes);
+        assert.equal(reference.encodeEntries(views, plan.address, slots, found, twin, work), bytes);
         assert.equal(Buffer.from(views.u8.slice(twin, twin + bytes)).toString('hex'), wanted.toString('hex'));
 
         const { rowBytes } = image;
@@ -147,4 +147,38 @@ t.test('rows of every shape become the bytes of the codec, and rows again', asyn
     { numRuns: 30 },
   );
   t.end();
+});
+
+t.test('rows from columns into a table, reserved or not, are as the twin puts them', async (t) => {
+  const segments: DumpSegment[] = [{ dim: 3, optimizer: 'adagrad' }];
+  const { kernels, views } = bank;
+  for (const [count, reserve] of [
+    [0, 0],
+    [1, 0],
+    [700, 0],
+    [700, 900],
+  ] as const) {
+    const scratch = new BankScratch(bank);
+    const [ids, times, rows, work] = [count * 8, count * 4, count * 32, 2048].map((size) =>
+      scratch.alloc(size + 64),
+    ) as [number, number, number, number];
+    for (let i = 0; i < count; i++) {
+      views.i64[ids / 8 + i] = BigInt.asIntN(64, BigInt(i % 650) * 0x9e3779b97f4a7c15n);
+      views.u32[times / 4 + i] = i;
+      views.f32.fill(i, rows / 4 + 8 * i, rows / 4 + 8 * i + 8);
+    }
+    const made = [await TestTable.create({ segments, memory }), await TestTable.create({ segments, memory })] as const;
+    for (let p = 0; p < PARTITIONS && reserve > 0; p++) {
+      kernels.reserveRows(made[0].addresses[0]!, p, reserve);
+      reference.reserveRows(views, made[1].addresses[0]!, p, reserve);
+      t.equal(made[0].image.bucketsOf(p), 512);
+      t.equal(made[1].image.bucketsOf(p), 512);
+    }
+    t.equal(kernels.loadRows(made[0].addresses[0]!, ids, times, rows, 32, count, work), count);
+    t.equal(reference.loadRows(views, made[1].addresses[0]!, ids, times, rows, 32, count, work), count);
+    t.same(made[0].rows(), made[1].rows());
+    t.equal(made[0].image.size, Math.min(count, 650));
+    for (const { image } of made) image.clear();
+    scratch.free();
+  }
 });

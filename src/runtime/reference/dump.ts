@@ -13,8 +13,16 @@ import {
   DUMP_RUN_WORDS,
   TIME_BYTES_MAX,
 } from '../../memory/dump-layout.js';
-import { BUCKET_BYTES, SLOT_ROW_BYTES, SLOT_TIME_BYTES, TABLE } from '../../memory/table-layout.js';
+import {
+  BUCKET_BYTES,
+  PARTITION,
+  PARTITION_BYTES,
+  SLOT_ROW_BYTES,
+  SLOT_TIME_BYTES,
+  TABLE,
+} from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
+import { heapAlloc } from './heap.js';
 import { upsertSlot } from './table-rows.js';
 
 const POLYNOMIAL = 0x82f63b78;
@@ -27,6 +35,7 @@ function shiftByte(state: number): number {
   return crc >>> 0;
 }
 
+/** Fills CRC_TABLES_BYTES at `tables`, which the plan and crc32cBytes name. */
 export function crc32cTables(m: Views, tables: number): void {
   for (let b = 0; b < 256; b++) {
     let crc = b;
@@ -38,6 +47,7 @@ export function crc32cTables(m: Views, tables: number): void {
   }
 }
 
+/** Fills CRC_SHIFT_BYTES at `shift`, by which `bytes` bytes of zero are one step. */
 export function crc32cShift(m: Views, tables: number, shift: number, bytes: number): void {
   for (let i = 0; i < 1024; i++) {
     m.u32[shift / 4 + i] = withZeros(m, tables, ((i & 0xff) << (8 * (i >> 8))) >>> 0, bytes);
@@ -79,7 +89,8 @@ function* floatsOf(m: Views, plan: number): Generator<{ row: number; message: nu
   }
 }
 
-export function encodeEntries(m: Views, plan: number, slots: number, n: number, out: number): number {
+/** Records of the rows of `n` slots; returns their bytes. `scratch` is for the kernel. */
+export function encodeEntries(m: Views, plan: number, slots: number, n: number, out: number, _scratch: number): number {
   const word = (name: keyof typeof DUMP_PLAN) => m.u32[plan / 4 + DUMP_PLAN[name]]!;
   let at = out;
   for (let i = 0; i < n; i++) {
@@ -105,6 +116,7 @@ export function encodeEntries(m: Views, plan: number, slots: number, n: number, 
   return at - out;
 }
 
+/** Records into columns; returns how many. `progress` says where and why it ended (DECODE_PROGRESS, DECODE_END). */
 export function decodeEntries(
   m: Views,
   plan: number,
@@ -208,6 +220,7 @@ function varintOf(m: Views, from: number, end: number): { value: number; next: n
   return null;
 }
 
+/** Rows from columns into the table; returns how many, fewer than n = heap full. The kernel takes the partitions' locks. */
 export function loadRows(
   m: Views,
   table: number,
@@ -216,6 +229,7 @@ export function loadRows(
   rows: number,
   stride: number,
   n: number,
+  _scratch: number,
 ): number {
   const rowBytes = m.u32[table / 4 + TABLE.rowBytes]!;
   for (let i = 0; i < n; i++) {
@@ -226,4 +240,16 @@ export function loadRows(
     m.u8.copyWithin(row, rows + i * stride, rows + i * stride + rowBytes);
   }
   return n;
+}
+
+/** Gives a partition that has no index one for `rows` rows, if the heap has room. */
+export function reserveRows(m: Views, table: number, partition: number, rows: number): void {
+  const at = (m.u32[table / 4 + TABLE.partitions]! + partition * PARTITION_BYTES) / 4;
+  if (m.u32[at + PARTITION.index] !== 0) return;
+  let buckets = 1;
+  while (buckets * 3 < rows) buckets *= 2;
+  const index = heapAlloc(m, m.u32[table / 4 + TABLE.heap]!, buckets * BUCKET_BYTES);
+  if (index === 0) return;
+  m.u32[at + PARTITION.index] = index;
+  m.u32[at + PARTITION.mask] = buckets - 1;
 }

@@ -1,4 +1,5 @@
 /** @file Memory of a bank for the time of one save or restore, taken from the heap that its tables grow in. */
+import { HEAP } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/table-memory.js';
 
 export class BankScratch {
@@ -7,6 +8,12 @@ export class BankScratch {
 
   constructor(bank: TableBank) {
     this.bank = bank;
+  }
+
+  /** Bytes that nobody has taken yet; what was given back is not counted. */
+  get freeBytes(): number {
+    const { views, heap } = this.bank;
+    return views.u32[heap / 4 + HEAP.end]! - views.u32[heap / 4 + HEAP.top]!;
   }
 
   /** Address of `bytes` zeroed bytes, aligned to 64; 0 when the heap is full. */

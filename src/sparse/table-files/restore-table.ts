@@ -7,12 +7,16 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../../base/errors.js';
+import { entryLayout } from '../../io/entry-dump.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
+import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { validateShardedFiles } from '../../io/shard-files.js';
+import { TIME_BYTES_MAX } from '../../memory/dump-layout.js';
 import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { HashTable } from '../hash-table.js';
 import { BankScratch } from './bank-scratch.js';
-import { loadShard } from './shard-loader.js';
+import { checkShard } from './check-shard.js';
+import { ShardLoader } from './shard-loader.js';
 import { ShardThreads } from './shard-threads.js';
 import { type StoredTable, TableImage } from './stored-table.js';
 
@@ -52,9 +56,19 @@ export async function restoreFiles(
   options: RestoreTableOptions = {},
 ): Promise<RestoredTable> {
   const image = new TableImage(table);
-  const loaded = await loadBeside(image, files, options);
-  image.raiseMaxUpdateSec(loaded.maxUpdateSec);
-  return { files, rows: loaded.rows };
+  const rowsExpected = rowsGuess(image, files);
+  const threads = ShardThreads.start(image, files.length, rowsExpected, options.threads);
+  let load: Load | null = null;
+  try {
+    // Memory for reading is taken before any row is: a table that fills the rest can then still be replaced.
+    load = new Load(image, files, threads, rowsExpected);
+    const loaded = await loadBeside(image, load);
+    image.raiseMaxUpdateSec(loaded.maxUpdateSec);
+    return { files, rows: loaded.rows };
+  } finally {
+    load?.close();
+    await threads.close();
+  }
 }
 
 /** Files of `base` in shard order. */
@@ -79,21 +93,16 @@ interface LoadedRows {
   readonly maxUpdateSec: number;
 }
 
-async function loadBeside(
-  image: TableImage,
-  files: readonly string[],
-  options: RestoreTableOptions,
-): Promise<LoadedRows> {
+async function loadBeside(image: TableImage, load: Load): Promise<LoadedRows> {
   const fresh = FreshPartitions.begin(image);
-  if (fresh === null) return loadOver(image, files, options);
-  const hadRows = fresh.replacesRows;
+  if (fresh === null) return loadOver(image, load);
   let loaded: LoadedRows;
   try {
-    loaded = await loadAll(image, files, true, options);
+    loaded = await load.run();
   } catch (cause) {
     fresh.discard();
     const isFull = cause instanceof MonolithError && cause.code === 'ML_MEMORY';
-    if (isFull && hadRows) return loadOver(image, files, options);
+    if (isFull && fresh.replacesRows) return loadOver(image, load);
     throw cause;
   }
   fresh.keep();
@@ -101,45 +110,55 @@ async function loadBeside(
 }
 
 /** Checks everything, then clears and loads. Only the memory can still fail it, and that leaves the table empty. */
-async function loadOver(
-  image: TableImage,
-  files: readonly string[],
-  options: RestoreTableOptions,
-): Promise<LoadedRows> {
-  await loadAll(image, files, false, options);
+async function loadOver(image: TableImage, load: Load): Promise<LoadedRows> {
+  const { name, isServing } = image;
+  for (const file of load.files) await checkShard({ name, isServing, segments: image.table.dumpSegments }, file);
   image.clear();
   try {
-    return await loadAll(image, files, true, options);
+    return await load.run();
   } catch (cause) {
     image.clear();
     throw cause;
   }
 }
 
-async function loadAll(
-  image: TableImage,
-  files: readonly string[],
-  load: boolean,
-  { threads: wanted }: RestoreTableOptions,
-): Promise<LoadedRows> {
-  const threads = ShardThreads.start(image, files.length, rowsGuess(image, files), wanted);
-  try {
-    const shards = await threads.each(files, (file, thread) => {
-      return thread?.loadShard(file, load) ?? loadShard(image, file, load);
+/** Loading of a set of files, on threads or here. */
+class Load {
+  readonly files: readonly string[];
+  readonly #threads: ShardThreads;
+  readonly #loader: ShardLoader | null;
+  readonly #image: TableImage;
+  readonly #rowsExpected: number;
+
+  constructor(image: TableImage, files: readonly string[], threads: ShardThreads, rowsExpected: number) {
+    this.#image = image;
+    this.#rowsExpected = rowsExpected;
+    this.files = files;
+    this.#threads = threads;
+    this.#loader = threads.count === 0 ? new ShardLoader(image, true) : null;
+  }
+
+  async run(): Promise<LoadedRows> {
+    this.#image.reserve(this.#rowsExpected);
+    const shards = await this.#threads.each(this.files, (file, thread) => {
+      return thread === null ? this.#loader!.load(file) : thread.loadShard(file);
     });
     return {
       rows: shards.reduce((sum, shard) => sum + shard.rows, 0),
       maxUpdateSec: shards.reduce((newest, shard) => Math.max(newest, shard.maxUpdateSec), 0),
     };
-  } finally {
-    await threads.close();
+  }
+
+  close(): void {
+    this.#loader?.close();
   }
 }
 
-/** About how many rows the files have. */
-function rowsGuess({ dim, stateFloats }: TableImage, files: readonly string[]): number {
+/** About how many rows the files have: as many as records of the usual size with a time of today. */
+function rowsGuess({ table }: TableImage, files: readonly string[]): number {
   const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
-  return bytes / (5 * (dim + stateFloats) + 40);
+  const { template } = entryLayout(table.dumpSegments);
+  return Math.floor(bytes / (RECORD_HEADER_BYTES + template.length + TIME_BYTES_MAX + RECORD_FOOTER_BYTES));
 }
 
 /** Empty partitions that a table uses in place of its own, until they are kept or discarded. */

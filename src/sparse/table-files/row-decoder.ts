@@ -25,7 +25,7 @@ export class RowDecoder {
   readonly scratch: BankScratch;
   /** Bytes of the largest record that a row of this table can need, with much room for fields of other writers. */
   readonly recordBytesMax: number;
-  /** CRC-32C of all records taken so far; set it to 0 where a file begins. */
+  /** CRC-32C of all records taken since `begin`. */
   crc = 0;
   /** Newest time of the rows seen. */
   maxUpdateSec = 0;
@@ -43,14 +43,15 @@ export class RowDecoder {
     this.#image = image;
     this.scratch = new BankScratch(image.banks[0]!);
     try {
-      this.#plan = writeDumpPlan(image, this.scratch);
+      const plan = writeDumpPlan(image, this.scratch);
+      // Without room for a plan all records count as unusual: slower, but a full table can be replaced.
+      this.#plan = plan?.address === 0 ? null : plan;
       this.#codec = new EntryDumpCodec(image.table.dumpSegments);
       this.#row = this.#codec.makeRow();
       this.recordBytesMax = Math.max(1 << 12, 4 * this.#codec.maxBytes);
       this.#progress = this.alloc(DECODE_PROGRESS_BYTES);
       this.#columnRows = Math.max(8, Math.min(COLUMN_ROWS_MAX, Math.floor(COLUMN_BYTES / image.rowBytes)));
       this.#sink = new RowSink(image, this.scratch, { rows: this.#columnRows, load });
-      if (this.#plan?.address === 0) throw this.#memoryError(0);
     } catch (cause) {
       this.scratch.free();
       throw cause;
@@ -62,6 +63,13 @@ export class RowDecoder {
     const at = this.scratch.alloc(bytes);
     if (at === 0) throw this.#memoryError(bytes);
     return at;
+  }
+
+  /** Starts a file. Rows that a failed one left in the columns are dropped. */
+  begin(): void {
+    this.crc = 0;
+    this.maxUpdateSec = 0;
+    this.#filled = 0;
   }
 
   /**

@@ -19,7 +19,7 @@ export function rowError(table: string, { file, record }: RecordPlace, cause: un
   const field = String(cause.fields.field);
   const reason = String(cause.fields.reason ?? messageOf(cause));
   // A count or a kind that differs is another table's row; anything else is no message.
-  if (/^EntryDump|holds more than/.test(`${field} ${reason}`) || reason.startsWith('holds more than')) {
+  if (field.startsWith('EntryDump') || reason.startsWith('holds more than')) {
     return new MonolithError(
       'ML_CKPT_TABLE',
       { table, file, record, field, reason },

@@ -11,7 +11,6 @@ import { readError } from './row-errors.js';
 import type { TableImage } from './stored-table.js';
 
 export const READ_BUFFER_BYTES = 1 << 20;
-const READ_BUFFER_BYTES_MIN = 1 << 15;
 
 export interface LoadedShard {
   readonly rows: number;
@@ -22,18 +21,44 @@ export interface LoadedShard {
   readonly crc: number;
 }
 
-/** Puts the rows of `file` into the table, or with `load` false only makes sure that all of them could be. */
-export async function loadShard(image: TableImage, file: string, load: boolean): Promise<LoadedShard> {
-  const decoder = new RowDecoder(image, load);
-  try {
-    const pages = await FilePages.open(file, decoder);
+/** Loads files one after the other through the same memory, which it takes when it is made. */
+export class ShardLoader {
+  readonly #decoder: RowDecoder;
+  readonly #buffers: ReadBuffers;
+
+  /** With `load` false, files are only checked to be rows of the table. */
+  constructor(image: TableImage, load: boolean) {
+    this.#decoder = new RowDecoder(image, load);
     try {
-      return await takeAll(pages, decoder, file);
+      this.#buffers = readBuffers(this.#decoder);
+    } catch (cause) {
+      this.#decoder.close();
+      throw cause;
+    }
+  }
+
+  async load(file: string): Promise<LoadedShard> {
+    this.#decoder.begin();
+    const pages = await FilePages.open(file, this.#decoder, this.#buffers);
+    try {
+      return await takeAll(pages, this.#decoder, file);
     } finally {
       await pages.close();
     }
+  }
+
+  close(): void {
+    this.#decoder.close();
+  }
+}
+
+/** Puts the rows of `file` into the table, or with `load` false only makes sure that all of them could be. */
+export async function loadShard(image: TableImage, file: string, load: boolean): Promise<LoadedShard> {
+  const loader = new ShardLoader(image, load);
+  try {
+    return await loader.load(file);
   } finally {
-    decoder.close();
+    loader.close();
   }
 }
 
@@ -64,35 +89,23 @@ class FilePages {
   readonly #file: string;
   readonly #handle: FileHandle;
   readonly #u8: Uint8Array;
-  readonly #carryBytes: number;
-  readonly #buffers: readonly [number, number];
-  readonly #readBytes: number;
+  readonly #buffers: ReadBuffers;
   #which = 0;
   #pending: Promise<number>;
 
-  private constructor(file: string, handle: FileHandle, decoder: RowDecoder) {
+  private constructor(file: string, handle: FileHandle, u8: Uint8Array, buffers: ReadBuffers) {
     this.#file = file;
     this.#handle = handle;
-    this.#u8 = decoder.scratch.bank.views.u8;
-    this.#carryBytes = Math.ceil(decoder.recordBytesMax / 64) * 64;
-    const { blocks, bytes } = twoBuffers(decoder, this.#carryBytes + DUMP_SLACK_BYTES);
-    this.#buffers = blocks;
-    this.#readBytes = bytes;
+    this.#u8 = u8;
+    this.#buffers = buffers;
     this.#pending = this.#read();
   }
 
-  static async open(file: string, decoder: RowDecoder): Promise<FilePages> {
-    let handle: FileHandle;
+  static async open(file: string, decoder: RowDecoder, buffers: ReadBuffers): Promise<FilePages> {
     try {
-      handle = await open(file, 'r');
+      return new FilePages(file, await open(file, 'r'), decoder.scratch.bank.views.u8, buffers);
     } catch (cause) {
       throw readError(file, cause);
-    }
-    try {
-      return new FilePages(file, handle, decoder);
-    } catch (cause) {
-      await handle.close();
-      throw cause;
     }
   }
 
@@ -100,7 +113,7 @@ class FilePages {
   async next(left: { readonly at: number; readonly bytes: number }): Promise<Page | null> {
     const got = await this.#pending;
     if (got === 0) return null;
-    const data = this.#buffers[this.#which]! + this.#carryBytes;
+    const data = this.#buffers.data[this.#which]!;
     this.#u8.copyWithin(data - left.bytes, left.at, left.at + left.bytes);
     this.#which ^= 1;
     this.#pending = this.#read();
@@ -114,8 +127,8 @@ class FilePages {
   }
 
   #read(): Promise<number> {
-    const at = this.#buffers[this.#which]! + this.#carryBytes;
-    const reading = this.#handle.read(this.#u8, at, this.#readBytes, null).then(
+    const { data, bytes } = this.#buffers;
+    const reading = this.#handle.read(this.#u8, data[this.#which]!, bytes, null).then(
       ({ bytesRead }) => bytesRead,
       (cause) => {
         throw readError(this.#file, cause);
@@ -127,13 +140,22 @@ class FilePages {
   }
 }
 
-/** Two blocks with `extra` bytes beside what is read into them; smaller ones when the heap is nearly full. */
-function twoBuffers(decoder: RowDecoder, extra: number): { blocks: readonly [number, number]; bytes: number } {
-  for (let bytes = READ_BUFFER_BYTES; bytes > READ_BUFFER_BYTES_MIN; bytes /= 2) {
-    // The heap hands out powers of two, so the extra is taken from what is read.
-    const blocks = [decoder.scratch.alloc(bytes), decoder.scratch.alloc(bytes)] as const;
-    if (!blocks.includes(0)) return { blocks, bytes: bytes - extra };
+/** Where files are read to, with room in front for what is left of a record. */
+interface ReadBuffers {
+  readonly data: readonly number[];
+  readonly bytes: number;
+}
+
+/** Two buffers; smaller ones in a heap that has little room, most of which should be left to rows. */
+function readBuffers(decoder: RowDecoder): ReadBuffers {
+  const carry = Math.ceil(decoder.recordBytesMax / 64) * 64;
+  const extra = carry + DUMP_SLACK_BYTES;
+  // The heap hands out powers of two, so the extra is taken from what is read.
+  const least = 2 ** Math.ceil(Math.log2(2 * extra));
+  const most = 2 ** Math.floor(Math.log2(Math.max(1, decoder.scratch.freeBytes / 16)));
+  for (let bytes = Math.max(Math.min(READ_BUFFER_BYTES, most), least); bytes > least; bytes /= 2) {
+    const blocks = [decoder.scratch.alloc(bytes), decoder.scratch.alloc(bytes)];
+    if (!blocks.includes(0)) return { data: blocks.map((at) => at + carry), bytes: bytes - extra };
   }
-  const bytes = READ_BUFFER_BYTES_MIN + extra;
-  return { blocks: [decoder.alloc(bytes), decoder.alloc(bytes)], bytes: READ_BUFFER_BYTES_MIN };
+  return { data: [0, 1].map(() => decoder.alloc(least) + carry), bytes: least - extra };
 }

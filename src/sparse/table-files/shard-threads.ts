@@ -41,8 +41,8 @@ export class ShardThread {
     return this.#thread.call((service) => service.writeShard(range, path, { bufferBytes, sync, checksum }), TIMEOUT_MS);
   }
 
-  loadShard(file: string, load: boolean): Promise<LoadedShard> {
-    return this.#thread.call((service) => service.loadShard(file, load), TIMEOUT_MS);
+  loadShard(file: string): Promise<LoadedShard> {
+    return this.#thread.call((service) => service.loadShard(file), TIMEOUT_MS);
   }
 
   close(): Promise<void> {
@@ -55,6 +55,11 @@ export class ShardThreads {
 
   private constructor(threads: readonly ShardThread[]) {
     this.#threads = threads;
+  }
+
+  /** How many there are; 0 when jobs run on the calling thread. */
+  get count(): number {
+    return this.#threads.length;
   }
 
   /** Threads for `jobs` shards of `rows` rows in all; none when one thread is enough. */

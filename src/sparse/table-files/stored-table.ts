@@ -34,6 +34,9 @@ export interface StoredTable {
   readonly expireDays: Uint32Array | null;
 }
 
+/** Small indexes grow quickly enough by themselves. */
+const RESERVE_ROWS_MIN = 256;
+
 /** What a hash table is in files. */
 export function storedTable(table: HashTable): StoredTable {
   const { name, memory, addresses, plan, config } = table;
@@ -131,6 +134,16 @@ export class TableImage {
     this.banks.forEach(({ kernels }, bank) => {
       kernels.tableClear(this.table.addresses[bank]!, 0, PARTITIONS);
     });
+  }
+
+  /** Makes indexes of empty partitions large enough for `rows` rows in all, evenly spread and a few more. */
+  reserve(rows: number): void {
+    const each = rows / PARTITIONS;
+    if (each < RESERVE_ROWS_MIN) return;
+    for (let p = 0; p < PARTITIONS; p++) {
+      const bank = this.bankOf(p);
+      this.banks[bank]!.kernels.reserveRows(this.table.addresses[bank]!, p, Math.ceil(each + 4 * Math.sqrt(each)));
+    }
   }
 
   partitionsOf(bank: number): number {

@@ -18,7 +18,7 @@ export class TableFilesService {
     return writeShard(this.#image, range, path, nodeFileSystem, options);
   }
 
-  loadShard(file: string, load: boolean): Promise<LoadedShard> {
-    return loadShard(this.#image, file, load);
+  loadShard(file: string): Promise<LoadedShard> {
+    return loadShard(this.#image, file, true);
   }
 }
