@@ -6,41 +6,10 @@
 import { gatherRowsF32 } from "../sparse";
 import { CHUNK, findRows, touchLines } from "./find";
 
-/** 32 columns at `c` of the rows `q`..`e`, added up in registers. `c` is in bytes. */
-// @ts-ignore: decorator
-@inline function sum32(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
-  let a0 = f32x4.splat(0), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0;
-  if (resumed) {
-    a0 = v128.load(out + c);
-    a1 = v128.load(out + c, 16);
-    a2 = v128.load(out + c, 32);
-    a3 = v128.load(out + c, 48);
-    a4 = v128.load(out + c, 64);
-    a5 = v128.load(out + c, 80);
-    a6 = v128.load(out + c, 96);
-    a7 = v128.load(out + c, 112);
-  }
-  for (; q < e; q += 4) {
-    const row = <usize>load<u32>(q) + c;
-    a0 = f32x4.add(a0, v128.load(row));
-    a1 = f32x4.add(a1, v128.load(row, 16));
-    a2 = f32x4.add(a2, v128.load(row, 32));
-    a3 = f32x4.add(a3, v128.load(row, 48));
-    a4 = f32x4.add(a4, v128.load(row, 64));
-    a5 = f32x4.add(a5, v128.load(row, 80));
-    a6 = f32x4.add(a6, v128.load(row, 96));
-    a7 = f32x4.add(a7, v128.load(row, 112));
-  }
-  v128.store(out + c, a0);
-  v128.store(out + c, a1, 16);
-  v128.store(out + c, a2, 32);
-  v128.store(out + c, a3, 48);
-  v128.store(out + c, a4, 64);
-  v128.store(out + c, a5, 80);
-  v128.store(out + c, a6, 96);
-  v128.store(out + c, a7, 112);
-}
-
+/**
+ * 16 columns at `c` of the rows `q`..`e`, added up in registers. `c` is in bytes. Wider would need fewer walks over the
+ * rows, but the compiler loads all columns of a row before it adds the first, and runs out of registers.
+ */
 // @ts-ignore: decorator
 @inline function sum16(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
   let a0 = f32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
@@ -80,13 +49,62 @@ import { CHUNK, findRows, touchLines } from "./find";
 // @ts-ignore: decorator
 @inline function sumRows(q: usize, e: usize, bytes: usize, out: usize, resumed: bool): void {
   let c: usize = 0;
-  for (; c + 128 <= bytes; c += 128) sum32(q, e, c, out, resumed);
-  if (c + 64 <= bytes) {
-    sum16(q, e, c, out, resumed);
-    c += 64;
-  }
+  for (; c + 64 <= bytes; c += 64) sum16(q, e, c, out, resumed);
   for (; c + 16 <= bytes; c += 16) sum4(q, e, c, out, resumed);
   for (; c < bytes; c += 4) sum1(q, e, c, out, resumed);
+}
+
+/**
+ * Sums bags that lie whole in a chunk, from that at `split` on; returns the split of the first that does not. The row of
+ * the id at position i is at rows + 4 * i, the chunk ends at position `end`.
+ */
+function sumBags(rows: usize, split: usize, lastSplit: usize, end: u32, bytes: usize, out: usize, strideBytes: usize): usize {
+  let q = rows + (<usize>load<u32>(split) << 2);
+  for (; split < lastSplit; split += 4) {
+    const bagEnd = load<u32>(split, 4);
+    if (bagEnd > end) break;
+    const e = rows + (<usize>bagEnd << 2);
+    sumRows(q, e, bytes, out, false);
+    q = e;
+    out += strideBytes;
+  }
+  return split;
+}
+
+/** sumBags of rows of 16 columns. */
+function sumBags16(rows: usize, split: usize, lastSplit: usize, end: u32, out: usize, strideBytes: usize): usize {
+  let q = rows + (<usize>load<u32>(split) << 2);
+  for (; split < lastSplit; split += 4) {
+    const bagEnd = load<u32>(split, 4);
+    if (bagEnd > end) break;
+    const e = rows + (<usize>bagEnd << 2);
+    sum16(q, e, 0, out, false);
+    q = e;
+    out += strideBytes;
+  }
+  return split;
+}
+
+/** sumBags of rows of 64 columns. */
+function sumBags64(rows: usize, split: usize, lastSplit: usize, end: u32, out: usize, strideBytes: usize): usize {
+  let q = rows + (<usize>load<u32>(split) << 2);
+  for (; split < lastSplit; split += 4) {
+    const bagEnd = load<u32>(split, 4);
+    if (bagEnd > end) break;
+    const e = rows + (<usize>bagEnd << 2);
+    sum16(q, e, 0, out, false);
+    sum16(q, e, 64, out, false);
+    sum16(q, e, 128, out, false);
+    sum16(q, e, 192, out, false);
+    q = e;
+    out += strideBytes;
+  }
+  return split;
+}
+
+/** The part of one bag that lies in a chunk. Not inlined: the loop over whole bags is what needs the registers. */
+function sumPart(q: usize, e: usize, bytes: usize, out: usize, resumed: bool): void {
+  sumRows(q, e, bytes, out, resumed);
 }
 
 /**
@@ -99,30 +117,38 @@ export function tableLookupSumF32(
   const bytes = <usize>load<u32>(table, 4) << 2;
   const aligned = (load<u32>(table, 12) & 63) == 0;
   const strideBytes = <usize>outStride << 2;
-  const first = load<u32>(splits);
-  const n = load<u32>(splits + (<usize>rows << 2)) - first;
   const lastSplit = splits + (<usize>rows << 2);
+  const n = load<u32>(lastSplit);
   let split = splits;
-  let from: u32 = 0;
+  let s = load<u32>(splits);
   let resumed = false;
-  let s: u32 = 0;
   do {
-    const m = min(CHUNK, n - s);
-    findRows(table, ids + (<usize>s << 3), m, scratch);
-    touchLines(scratch, m, bytes, aligned);
-    const chunkEnd = s + m;
-    while (split < lastSplit) {
-      const bagEnd = load<u32>(split, 4) - first;
-      const end = min(bagEnd, chunkEnd);
-      // A bag that only begins where the chunk ends is the next chunk's.
-      if (from == chunkEnd && bagEnd > chunkEnd) break;
-      sumRows(scratch + (<usize>(from - s) << 2), scratch + (<usize>(end - s) << 2), bytes, out, resumed);
-      from = end;
+    const chunkEnd = s + min(CHUNK, n - s);
+    findRows(table, ids, chunkEnd - s, scratch);
+    touchLines(scratch, chunkEnd - s, bytes, aligned);
+    // Where the row of position 0 would be, perhaps below address 0.
+    const at = scratch - (<usize>s << 2);
+    if (resumed) {
+      const bagEnd = load<u32>(split, 4);
+      sumPart(scratch, at + (<usize>min(bagEnd, chunkEnd) << 2), bytes, out, true);
       resumed = bagEnd > chunkEnd;
-      if (resumed) break;
-      split += 4;
-      out += strideBytes;
+      if (!resumed) {
+        split += 4;
+        out += strideBytes;
+      }
     }
+    if (!resumed) {
+      const next =
+        bytes == 64 ? sumBags16(at, split, lastSplit, chunkEnd, out, strideBytes)
+        : bytes == 256 ? sumBags64(at, split, lastSplit, chunkEnd, out, strideBytes)
+        : sumBags(at, split, lastSplit, chunkEnd, bytes, out, strideBytes);
+      out += ((next - split) >> 2) * strideBytes;
+      split = next;
+      // A bag that only begins where the chunk ends is the next chunk's.
+      resumed = split < lastSplit && load<u32>(split) < chunkEnd;
+      if (resumed) sumPart(at + (<usize>load<u32>(split) << 2), at + (<usize>chunkEnd << 2), bytes, out, false);
+    }
+    ids += <usize>(chunkEnd - s) << 3;
     s = chunkEnd;
   } while (s < n);
 }
