@@ -9,7 +9,7 @@ import * as dense from "./dense";
 import * as optim from "./optim/dense";
 import * as sparse from "./sparse";
 import { barrier } from "./sync";
-import { tableApply, tableFind } from "./table";
+import { tableApply, tableFind, tableRetrieve } from "./table";
 import { traceNow, traceOn, traceSpan } from "./trace";
 
 // Step context of one thread, u32 words; src/memory/control-layout.ts draws it.
@@ -89,6 +89,7 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 45: sparse.zeroRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3)); return 0;
     case 46: sparse.scatterAddF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
     case 47: return tableApply(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
+    case 48: return <i32>tableRetrieve(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
     default: return STATUS_KERNEL;
   }
 }

@@ -13,6 +13,7 @@ import {
 import { Views } from '../src/memory/views.js';
 import { compileKernels, instantiateKernels } from '../src/runtime/load-kernels.js';
 import type { CompileEnvironment } from '../src/runtime/lowering.js';
+import { TableMemory } from '../src/runtime/table-memory.js';
 import type { WasmKernels } from '../src/runtime/wasm-kernels.js';
 import { HashTable } from '../src/sparse/hash-table.js';
 import type { TableConfig } from '../src/sparse/table-config.js';
@@ -45,6 +46,7 @@ type Work = TableJob extends infer J ? (J extends TableJob ? Omit<J, 'meetAt' | 
 
 export class TableSystem {
   readonly #memory: WebAssembly.Memory;
+  readonly #module: WebAssembly.Module;
   readonly #views: Views;
   readonly #kernels: WasmKernels;
   readonly #workers: readonly Worker[];
@@ -60,6 +62,7 @@ export class TableSystem {
 
   private constructor(memory: WebAssembly.Memory, module: WebAssembly.Module, arenaBytes: number) {
     this.#memory = memory;
+    this.#module = module;
     this.#views = new Views(memory.buffer as SharedArrayBuffer);
     this.#kernels = instantiateKernels(module, memory);
     this.#arenaBytes = arenaBytes;
@@ -87,7 +90,8 @@ export class TableSystem {
     // The last page stays out: the end of 4 GiB is no u32.
     u32[heap / 4 + HEAP.end] = this.#memory.buffer.byteLength - 65536;
     const environment: Partial<CompileEnvironment> = {
-      ...{ arena: this.#arena, views: this.#views, kernels: this.#kernels, heap, seed: 0 },
+      tables: TableMemory.of(this.#module, { memory: this.#memory, views: this.#views, kernels: this.#kernels, heap }),
+      seed: 0,
       resource: (_, make) => make(environment as CompileEnvironment),
       onStep: () => {},
     };

@@ -11,7 +11,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adagradOptimizer, ftrlOptimizer, uniformInitializer } from '../src/sparse/table-config.js';
+import { RandomUniformInitializer } from '../src/sparse/initializers.js';
+import { AdagradOptimizer, FtrlOptimizer } from '../src/sparse/optimizers.js';
+import { defineTable } from '../src/sparse/table-config.js';
 import { benchMain, type Machine, machine, machineText, table } from './harness.js';
 import { medianOf, type RoundOptions, ratioOf, takeTurns } from './rounds.js';
 import { batchFile, DISTRIBUTIONS, type Distribution, drawBatches, tableIds } from './table-ids.js';
@@ -60,8 +62,14 @@ const QUICK: Size = {
 
 /** Optimizers with the constants of bench/native/table.cpp. */
 const OPTIMIZERS = {
-  adagrad: adagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
-  ftrl: ftrlOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1, beta: 1, l1: 0.001, l2: 0.01 }),
+  adagrad: AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
+  ftrl: FtrlOptimizer({
+    learningRate: 0.05,
+    initialAccumulatorValue: 0.1,
+    beta: 1,
+    l1Regularization: 0.001,
+    l2Regularization: 0.01,
+  }),
 };
 const BARS = { pool: { uniform: 1.5, 'zipf 1.1': 1.25 }, adagrad: 1.8, ftrl: 2, threads: 1.7, bytes: 1.35 } as const;
 
@@ -126,9 +134,9 @@ export async function runTableBench({ quick = false }: { quick?: boolean } = {})
 /** Makes the table of a group on both sides, and its batches. */
 async function build(group: Group, size: Size, system: TableSystem, dir: string, program: string | undefined) {
   const { dim, optimizer, rows } = group;
-  const segments = [{ dim, initializer: uniformInitializer(-0.05, 0.05), optimizer: OPTIMIZERS[optimizer] }];
+  const segments = [{ dim, initializer: RandomUniformInitializer(-0.05, 0.05), optimizer: OPTIMIZERS[optimizer] }];
   const ids = tableIds(rows);
-  system.build({ name: 'bench', segments }, ids, size.batchIds);
+  system.build(defineTable('bench', segments), ids, size.batchIds);
   const idFile = join(dir, 'ids');
   writeFileSync(idFile, ids);
   const files = DISTRIBUTIONS.flatMap((distribution, index) => {

@@ -5,7 +5,7 @@
  * Run it from a checkout after `npm ci`: `node examples/own-model.mjs [steps]`.
  */
 import {
-  adagradOptimizer,
+  AdagradOptimizer,
   addBias,
   applyGradients,
   concatColumns,
@@ -48,7 +48,7 @@ function buildModel() {
   const inputs = ['user', 'item'].map((name) => {
     const slot = features.createFeatureSlot({
       name,
-      defaultVecOptimizer: adagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 1e-6 }),
+      defaultVecOptimizer: AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 1e-6 }),
     });
     return { slot, slice: slot.addFeatureSlice(dim), ids: raggedPlaceholder(graph, name, 1) };
   });
@@ -70,7 +70,7 @@ function buildModel() {
     ...features.applyEmbeddingGradients(columns.map((column, i) => [grads[i], column])),
     ...applyGradients(
       weights.map((weight, i) => [grads[columns.length + i], weight]),
-      adagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
+      AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
     ),
   ];
   const trainOp = group(graph, [increment(globalStep(graph)), ...updates], 'train_op');

@@ -66,17 +66,46 @@ export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/
 export { applyEmbeddingGradients, embeddingLookup, TABLES } from './sparse/embedding-ops.js';
 export { HashTable, type TableRowView } from './sparse/hash-table.js';
 export {
-  adagradOptimizer,
-  constantInitializer,
-  ftrlOptimizer,
-  type InitializerConfig,
-  type LearningRateFunction,
-  type OptimizerConfig,
-  type SegmentConfig,
-  sgdOptimizer,
+  BatchSoftmaxInitializer,
+  ConstantsInitializer,
+  OnesInitializer,
+  RandomUniformInitializer,
+  ZerosInitializer,
+} from './sparse/initializers.js';
+export {
+  LearningRateFunction,
+  PolynomialDecay,
+  type PolynomialDecayOptions,
+  type Rate,
+} from './sparse/learning-rate.js';
+export {
+  AdadeltaOptimizer,
+  AdaGradWithGroupLassoOptimizer,
+  AdagradOptimizer,
+  AdamOptimizer,
+  AmsgradOptimizer,
+  BatchSoftmaxOptimizer,
+  DynamicWdAdagradOptimizer,
+  FixedR8Compressor,
+  Fp16Compressor,
+  Fp32Compressor,
+  FTRLWithGroupSparsityOptimizer,
+  FtrlOptimizer,
+  MomentumOptimizer,
+  MovingAverageOptimizer,
+  OneBitCompressor,
+  RmspropOptimizer,
+  RmspropV2Optimizer,
+  SgdOptimizer,
+  withStochasticRounding,
+} from './sparse/optimizers.js';
+export {
+  defineTable,
+  generateTestHashTableConfig,
+  HashTableConfigInstance,
+  type SegmentOptions,
   type TableConfig,
-  uniformInitializer,
-  zerosInitializer,
+  type TableDefinition,
 } from './sparse/table-config.js';
 
 // The bounded set of ids touched since the last drain, shared by threads.

@@ -100,7 +100,9 @@ export const ERROR_MESSAGES = {
   ML_FILTER_SIZE: 'admission filter cannot be made: {reason}',
   ML_FILTER_TYPE: 'Invalid filter type, please investigate and retry!',
   ML_GLOBAL_STEP: 'global_step={step} is negative, please investigate!',
+  ML_GRADIENT: 'gradient of table {table} is not finite: {where}',
   ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
+  ML_IDS: 'table {table} takes ids in a BigInt64Array or BigUint64Array, got {found}',
   ML_INITIALIZER: 'initializer is not implemented yet. {config}',
   ML_OPTIMIZER: 'optimizer is not implemented yet. {config}',
   ML_RATE: 'learning rate cannot be made: {reason}',
@@ -108,8 +110,13 @@ export const ERROR_MESSAGES = {
   ML_RATE_COUNT: 'Size of learning_rate_fns and size of segments must be equal.',
   ML_RATE_EMPTY: 'Learning_rate_fns must be not empty.',
   ML_STEP_INTERVAL: 'init_step_interval should be >= 1, while got {interval}',
+  ML_TABLE_DIM: "The dim doesn't match expectation. {found} vs {expected}",
+  ML_TABLE_LOOKUP_DIM: 'dim_size should match hash table size. {found} vs {expected}. Node name: {name}',
+  ML_TABLE_NAME: 'shared_name {name} has already been used.',
+  ML_TABLE_SERVING: "ServingEntryAccessor doesn't support {operation}",
   ML_TABLE_SKIP_ZERO: 'Only EntryConfig_EntryType_SERVING supports skip_zero_embedding!',
   ML_TABLE_TYPE: 'Unknown type of hash table. {config}',
+  ML_TABLE_UNKNOWN: 'there is no table {table}: {reason}',
   ML_TOUCHED_SIZE: 'touched-key set {name} cannot be made: {reason}',
 } as const;
 

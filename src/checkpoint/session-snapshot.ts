@@ -21,8 +21,7 @@ export function snapshotSession(session: Session, modelName: string, settings?: 
     }),
     tables: tableConfigs(session).map((config): TableSnapshot => {
       const table = HashTable.of(session, config);
-      const segments = config.segments.map(({ dim, optimizer }) => ({ dim, optimizer: optimizer.kind }));
-      return { name: config.name, segments, rowCount: table.size, rows: () => table.rows() };
+      return { name: config.name, segments: table.plan.dump, rowCount: table.size, rows: () => table.rows() };
     }),
   };
 }

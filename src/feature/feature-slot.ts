@@ -4,31 +4,41 @@
  * Mirrors native_training's feature module (§11). Slots whose configs are equal share one physical table, named after
  * the md5 of their names. Slices must be declared before the first lookup, since they decide the width of the rows.
  */
-import { createHash } from 'node:crypto';
 import { MonolithError } from '../base/errors.js';
 import type { Op, Tensor } from '../graph/graph.js';
 import { columns } from '../graph/ops/math.js';
+import type {
+  EmbeddingHashTableConfig,
+  FloatCompressorMessage,
+  InitializerMessage,
+  OptimizerMessage,
+} from '../sparse/config-messages.js';
 import { applyEmbeddingGradients, embeddingLookup } from '../sparse/embedding-ops.js';
+import { RandomUniformInitializer, ZerosInitializer } from '../sparse/initializers.js';
+import type { Rate } from '../sparse/learning-rate.js';
+import { AdagradOptimizer, Fp16Compressor, Fp32Compressor, FtrlOptimizer } from '../sparse/optimizers.js';
 import {
-  adagradOptimizer,
-  ftrlOptimizer,
-  type InitializerConfig,
-  type OptimizerConfig,
-  type SegmentConfig,
-  segmentKey,
+  HashTableConfigInstance,
+  ratedSegment,
+  type SegmentOptions,
   type TableConfig,
-  uniformInitializer,
-  zerosInitializer,
 } from '../sparse/table-config.js';
+import { mergedTableNames, mergeSegments, type RatedSegment } from '../sparse/table-messages.js';
 
 export interface FeatureSlotConfig {
   readonly name: string;
   /** The first slice is then a bias of dimension 1. */
   readonly hasBias?: boolean;
-  readonly biasInitializer?: InitializerConfig;
-  readonly biasOptimizer?: OptimizerConfig;
-  readonly defaultVecInitializer?: InitializerConfig;
-  readonly defaultVecOptimizer?: OptimizerConfig;
+  readonly biasInitializer?: InitializerMessage;
+  readonly biasOptimizer?: OptimizerMessage;
+  readonly biasCompressor?: FloatCompressorMessage;
+  readonly biasLearningRate?: Rate;
+  readonly defaultVecInitializer?: InitializerMessage;
+  readonly defaultVecOptimizer?: OptimizerMessage;
+  readonly defaultVecCompressor?: FloatCompressorMessage;
+  readonly defaultVecLearningRate?: Rate;
+  /** Evicts expired rows by itself this often; not at all unless told. */
+  readonly featureEvictEveryNHours?: number;
 }
 
 /** Columns `[start, end)` of a slot's rows. */
@@ -43,7 +53,7 @@ export class FeatureSlot {
   readonly bias: FeatureSlice | null;
   readonly #factory: FeatureFactory;
   readonly #config: FeatureSlotConfig;
-  readonly #segments: SegmentConfig[] = [];
+  readonly #segments: RatedSegment[] = [];
 
   constructor(factory: FeatureFactory, config: FeatureSlotConfig) {
     this.name = config.name;
@@ -53,44 +63,57 @@ export class FeatureSlot {
   }
 
   #addBias(): FeatureSlice {
-    const { biasInitializer, biasOptimizer } = this.#config;
-    return this.addFeatureSlice(1, {
-      initializer: biasInitializer ?? zerosInitializer(),
-      optimizer: biasOptimizer ?? ftrlOptimizer({ learningRate: 0.01, initialAccumulatorValue: 1e-6, beta: 1 }),
+    const { biasInitializer, biasOptimizer, biasCompressor, biasLearningRate } = this.#config;
+    return this.#addSlice({
+      dim: 1,
+      initializer: biasInitializer ?? ZerosInitializer(),
+      optimizer: biasOptimizer ?? FtrlOptimizer({ initialAccumulatorValue: 1e-6, beta: 1 }),
+      compressor: biasCompressor ?? Fp32Compressor(),
+      ...(biasLearningRate === undefined ? {} : { learningRate: biasLearningRate }),
     });
   }
 
   /** Appends a slice of `dim` weights; what is not given comes from the slot's config. */
-  addFeatureSlice(dim: number, options: Partial<Omit<SegmentConfig, 'dim'>> = {}): FeatureSlice {
+  addFeatureSlice(dim: number, options: Omit<SegmentOptions, 'dim'> = {}): FeatureSlice {
+    const { defaultVecInitializer, defaultVecOptimizer, defaultVecCompressor, defaultVecLearningRate } = this.#config;
+    return this.#addSlice({
+      dim,
+      initializer: defaultVecInitializer ?? RandomUniformInitializer(-0.05, 0.05),
+      optimizer: defaultVecOptimizer ?? AdagradOptimizer({ initialAccumulatorValue: 1 }),
+      compressor: defaultVecCompressor ?? Fp16Compressor(),
+      ...(defaultVecLearningRate === undefined ? {} : { learningRate: defaultVecLearningRate }),
+      ...options,
+    });
+  }
+
+  #addSlice(options: SegmentOptions): FeatureSlice {
+    const { dim } = options;
     this.#factory.assertOpen(this.name);
     if (!Number.isInteger(dim) || dim < 1) {
       throw new MonolithError('ML_GRAPH', { op: this.name, reason: `a slice cannot have ${dim} dimensions` });
     }
-    const { defaultVecInitializer, defaultVecOptimizer } = this.#config;
     const start = this.dim;
-    this.#segments.push({
-      dim,
-      initializer: defaultVecInitializer ?? uniformInitializer(-0.05, 0.05),
-      optimizer: defaultVecOptimizer ?? adagradOptimizer({ learningRate: 0.001, initialAccumulatorValue: 1 }),
-      ...options,
-    });
+    this.#segments.push(ratedSegment(options));
     return { slot: this, start, end: start + dim };
   }
 
   get dim(): number {
-    return this.#segments.reduce((dim, segment) => dim + segment.dim, 0);
+    return this.#segments.reduce((dim, { segment }) => dim + (segment.dimSize ?? 0), 0);
   }
 
   /** Segments with equal neighbours merged: what the table is made of. */
-  get mergedSegments(): SegmentConfig[] {
-    const merged: SegmentConfig[] = [];
-    for (const segment of this.#segments) {
-      const last = merged.at(-1);
-      if (last !== undefined && segmentKey(last) === segmentKey(segment)) {
-        merged[merged.length - 1] = { ...last, dim: last.dim + segment.dim };
-      } else merged.push(segment);
-    }
-    return merged;
+  get mergedSegments(): readonly RatedSegment[] {
+    return mergeSegments(this.#segments).merged;
+  }
+
+  /** What the slot's own table would be. */
+  get tableConfig(): EmbeddingHashTableConfig {
+    const { featureEvictEveryNHours = 0 } = this.#config;
+    return {
+      entryConfig: { segments: this.mergedSegments.map(({ segment }) => segment) },
+      cuckoo: {},
+      ...(featureEvictEveryNHours > 0 ? { enableFeatureEviction: true, featureEvictEveryNHours } : {}),
+    };
   }
 }
 
@@ -182,15 +205,22 @@ function mergeTables(slots: readonly FeatureSlot[]): Map<FeatureSlot, TableConfi
   for (const slot of slots) {
     if (slot.dim === 0)
       throw new MonolithError('ML_GRAPH', { op: slot.name, reason: `${slot.name} has no slice, pls. check!` });
-    const key = JSON.stringify(slot.mergedSegments.map((segment) => [segment.dim, segmentKey(segment)]));
+    const key = String(instanceOf(slot));
     groups.set(key, [...(groups.get(key) ?? []), slot]);
   }
   const tables = new Map<FeatureSlot, TableConfig>();
   for (const group of groups.values()) {
-    const names = group.map((slot) => slot.name).sort();
-    const suffix = createHash('md5').update(names.join(',')).digest('hex');
-    const table = { name: `MonolithHashTable_${suffix}`, segments: group[0]!.mergedSegments };
+    const { name, extraRestoreNames } = mergedTableNames(group.map((slot) => slot.name));
+    const instance = instanceOf(group[0]!, extraRestoreNames.map(sharedName));
+    const table = { name: sharedName(name), instance };
     for (const slot of group) tables.set(slot, table);
   }
   return tables;
+}
+
+const sharedName = (suffix: string) => `MonolithHashTable_${suffix}`;
+
+function instanceOf(slot: FeatureSlot, extraRestoreNames: readonly string[] = []): HashTableConfigInstance {
+  const rates = slot.mergedSegments.map(({ rate }) => rate);
+  return new HashTableConfigInstance(slot.tableConfig, rates, { extraRestoreNames });
 }

@@ -6,25 +6,27 @@
  * thread owns a range of the variable, adds the slices' parts of the gradient up in slice order, and steps its range, so
  * the result does not depend on the number of threads.
  */
+import { MonolithError } from '../base/errors.js';
 import { elementCount, misfit, type Op, type OpDef, sameShape, shapeText, type Tensor } from '../graph/graph.js';
 import { Variable, type VariableAttrs, variable } from '../graph/ops/state.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, registerLowering } from '../runtime/lowering.js';
-import { type Rate, rateAt } from '../sparse/learning-rate.js';
-import type { LearningRateFunction, OptimizerConfig } from '../sparse/table-config.js';
+import type { OptimizerMessage } from '../sparse/config-messages.js';
+import { type Rate, rateAt, resolveRate } from '../sparse/learning-rate.js';
+import { type OptimizerPlan, planOptimizer } from '../sparse/optimizer-plan.js';
 import type { DenseOptimizer } from './dense-optimizers.js';
 
 /** Ranges of threads are whole cache lines: no two threads write the same one. */
 const RANGE_FLOATS = 16;
 
 /** An optimizer of tables, or one that only dense variables have. */
-export type VariableOptimizer = OptimizerConfig | DenseOptimizer;
+export type VariableOptimizer = OptimizerMessage | DenseOptimizer;
+type StepPlan = OptimizerPlan | DenseOptimizer;
 
 export interface ApplyGradientAttrs {
-  readonly optimizer: VariableOptimizer;
-  /** Replaces the optimizer's own rate; null for none. */
-  readonly learningRateFn: LearningRateFunction | null;
+  readonly optimizer: StepPlan;
+  readonly rate: Rate;
 }
 
 /** Inputs: gradient, variable, slots of the optimizer in order. */
@@ -46,8 +48,8 @@ export const ApplyGradient: OpDef<ApplyGradientAttrs> = {
 };
 
 export interface ApplyGradientsOptions {
-  /** The rate by global step, asked before every step with the steps done so far. */
-  readonly learningRateFn?: LearningRateFunction;
+  /** Replaces the optimizer's own rate; one by step is asked before every step with the steps done so far. */
+  readonly learningRate?: Rate;
 }
 
 /**
@@ -55,7 +57,7 @@ export interface ApplyGradientsOptions {
  *
  * ```ts
  * const [gradient] = gradients([loss], [weights]);
- * const trainOp = group(graph, applyGradients([[gradient, weights]], adagradOptimizer({ learningRate: 0.1 })));
+ * const trainOp = group(graph, applyGradients([[gradient, weights]], AdagradOptimizer({ learningRate: 0.1 })));
  * ```
  */
 export function applyGradients(
@@ -63,28 +65,41 @@ export function applyGradients(
   optimizer: VariableOptimizer,
   options: ApplyGradientsOptions = {},
 ): Op[] {
-  const attrs: ApplyGradientAttrs = { optimizer, learningRateFn: options.learningRateFn ?? null };
+  const attrs = stepAttrs(optimizer, options.learningRate);
   const seen = new Set<Tensor>();
   return gradsAndVars.map(([gradient, target]) => {
     if (seen.has(target)) throw misfit(target.op.name, 'it is listed twice: add its gradients up first');
     seen.add(target);
-    const inputs = [gradient, target, ...createSlots(target, optimizer)];
+    const inputs = [gradient, target, ...createSlots(target, attrs.optimizer)];
     return target.graph.add(ApplyGradient, inputs, attrs, `update_${target.op.name}`) as Op;
   });
 }
 
-function createSlots(target: Tensor, optimizer: VariableOptimizer): Tensor[] {
-  switch (optimizer.kind) {
+function stepAttrs(optimizer: VariableOptimizer, given: Rate | undefined): ApplyGradientAttrs {
+  if (isDense(optimizer)) return { optimizer, rate: given ?? optimizer.learningRate };
+  const plan = planOptimizer(optimizer, 1);
+  return { optimizer: plan, rate: resolveRate(plan, given) };
+}
+
+function isDense(optimizer: VariableOptimizer | StepPlan): optimizer is DenseOptimizer {
+  return 'kind' in optimizer;
+}
+
+function createSlots(target: Tensor, optimizer: StepPlan): Tensor[] {
+  if (isDense(optimizer)) return optimizer.slotNames.map((slot) => createSlot(target, `${optimizer.name}/${slot}`, 0));
+  switch (optimizer.name) {
     case 'sgd':
       return [];
     case 'adagrad':
-      return [createSlot(target, 'Adagrad', optimizer.initialAccumulatorValue)];
+      return [createSlot(target, 'Adagrad', optimizer.initial)];
     case 'ftrl':
-      return [createSlot(target, 'Ftrl', optimizer.initialAccumulatorValue), createSlot(target, 'Ftrl_1', 0)];
-    case 'dense':
-      return optimizer.slotNames.map((slot) => createSlot(target, `${optimizer.name}/${slot}`, 0));
+      return [createSlot(target, 'Ftrl', optimizer.initial), createSlot(target, 'Ftrl_1', 0)];
     default:
-      return optimizer satisfies never;
+      throw new MonolithError(
+        'ML_UNSUPPORTED',
+        { what: `${optimizer.name} for the dense variable ${target.op.name}`, reason: 'it steps rows of tables only' },
+        { hint: 'use sgd, adagrad, ftrl, Adamom or Rmsprop' },
+      );
   }
 }
 
@@ -121,43 +136,29 @@ registerLowering(ApplyGradient, (op, context) => {
 });
 
 /** Operands: weights, slots, gradient, count, rate; the optimizer's own parameters follow. */
-function emitStep(context: LoweringContext, optimizer: VariableOptimizer, operands: readonly Register[]): void {
+function emitStep(context: LoweringContext, optimizer: StepPlan, operands: readonly Register[]): void {
   const { thread } = context;
-  switch (optimizer.kind) {
-    case 'sgd':
-      context.emitThread(KERNEL.applySgdF32, operands);
-      return;
-    case 'adagrad':
-      context.emitThread(KERNEL.applyAdagradF32, [...operands, thread.constantF32(optimizer.weightDecayFactor)]);
-      return;
-    case 'ftrl': {
-      const { beta, l1, l2 } = optimizer;
-      const parameters = [beta, l1, l2].map((value) => thread.constantF32(value));
-      context.emitThread(KERNEL.applyFtrlF32, [...operands, ...parameters]);
-      return;
-    }
-    case 'dense': {
-      if (optimizer.isIdle) return;
-      const floats = optimizer.parameters.map((value) => thread.constantF32(value));
-      const flags = optimizer.flags.map((value) => thread.constant(value));
-      context.emitThread(KERNEL[optimizer.kernel], [...operands, ...floats, ...flags]);
-      return;
-    }
-    default:
-      optimizer satisfies never;
+  if (isDense(optimizer)) {
+    if (optimizer.isIdle) return;
+    const floats = optimizer.parameters.map((value) => thread.constantF32(value));
+    const flags = optimizer.flags.map((value) => thread.constant(value));
+    context.emitThread(KERNEL[optimizer.kernel], [...operands, ...floats, ...flags]);
+    return;
   }
+  // Others were refused when their slots were asked for.
+  const kernel = { sgd: KERNEL.applySgdF32, adagrad: KERNEL.applyAdagradF32, ftrl: KERNEL.applyFtrlF32 };
+  const parameters = optimizer.values.map((value) => thread.constantF32(value));
+  context.emitThread(kernel[optimizer.name as keyof typeof kernel], [...operands, ...parameters]);
 }
 
-function rateRegister(context: LoweringContext, { optimizer, learningRateFn }: ApplyGradientAttrs): Register {
+function rateRegister(context: LoweringContext, { rate }: ApplyGradientAttrs): Register {
   const { thread, environment } = context;
-  const own: Rate = optimizer.learningRate;
-  if (learningRateFn === null && typeof own === 'number') return thread.constantF32(own);
-  const rateOf = learningRateFn ?? ((globalStep: number) => rateAt(own, globalStep));
+  if (typeof rate === 'number') return thread.constantF32(rate);
   const { f32 } = environment.views;
-  return thread.cellF32(typeof own === 'number' ? own : 0, (addresses) =>
+  return thread.cellF32(rateAt(rate, 0), (addresses) =>
     environment.onStep((globalStep) => {
-      const rate = rateOf(globalStep);
-      for (const address of addresses) f32[address / 4] = rate;
+      const value = rate.call(globalStep);
+      for (const address of addresses) f32[address / 4] = value;
     }),
   );
 }

@@ -61,6 +61,7 @@ export const KERNEL = {
   zeroRowsF32: kernel(45, 'zeroRowsF32', 'uuuu', 'dst = 0'),
   scatterAddF32: kernel(46, 'scatterAddF32', 'uuuuuuuu', 'gradient of poolSumF32, added per unique id'),
   tableApply: kernel(47, 'tableApply', 'uuuuuuu', 'sums gradients per id over slices and steps each row once'),
+  tableRetrieve: kernel(48, 'tableRetrieve', 'uuuuuu', 'out[i,:] = what a lookup of id i shows; result: found'),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;

@@ -12,6 +12,7 @@ import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
 import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory.js';
+import { UPDATE_RESULT } from '../memory/table-layout.js';
 import { Views, view } from '../memory/views.js';
 import { checkBatch } from './check-batch.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
@@ -297,6 +298,14 @@ export class Session implements CompileTarget {
       );
     }
     const name = this.trace.names.get(failedAt).name;
+    if (failedDetail === UPDATE_RESULT.badGradient) {
+      return new MonolithError(
+        'ML_GRADIENT',
+        { table: name.replace(/^.*update\//, ''), where: `a row of this step, worker thread ${thread}` },
+        { hint: "lower the learning rate, clip gradients, or make the table with badGradients: 'skip'" },
+      );
+    }
+    if (failedDetail === UPDATE_RESULT.refused) return new MonolithError('ML_GLOBAL_STEP', { step: this.globalStep });
     return new MonolithError(
       'ML_MEMORY',
       { name: `worker thread ${thread}, ${name}`, bytes: 'more', free: 'no' },

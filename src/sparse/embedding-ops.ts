@@ -4,13 +4,15 @@
  * All features of one table are made unique together, once per slice; their gradients are summed per unique id in the
  * slice, and the owner of the id's partition adds the slices up and steps the row.
  */
+import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
-import { APPLY_SLICE_BYTES, PARTITIONS } from '../memory/table-layout.js';
+import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, type RaggedFeed, registerLowering } from '../runtime/lowering.js';
 import { HashTable } from './hash-table.js';
-import { type TableConfig, tableDim } from './table-config.js';
+import type { TableConfig } from './table-config.js';
+import { tableDim } from './table-plan.js';
 
 /** Collection of the tables a graph uses. */
 export const TABLES = 'tables';
@@ -73,7 +75,9 @@ export function applyEmbeddingGradients(gradsAndLookups: readonly (readonly [Ten
 interface TableGroup {
   readonly table: HashTable;
   readonly ids: { readonly base: number; readonly sliceBytes: number };
+  /** Addresses of the rows of the unique ids, and of what lookups show of them, which may be the rows themselves. */
   readonly rows: { readonly base: number; readonly sliceBytes: number; readonly pointer: Register };
+  readonly shown: Register;
   readonly count: Register;
   readonly capacity: number;
   readonly features: ReadonlyMap<Tensor, { readonly inverse: Register; readonly ragged: RaggedFeed }>;
@@ -142,13 +146,37 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
   const slots = updated ? context.perSlice(capacity * 4, 'slots') : undefined;
   const slotsPointer = slots?.pointer ?? slice.constant(0);
   context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer, slotsPointer]);
-  const group = { table, ids, rows, count, capacity, features };
+  const shown = table.plan.plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
+  const group = { table, ids, rows, shown, count, capacity, features };
   if (slots === undefined) return group;
   const order = context.perSlice(capacity * 4, 'order');
   const offsets = context.perSlice((PARTITIONS + 1) * 4, 'offsets');
   const partitions = slice.constant(PARTITIONS);
   context.emit(KERNEL.partitionByHash, [ids.pointer, count, partitions, order.pointer, offsets.pointer]);
   return { ...group, owners: { order, offsets, slots } };
+}
+
+/** What lookups of a quantizing table show, one after the other; returns the addresses of them, which never change. */
+function lowerRetrieve(
+  context: LoweringContext,
+  table: HashTable,
+  ids: Register,
+  count: Register,
+  capacity: number,
+): Register {
+  const { slice, plan, environment } = context;
+  const stride = Math.ceil(table.dim / 4) * 4;
+  const shown = context.perSlice(capacity * stride * 4, 'shown rows');
+  const addresses = context.perSlice(capacity * 4, 'addresses of shown rows');
+  for (let s = 0; s < plan.slices; s++) {
+    const at = (addresses.base + s * addresses.sliceBytes) / 4;
+    const first = shown.base + s * shown.sliceBytes;
+    for (let i = 0; i < capacity; i++) environment.views.u32[at + i] = first + i * stride * 4;
+  }
+  const scratch = context.perSlice(LOOKUP_SCRATCH_BYTES, 'retrieve scratch').pointer;
+  const address = slice.constant(table.address);
+  context.emit(KERNEL.tableRetrieve, [address, ids, count, shown.pointer, slice.constant(stride), scratch]);
+  return addresses.pointer;
 }
 
 registerLowering(
@@ -158,15 +186,7 @@ registerLowering(
     const { inverse, ragged } = group.features.get(op.output)!;
     const out = context.output(op.output);
     const dim = context.slice.constant(group.table.dim);
-    context.emit(KERNEL.poolSumF32, [
-      group.rows.pointer,
-      inverse,
-      ragged.splits,
-      context.rows,
-      dim,
-      out.pointer,
-      out.stride,
-    ]);
+    context.emit(KERNEL.poolSumF32, [group.shown, inverse, ragged.splits, context.rows, dim, out.pointer, out.stride]);
   },
   { strided: true },
 );
@@ -176,6 +196,8 @@ registerLowering(EmbeddingUpdate, (op, context) => {
   const group = groupOf(context, config);
   const { slice, thread, plan } = context;
   const { dim } = group.table;
+  if (group.table.plan.serving)
+    throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
   const strideFloats = Math.ceil(dim / 4) * 4;
   const sums = context.perSlice(group.capacity * strideFloats * 4, 'gradient sums');
   const [dimRegister, stride] = [slice.constant(dim), slice.constant(strideFloats)];

@@ -1,224 +1,379 @@
 /**
- * @file An embedding hash table of a session, as the main thread sees it: layout, size, lookup, iteration, restore.
+ * @file An embedding hash table over one or several banks of shared memory, as one thread holds it.
  *
- * Training goes through the graph ops of embedding-ops.ts; the calls here run on the main thread between steps.
+ * Mirrors runtime/hash_table and the ops of native_training/hash_table_ops. The calls here may run on any thread at any
+ * time, each thread with an object of its own (`attach`): every id takes the lock of its partition for its turn. Training
+ * steps of a session go through embedding-ops.ts instead, whose kernels own their partitions and take no locks; between
+ * steps, not during them, these calls may be used on a session's tables too.
  */
 import { MonolithError } from '../base/errors.js';
-import { OPTIMIZER_NUMBER, PARAMETER_BLOCK } from '../memory/optimizer-layout.js';
-import {
-  BUCKET_BYTES,
-  BUCKET_SLOTS,
-  INITIALIZER,
-  PARTITION,
-  PARTITION_BYTES,
-  PARTITIONS,
-  PARTITIONS_LOG2,
-  ROW_REMOVED,
-  SEGMENT,
-  SLOT_ROW_BYTES,
-  SLOT_TIME_BYTES,
-  segmentAt,
-  TABLE,
-  TABLE_FLAG,
-  tableBytes,
-} from '../memory/table-layout.js';
+import { TABLE, UPDATE_RESULT } from '../memory/table-layout.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
-import { type SegmentConfig, stateFloats, type TableConfig, tableDim } from './table-config.js';
+import { type TableBank, TableMemory } from '../runtime/table-memory.js';
+import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
+import { type Rate, rateAt } from './learning-rate.js';
+import { isZeroRow } from './linalg.js';
+import { sumGradients } from './sum-gradients.js';
+import { badGradient, checkRows, checkTime, type GradientRows, heapFull, idList } from './table-checks.js';
+import { HashTableConfigInstance, type TableConfig } from './table-config.js';
+import {
+  type BankTable,
+  freeControl,
+  maxUpdateTimeOf,
+  raiseUpdateTime,
+  rowsOf,
+  setStepOf,
+  writeControl,
+} from './table-control.js';
+import { TableGrip, type TablePart } from './table-grip.js';
+import { claimName, releaseName } from './table-names.js';
+import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
+import { planTable, type TablePlan } from './table-plan.js';
+import { clearTables, evictTables, expireDays } from './table-removal.js';
+import { EntryReader, restorePart, rowChunks, sortedRows, type TableRowView } from './table-rows.js';
+import { summarize } from './table-summary.js';
+import { UpdateGate } from './update-gate.js';
 
-/** A row in place: the arrays are views of shared memory. */
-export interface TableRowView {
-  readonly id: bigint;
-  readonly lastUpdateSec: number;
-  readonly weights: Float32Array;
-  readonly state: Float32Array;
+export type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
+export type { TableRowView } from './table-rows.js';
+
+/** What an object is made with; the public ways are `of`, `create` and `attach`. */
+interface TableParts {
+  readonly memory: TableMemory;
+  readonly config: TableConfig;
+  readonly addresses: readonly number[];
+  readonly rates: readonly (Rate | null)[];
+  readonly options: TableOptions;
 }
 
-const RESTORE_CHUNK = 1024;
-
-export class HashTable {
+/**
+ * ```ts
+ * const memory = await TableMemory.create({ budgetBytes: 64 << 20 });
+ * const table = HashTable.create(memory, defineTable('users', [{ dim: 2, optimizer: SgdOptimizer() }]));
+ * table.assign(BigInt64Array.of(7n), Float32Array.of(1, 2));
+ * table.lookup(BigInt64Array.of(7n, 8n)); // 1, 2, 0, 0
+ * ```
+ */
+export class HashTable implements EmbeddingTable {
   readonly config: TableConfig;
-  readonly dim: number;
-  readonly stateFloats: number;
-  /** Address of the table's control block. */
-  readonly address: number;
-  readonly #session: CompileEnvironment;
-  readonly #rowBytes: number;
-  readonly #partitions: number;
-  #scratch = 0;
+  readonly plan: TablePlan;
+  readonly memory: TableMemory;
+  /** Address of the control block in each bank. */
+  readonly addresses: readonly number[];
+  readonly #tables: readonly BankTable[];
+  readonly #grip: TableGrip;
+  readonly #gate: UpdateGate;
+  readonly #rates: readonly (Rate | null)[];
+  readonly #nowSec: () => number;
 
-  private constructor(session: CompileEnvironment, config: TableConfig) {
-    this.#session = session;
+  private constructor({ memory, config, addresses, rates, options }: TableParts) {
+    this.memory = memory;
     this.config = config;
-    this.dim = tableDim(config);
-    this.stateFloats = config.segments.reduce((sum, s) => sum + stateFloats(s.optimizer, s.dim), 0);
-    this.#rowBytes = Math.ceil(((this.dim + this.stateFloats) * 4) / 16) * 16;
-    const { arena, views } = session;
-    this.address = arena.alloc(tableBytes(config.segments.length), `${config.name}/table`);
-    this.#partitions = arena.alloc(PARTITION_BYTES * PARTITIONS, `${config.name}/partitions`);
-    const zeroRow = arena.alloc(this.#rowBytes, `${config.name}/zero row`);
-    const words = views.u32.subarray(this.address / 4);
-    words.fill(0, 0, tableBytes(config.segments.length) / 4);
-    words[TABLE.partitionsLog2] = PARTITIONS_LOG2;
-    words[TABLE.dim] = this.dim;
-    words[TABLE.stateFloats] = this.stateFloats;
-    words[TABLE.rowBytes] = this.#rowBytes;
-    words[TABLE.segments] = config.segments.length;
-    words[TABLE.heap] = session.heap;
-    words[TABLE.seed] = session.seed;
-    words[TABLE.zeroRow] = zeroRow;
-    words[TABLE.partitions] = this.#partitions;
-    words[TABLE.flags] = TABLE_FLAG.plain;
-    words[TABLE.bodyBytes] = (this.dim + this.stateFloats) * 4;
-    this.#writeSegments();
+    this.plan = planTable(config);
+    this.addresses = addresses;
+    this.#rates = rates;
+    this.#tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
+    this.#grip = new TableGrip(memory, this.#tables, this.plan.dim);
+    this.#gate = new UpdateGate((ids) => this.contains(ids), options);
+    this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
   }
 
-  /** The table of `config` in this session, made on first use. */
-  static of(session: CompileEnvironment, config: TableConfig): HashTable {
-    return session.resource(config, (owner) => new HashTable(owner, config));
-  }
-
-  #writeSegments(): void {
-    const { u32, f32 } = this.#session.views;
-    let weightOffset = 0;
-    let stateOffset = 0;
-    this.config.segments.forEach((segment, index) => {
-      const at = segmentAt(this.address, index) / 4;
-      u32[at + SEGMENT.dim] = segment.dim;
-      u32[at + SEGMENT.weightOffset] = weightOffset;
-      u32[at + SEGMENT.stateOffset] = stateOffset;
-      const { initializer, optimizer } = segment;
-      u32[at + SEGMENT.initializer] = INITIALIZER[initializer.kind];
-      if (initializer.kind === 'uniform') f32.set([initializer.minval, initializer.maxval], at + SEGMENT.initialA);
-      if (initializer.kind === 'constant') f32[at + SEGMENT.initialA] = initializer.value;
-      u32[at + SEGMENT.optimizer] = OPTIMIZER_NUMBER[optimizer.kind];
-      u32[at + SEGMENT.generator + 1] = 1;
-      const block = at + SEGMENT.parameters;
-      const values = block + PARAMETER_BLOCK.values / 4;
-      f32[block] = optimizer.learningRate;
-      if (optimizer.kind !== 'sgd') f32[block + PARAMETER_BLOCK.initial / 4] = optimizer.initialAccumulatorValue;
-      if (optimizer.kind === 'adagrad') f32[values] = optimizer.weightDecayFactor;
-      if (optimizer.kind === 'ftrl') f32.set([optimizer.beta, optimizer.l1, optimizer.l2], values);
-      this.#followRate(segment, block);
-      weightOffset += segment.dim;
-      stateOffset += stateFloats(optimizer, segment.dim);
+  /** The table of `config` in this session, made on first use; options count only then. */
+  static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
+    return session.resource(config, (owner) => {
+      const table = HashTable.create(owner.tables, config, { seed: owner.seed, ...options });
+      if (table.plan.followsStep) owner.onStep((globalStep) => table.setGlobalStep(globalStep));
+      return table;
     });
   }
 
-  #followRate({ learningRateFn }: SegmentConfig, word: number): void {
-    if (learningRateFn === undefined) return;
-    const { f32 } = this.#session.views;
-    this.#session.onStep((globalStep) => {
-      f32[word] = learningRateFn(globalStep);
-    });
+  /** An empty table. ML_TABLE_NAME when the memory has one of that name. */
+  static create(memory: TableMemory, config: TableConfig, options: TableOptions = {}): HashTable {
+    const plan = planTable(config);
+    const { seed = 0, badGradients = 'fail' } = options;
+    claimName(memory, config.name);
+    const addresses = memory.banks.map((bank) => writeControl(bank, config.name, plan, { seed, badGradients }));
+    const rates = plan.segments.map(({ rate }) => rate);
+    const table = new HashTable({ memory, config, addresses, rates, options });
+    table.setGlobalStep(0);
+    return table;
   }
 
+  get handle(): HashTableHandle {
+    return {
+      memory: this.memory.handle,
+      addresses: this.addresses,
+      name: this.name,
+      tableConfig: this.config.instance.tableConfig,
+      rates: this.#rates.map((rate) => (typeof rate === 'number' ? rate : null)),
+    };
+  }
+
+  /** The table another thread made. `memory` is for threads that hold several tables of one memory. */
+  static attach(handle: HashTableHandle, options: AttachOptions = {}): HashTable {
+    const { name, tableConfig, rates, addresses } = handle;
+    const instance = new HashTableConfigInstance(
+      tableConfig,
+      rates.map((rate) => rate ?? 0),
+    );
+    const memory = options.memory ?? TableMemory.attach(handle.memory);
+    return new HashTable({ memory, config: { name, instance }, addresses, rates, options });
+  }
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  get banks(): readonly TableBank[] {
+    return this.memory.banks;
+  }
+
+  /** Address of the control block of a table that lies in one bank, as a session's tables do. */
+  get address(): number {
+    return this.addresses[0]!;
+  }
+
+  get dim(): number {
+    return this.plan.dim;
+  }
+
+  get stateFloats(): number {
+    return this.plan.stateFloats;
+  }
+
+  get sliceSize(): number {
+    this.#refuseServing('SliceSize');
+    return this.plan.segments.length;
+  }
+
+  /** Exact while no thread inserts or removes. */
   get size(): number {
-    const { u32 } = this.#session.views;
-    let rows = 0;
-    for (let p = 0; p < PARTITIONS; p++) rows += u32[(this.#partitions + p * PARTITION_BYTES) / 4 + PARTITION.rows]!;
-    return rows;
+    return this.#tables.reduce((sum, table) => sum + rowsOf(table), 0);
   }
 
-  /** Embeddings of `ids`, one after the other; an absent id gives zeros and is not inserted. */
-  lookup(ids: BigInt64Array): Float32Array {
-    const { views, kernels } = this.#session;
-    const out = new Float32Array(ids.length * this.dim);
-    for (let start = 0; start < ids.length; start += RESTORE_CHUNK) {
-      const chunk = ids.subarray(start, start + RESTORE_CHUNK);
-      const { idsAt, rowsAt } = this.#stage(chunk);
-      kernels.tableFind(this.address, idsAt, chunk.length, rowsAt, 0);
-      for (let i = 0; i < chunk.length; i++) {
-        const row = views.u32[rowsAt / 4 + i]! / 4;
-        out.set(views.f32.subarray(row, row + this.dim), (start + i) * this.dim);
-      }
-    }
+  /** The largest time an update had, in Unix seconds. */
+  get maxUpdateSec(): number {
+    return this.#tables.reduce((most, table) => Math.max(most, Number(maxUpdateTimeOf(table))), 0);
+  }
+
+  /** Gradients that were NaN or infinite so far. */
+  get badGradientRows(): number {
+    return this.#tables.reduce(
+      (sum, { bank, address }) => sum + Atomics.load(bank.views.u32, address / 4 + TABLE.badGradientRows),
+      0,
+    );
+  }
+
+  /** Sets the rates and the step that updates from now on use, on whatever thread. */
+  setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>): void {
+    if (learningRates !== undefined && learningRates.length !== this.sliceSize)
+      throw new MonolithError('ML_RATE_COUNT');
+    const rates = this.#rates.map((rate, index) => {
+      if (learningRates !== undefined) return learningRates[index]!;
+      return rate === null ? null : rateAt(rate, globalStep);
+    });
+    for (const table of this.#tables) setStepOf(table, rates, BigInt(globalStep));
+  }
+
+  contains(ids: IdArray): Uint8Array {
+    const list = idList(this.name, ids);
+    const out = new Uint8Array(list.length);
+    this.#grip.each(list, (part) => {
+      part.bank.kernels.tableContains(part.address, part.ids, part.count, part.bytes);
+      part.takeBytes(out);
+    });
     return out;
   }
 
-  /** Every row, in the order of its id: the same for any history of inserts. The views stay good until rows are removed. */
-  *rows(): Generator<TableRowView> {
-    const { u32, i64, f32 } = this.#session.views;
-    for (const slot of this.#sortedSlots()) {
-      const row = u32[(slot + SLOT_ROW_BYTES) / 4]! / 4;
-      yield {
-        id: i64[idWord(slot)]!,
-        lastUpdateSec: u32[(slot + SLOT_TIME_BYTES) / 4]!,
-        weights: f32.subarray(row, row + this.dim),
-        state: f32.subarray(row + this.dim, row + this.dim + this.stateFloats),
-      };
+  lookup(ids: IdArray, given?: Float32Array): Float32Array {
+    const list = idList(this.name, ids);
+    const out = given ?? new Float32Array(list.length * this.dim);
+    if (out.length !== list.length * this.dim) {
+      const found = list.length === 0 ? out.length : out.length / list.length;
+      throw new MonolithError('ML_TABLE_LOOKUP_DIM', { found, expected: this.dim, name: this.name });
+    }
+    this.#grip.each(list, (part) => {
+      part.bank.kernels.tableLookup(part.address, part.ids, part.count, part.floats, this.dim);
+      part.takeRows(out);
+    });
+    return out;
+  }
+
+  lookupEntry(ids: IdArray): Uint8Array[] {
+    this.#refuseServing('Save');
+    const entries: Uint8Array[] = [];
+    const reader = new EntryReader(this.plan);
+    this.#grip.each(idList(this.name, ids), (part) => reader.read(part, entries));
+    return entries;
+  }
+
+  assign(ids: IdArray, values: Float32Array, options: UpdateOptions = {}): void {
+    const list = idList(this.name, ids);
+    checkRows(this.name, this.dim, list, values);
+    if (this.config.instance.tableConfig.skipZeroEmbedding !== true) {
+      this.#assign(list, values, options, false);
+      return;
+    }
+    this.#time(options);
+    // One run of rows after the other: an id may come with zeros, then with values, then with zeros again.
+    for (let from = 0; from < list.length; ) {
+      const isZero = (row: number) => isZeroRow(values.subarray(row * this.dim, (row + 1) * this.dim));
+      const zeros = isZero(from);
+      let end = from + 1;
+      while (end < list.length && isZero(end) === zeros) end++;
+      const run = list.subarray(from, end);
+      if (zeros) this.remove(run);
+      else this.#assign(run, values.subarray(from * this.dim, end * this.dim), options, false);
+      from = end;
     }
   }
 
-  #sortedSlots(): Uint32Array {
-    const { u32, i64 } = this.#session.views;
-    const slots = new Uint32Array(this.size);
-    let found = 0;
-    for (let p = 0; p < PARTITIONS; p++) {
-      const partition = (this.#partitions + p * PARTITION_BYTES) / 4;
-      const index = u32[partition + PARTITION.index]!;
-      if (index === 0) continue;
-      const end = index + (u32[partition + PARTITION.mask]! + 1) * BUCKET_BYTES;
-      for (let bucket = index; bucket < end; bucket += BUCKET_BYTES) {
-        for (let i = 0; i < BUCKET_SLOTS; i++) {
-          const slot = bucket + i * 4;
-          if (u32[(slot + SLOT_ROW_BYTES) / 4]! > ROW_REMOVED) slots[found++] = slot;
-        }
-      }
-    }
-    return slots.sort((a, b) => (i64[idWord(a)]! < i64[idWord(b)]! ? -1 : 1));
+  assignAdd(ids: IdArray, values: Float32Array, options: UpdateOptions = {}): void {
+    const list = idList(this.name, ids);
+    checkRows(this.name, this.dim, list, values);
+    this.#assign(list, values, options, true);
   }
 
-  /** Puts rows in, over what is there. */
+  #assign(ids: BigInt64Array, values: Float32Array, options: UpdateOptions, add: boolean): void {
+    const timeSec = this.#time(options);
+    const admitted = this.#gate.admit(ids);
+    this.#grip.each(ids, (part) => {
+      const { bank, address, count } = part;
+      part.putRows(values);
+      if (admitted !== null) part.putBytes(admitted);
+      const gate = admitted === null ? 0 : part.bytes;
+      const { kernels } = bank;
+      const handled = kernels.tableAssign(address, part.ids, count, part.floats, this.dim, timeSec, gate, add ? 1 : 0);
+      if (handled < count) throw this.#full(part);
+    });
+  }
+
+  optimize(ids: IdArray, gradients: Float32Array, options: OptimizeOptions = {}): void {
+    const list = idList(this.name, ids);
+    this.#refuseServing('Optimize');
+    checkRows(this.name, this.dim, list, gradients);
+    if (options.enableDedup === true) {
+      const sums = sumGradients(list, gradients, this.dim);
+      const admitted = this.#gate.admit(sums.ids, sums.counts);
+      this.#step(sums, options, admitted);
+    } else this.#step({ ids: list, gradients }, options, this.#gate.admit(list));
+  }
+
+  /** Steps one id, whatever the filter says. */
+  optimizeOne(id: bigint, gradient: Float32Array, options: OptimizeOptions = {}): void {
+    const list = BigInt64Array.of(id);
+    this.#refuseServing('Optimize');
+    checkRows(this.name, this.dim, list, gradient);
+    this.#step({ ids: list, gradients: gradient }, options, null);
+  }
+
+  #step(rows: GradientRows, options: OptimizeOptions, admitted: Uint8Array | null): void {
+    const { ids, gradients } = rows;
+    const timeSec = this.#time(options);
+    const { globalStep = 0 } = options;
+    this.setGlobalStep(globalStep, options.learningRates);
+    this.#grip.each(ids, (part) => {
+      const { bank, address, count } = part;
+      part.putRows(gradients);
+      if (admitted !== null) part.putBytes(admitted);
+      const gate = admitted === null ? 0 : part.bytes;
+      const handled = bank.kernels.tableOptimize(address, part.ids, count, part.floats, this.dim, timeSec, gate);
+      if (handled === count) return;
+      if (handled === UPDATE_RESULT.badGradient) throw badGradient(this.name, this.dim, part, rows);
+      if (handled < 0) throw new MonolithError('ML_GLOBAL_STEP', { step: globalStep });
+      throw this.#full(part);
+    });
+    this.#gate.touch(ids, admitted);
+  }
+
+  reinitialize(ids: IdArray): Int32Array {
+    const list = idList(this.name, ids);
+    const status = new Int32Array(list.length);
+    const timeSec = this.#nowSec();
+    this.#grip.each(list, (part) => {
+      const { bank, address, count } = part;
+      const handled = bank.kernels.tableReinitialize(address, part.ids, count, timeSec, part.words);
+      if (handled < count) throw this.#full(part);
+      part.takeWords(status);
+    });
+    this.#gate.touch(list);
+    return status;
+  }
+
+  /** Removes rows; returns how many there were. */
+  remove(ids: IdArray): number {
+    let removed = 0;
+    this.#grip.each(idList(this.name, ids), ({ bank, address, count, ids: at }) => {
+      removed += bank.kernels.tableRemove(address, at, count);
+    });
+    return removed;
+  }
+
+  evict(nowSec: number): number {
+    const days = expireDays(this.config.instance.tableConfig);
+    return evictTables(this.name, this.memory, this.#tables, days, nowSec);
+  }
+
+  clear(): void {
+    clearTables(this.name, this.#tables);
+  }
+
+  /** JSON with accessor, size, memory, memory_if_not_compressed and load_factor. */
+  summary(): string {
+    return summarize(this.plan, this.#tables);
+  }
+
+  /** Every row, in the order of its id. The views stay good until rows are removed. */
+  rows(): Generator<TableRowView> {
+    this.#refuseServing('Save');
+    return sortedRows(this.#tables, this.plan);
+  }
+
+  /** Puts rows in, over what is there. A serving table keeps the weights alone. */
   restore(rows: Iterable<TableRowView>): void {
-    let chunk: TableRowView[] = [];
-    for (const row of rows) {
-      if (row.weights.length !== this.dim || row.state.length !== this.stateFloats) {
-        throw new MonolithError('ML_CKPT_MODEL', {
-          dir: this.config.name,
-          reason: `row ${row.id} has ${row.weights.length}+${row.state.length} floats, not ${this.dim}+${this.stateFloats}`,
-        });
-      }
-      // The source may hand out the same object again and again.
-      chunk.push({ ...row, weights: row.weights.slice(), state: row.state.slice() });
-      if (chunk.length === RESTORE_CHUNK) {
-        this.#restoreChunk(chunk);
-        chunk = [];
-      }
+    for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
+  }
+
+  #restore(rows: readonly TableRowView[]): void {
+    raiseUpdateTime(
+      this.#tables[0]!,
+      rows.reduce((most, row) => Math.max(most, row.lastUpdateSec), 0),
+    );
+    if (this.plan.serving) {
+      for (const row of rows) this.assign(BigInt64Array.of(row.id), row.weights, { timeSec: row.lastUpdateSec });
+      return;
     }
-    this.#restoreChunk(chunk);
+    this.#grip.each(
+      BigInt64Array.from(rows, ({ id }) => id),
+      (part) => {
+        if (!restorePart(part, this.plan, rows)) throw this.#full(part);
+      },
+    );
   }
 
-  #restoreChunk(chunk: readonly TableRowView[]): void {
-    const { views, kernels } = this.#session;
-    const { idsAt, rowsAt, timesAt } = this.#stage(BigInt64Array.from(chunk, (row) => row.id));
-    chunk.forEach((row, index) => {
-      views.u32[timesAt / 4 + index] = row.lastUpdateSec;
-    });
-    if (kernels.tableUpsert(this.address, idsAt, chunk.length, rowsAt, timesAt) < chunk.length) {
-      throw new MonolithError('ML_MEMORY', {
-        name: this.config.name,
-        bytes: this.#rowBytes * chunk.length,
-        free: 'too few',
-      });
-    }
-    chunk.forEach((row, index) => {
-      const at = views.u32[rowsAt / 4 + index]! / 4;
-      views.f32.set(row.weights, at);
-      views.f32.set(row.state, at + this.dim);
-    });
+  /** Gives back this thread's scratch memory for all tables of this memory; it is taken again when needed. */
+  release(): void {
+    this.#grip.release();
   }
 
-  /** Room for a chunk of ids, their row addresses and times. */
-  #stage(ids: BigInt64Array): { idsAt: number; rowsAt: number; timesAt: number } {
-    const { arena, views } = this.#session;
-    if (this.#scratch === 0) this.#scratch = arena.alloc(RESTORE_CHUNK * 16, `${this.config.name}/scratch`);
-    views.i64.set(ids, this.#scratch / 8);
-    const rowsAt = this.#scratch + RESTORE_CHUNK * 8;
-    return { idsAt: this.#scratch, rowsAt, timesAt: rowsAt + RESTORE_CHUNK * 4 };
+  /** Gives back all memory and the name. No thread may use the table afterwards. */
+  dispose(): void {
+    this.clear();
+    this.release();
+    for (const table of this.#tables) freeControl(table, this.plan);
+    releaseName(this.memory, this.name);
   }
-}
 
-/** Where the id of a slot is, counted in i64: slots are 4 bytes apart, ids 8. */
-function idWord(slot: number): number {
-  return (2 * slot - Math.floor(slot / BUCKET_BYTES) * BUCKET_BYTES) / 8;
+  #time({ timeSec = 0 }: UpdateOptions): number {
+    raiseUpdateTime(this.#tables[0]!, checkTime(timeSec));
+    return timeSec;
+  }
+
+  #refuseServing(operation: string): void {
+    if (this.plan.serving) throw new MonolithError('ML_TABLE_SERVING', { operation, table: this.name });
+  }
+
+  #full(part: TablePart): MonolithError {
+    return heapFull(this.name, this.size, this.plan.rowBytes, part);
+  }
 }

@@ -6,7 +6,10 @@
 import { MonolithError } from '../base/errors.js';
 import type { OptimizerPlan } from './optimizer-plan.js';
 
-/** Base of rates by step. The class itself computes nothing. */
+/**
+ * Base of rates by step. The class itself computes nothing. One of your own overrides `call`, and `parameters` when it has
+ * any: segments whose rates print equally may be merged.
+ */
 export class LearningRateFunction {
   /** The rate when `globalStep` steps are done. */
   call(_globalStep: number): number {
@@ -99,11 +102,6 @@ export function resolveRate(plan: Pick<OptimizerPlan, 'learningRate' | 'warmupSt
 
 export function rateAt(rate: Rate, globalStep: number): number {
   return typeof rate === 'number' ? rate : rate.call(globalStep);
-}
-
-/** The rate as a plain function that prints as it does: what graph ops and table segments take. */
-export function rateFunction(rate: LearningRateFunction): ((globalStep: number) => number) & { toString(): string } {
-  return Object.assign((globalStep: number) => rate.call(globalStep), { toString: () => rate.toString() });
 }
 
 /** Text by which two rates are equal. */

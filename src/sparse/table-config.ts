@@ -1,120 +1,139 @@
 /**
- * @file What an embedding table is made of: segments, each with its dimension, initializer, optimizer and rate.
+ * @file What an embedding table is made of, as graphs, sessions and checkpoints know it: a name, a config message, rates.
  *
- * Names and defaults are those of native_training's entry configs; §2.1 and §3.2 of the sparse core have more kinds than
- * are listed here, and a config of an unknown kind does not compile.
+ * Mirrors HashTableConfigInstance of native_training/hash_table_ops. `defineTable` is the short way to make one.
  */
 
-import { MonolithError } from '../base/errors.js';
+import type { InitializerMessage, OptimizerMessage, Segment } from './config-messages.js';
+import { type EmbeddingHashTableConfig, ENTRY_TYPE, type FloatCompressorMessage } from './config-messages.js';
+import { RandomUniformInitializer, ZerosInitializer } from './initializers.js';
+import { type Rate, ratesAt, resolveRate } from './learning-rate.js';
+import { planOptimizer } from './optimizer-plan.js';
+import { AdagradOptimizer, Fp32Compressor, SgdOptimizer } from './optimizers.js';
+import { printTable } from './table-messages.js';
 
-const DIM_MAX = 16384;
+/** A table config with the rates of its segments. Two that print equally make equal tables. */
+export class HashTableConfigInstance {
+  readonly tableConfig: EmbeddingHashTableConfig;
+  /** One per segment, in order. */
+  readonly learningRateFns: readonly Rate[];
+  /** Names that older checkpoints may have the table under. */
+  readonly extraRestoreNames: readonly string[];
 
-export type InitializerConfig =
-  | { readonly kind: 'zeros' }
-  | { readonly kind: 'uniform'; readonly minval: number; readonly maxval: number }
-  | { readonly kind: 'constant'; readonly value: number };
+  constructor(
+    tableConfig: EmbeddingHashTableConfig,
+    learningRateFns: readonly Rate[],
+    options: { readonly extraRestoreNames?: readonly string[] } = {},
+  ) {
+    this.tableConfig = tableConfig;
+    this.learningRateFns = learningRateFns;
+    this.extraRestoreNames = options.extraRestoreNames ?? [];
+  }
 
-export type OptimizerConfig =
-  | { readonly kind: 'sgd'; readonly learningRate: number }
-  | {
-      readonly kind: 'adagrad';
-      readonly learningRate: number;
-      readonly initialAccumulatorValue: number;
-      readonly weightDecayFactor: number;
-    }
-  | {
-      readonly kind: 'ftrl';
-      readonly learningRate: number;
-      readonly initialAccumulatorValue: number;
-      readonly beta: number;
-      readonly l1: number;
-      readonly l2: number;
-    };
+  get segments(): readonly Segment[] {
+    return this.tableConfig.entryConfig?.segments ?? [];
+  }
 
-/** A rate per global step. Two of them are equal when they are the same function, or when each has a text of its own and the texts are equal. */
-export interface LearningRateFunction {
-  (globalStep: number): number;
-  toString(): string;
+  /** The rate of each segment when `globalStep` steps are done. */
+  callLearningRateFns(globalStep: number): Float32Array {
+    return ratesAt(this.learningRateFns, globalStep);
+  }
+
+  toString(): string {
+    return printTable(this.tableConfig, this.learningRateFns);
+  }
 }
 
-export interface SegmentConfig {
-  readonly dim: number;
-  readonly initializer: InitializerConfig;
-  readonly optimizer: OptimizerConfig;
-  /** Replaces the optimizer's own rate. */
-  readonly learningRateFn?: LearningRateFunction;
-}
-
+/** A table by its name. Use one object for all lookups of a table: a session keeps its tables by them. */
 export interface TableConfig {
   readonly name: string;
-  readonly segments: readonly SegmentConfig[];
+  readonly instance: HashTableConfigInstance;
 }
 
-export const zerosInitializer = (): InitializerConfig => ({ kind: 'zeros' });
-export const uniformInitializer = (minval = -0.05, maxval = 0.05): InitializerConfig => ({
-  kind: 'uniform',
-  minval,
-  maxval,
-});
-export const constantInitializer = (value: number): InitializerConfig => ({ kind: 'constant', value });
-
-export const sgdOptimizer = (learningRate = 0.01): OptimizerConfig => ({ kind: 'sgd', learningRate });
-
-export function adagradOptimizer(
-  options: { learningRate?: number; initialAccumulatorValue?: number; weightDecayFactor?: number } = {},
-): OptimizerConfig {
-  const { learningRate = 0.001, initialAccumulatorValue = 0.1, weightDecayFactor = 0 } = options;
-  return { kind: 'adagrad', learningRate, initialAccumulatorValue, weightDecayFactor };
+/** A run of columns with one purpose. What is left out takes the defaults of the messages. */
+export interface SegmentOptions {
+  readonly dim: number;
+  readonly initializer?: InitializerMessage;
+  readonly optimizer?: OptimizerMessage;
+  /** How serving keeps the columns; fixed_r8 and one_bit also change what lookups show while training. */
+  readonly compressor?: FloatCompressorMessage;
+  /** Replaces the optimizer's own rate and warm-up. */
+  readonly learningRate?: Rate;
 }
 
-export function ftrlOptimizer(
-  options: { learningRate?: number; initialAccumulatorValue?: number; beta?: number; l1?: number; l2?: number } = {},
-): OptimizerConfig {
-  const { learningRate = 0.01, initialAccumulatorValue = 0.1, beta = 0, l1 = 0, l2 = 0 } = options;
-  return { kind: 'ftrl', learningRate, initialAccumulatorValue, beta, l1, l2 };
+export interface TableDefinition {
+  /** Default: training. A serving table keeps compressed weights and nothing else. */
+  readonly entryType?: keyof typeof ENTRY_TYPE;
+  /** Days without an update after which an id of the slot may go. */
+  readonly slotExpireTimes?: ReadonlyMap<number, number>;
+  /** Days for all other slots; 36500 unless told. */
+  readonly defaultExpireTime?: number;
+  /** Serving tables only: rows of zeros are not kept. */
+  readonly skipZeroEmbedding?: boolean;
+  /** Evicts by itself this often; not at all unless told. */
+  readonly featureEvictEveryNHours?: number;
+  readonly extraRestoreNames?: readonly string[];
 }
 
-/** Floats of state an optimizer keeps for `dim` weights. */
-export function stateFloats(optimizer: OptimizerConfig, dim: number): number {
-  switch (optimizer.kind) {
-    case 'sgd':
-      return 0;
-    case 'adagrad':
-      return dim;
-    case 'ftrl':
-      return 2 * dim;
-    default:
-      return optimizer satisfies never;
-  }
+/**
+ * A table of one or more segments.
+ *
+ * ```ts
+ * const users = defineTable('users', [{ dim: 8, optimizer: AdagradOptimizer({ learningRate: 0.1 }) }]);
+ * ```
+ */
+export function defineTable(
+  name: string,
+  segments: readonly SegmentOptions[],
+  definition: TableDefinition = {},
+): TableConfig {
+  const rated = segments.map(ratedSegment);
+  const tableConfig: EmbeddingHashTableConfig = {
+    entryConfig: {
+      segments: rated.map(({ segment }) => segment),
+      ...(definition.entryType === undefined ? {} : { entryType: ENTRY_TYPE[definition.entryType] }),
+    },
+    ...expiryOf(definition),
+    cuckoo: {},
+    ...(definition.featureEvictEveryNHours === undefined
+      ? {}
+      : { enableFeatureEviction: true, featureEvictEveryNHours: definition.featureEvictEveryNHours }),
+    ...(definition.skipZeroEmbedding === undefined ? {} : { skipZeroEmbedding: definition.skipZeroEmbedding }),
+  };
+  const rates = rated.map(({ rate }) => rate);
+  return { name, instance: new HashTableConfigInstance(tableConfig, rates, definition) };
 }
 
-/** Weights in a row. A row with its state is far below the largest block the heap hands out. */
-export function tableDim(config: TableConfig): number {
-  const dim = config.segments.reduce((sum, segment) => sum + segment.dim, 0);
-  const whole = config.segments.every((segment) => Number.isInteger(segment.dim) && segment.dim > 0);
-  if (!whole || dim < 1 || dim > DIM_MAX) {
-    const reason = `its segments must have 1 to ${DIM_MAX} dimensions in all`;
-    throw new MonolithError('ML_GRAPH', { op: config.name, reason });
-  }
-  return dim;
+/** The message of a segment, and its rate. */
+export function ratedSegment(options: SegmentOptions): { segment: Segment; rate: Rate } {
+  const { dim, initializer, optimizer = AdagradOptimizer(), compressor, learningRate } = options;
+  const segment = {
+    initConfig: initializer ?? RandomUniformInitializer(),
+    optConfig: optimizer,
+    compConfig: compressor ?? Fp32Compressor(),
+    dimSize: dim,
+  };
+  return { segment, rate: resolveRate(planOptimizer(optimizer, dim), learningRate) };
 }
 
-const functionNumbers = new WeakMap<LearningRateFunction, number>();
-let functionCount = 0;
-
-/** The source text of a function says nothing about the values it closes over, so a function without a text of its own gets a number. */
-function rateKey(rate: LearningRateFunction | undefined): string | number | null {
-  if (rate === undefined) return null;
-  if (rate.toString !== Function.prototype.toString) return rate.toString();
-  let number = functionNumbers.get(rate);
-  if (number === undefined) {
-    number = functionCount++;
-    functionNumbers.set(rate, number);
-  }
-  return number;
+function expiryOf({ slotExpireTimes, defaultExpireTime }: TableDefinition): EmbeddingHashTableConfig {
+  if (slotExpireTimes === undefined && defaultExpireTime === undefined) return {};
+  return {
+    slotExpireTimeConfig: {
+      slotExpireTimes: [...(slotExpireTimes ?? [])].map(([slot, expireTime]) => ({ slot, expireTime })),
+      ...(defaultExpireTime === undefined ? {} : { defaultExpireTime }),
+    },
+  };
 }
 
-/** Text of everything that makes two tables the same but the name and the dimension of segments. */
-export function segmentKey(segment: SegmentConfig): string {
-  return JSON.stringify([segment.initializer, segment.optimizer, rateKey(segment.learningRateFn)]);
+export interface TestTableOptions extends TableDefinition {
+  readonly useAdagrad?: boolean;
+  readonly learningRate?: Rate;
+}
+
+/** The table of upstream's tests: one segment of zeros, sgd at rate 1, fp32. */
+export function generateTestHashTableConfig(dim = 2, options: TestTableOptions = {}): HashTableConfigInstance {
+  const { useAdagrad = false, learningRate = 1, ...definition } = options;
+  const optimizer = useAdagrad ? AdagradOptimizer() : SgdOptimizer();
+  return defineTable('', [{ dim, initializer: ZerosInitializer(), optimizer, learningRate }], definition).instance;
 }

@@ -1,23 +1,22 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { FeatureFactory, type FeatureSlotConfig } from '../../src/feature/feature-slot.js';
+import { FeatureFactory, type FeatureSlot, type FeatureSlotConfig } from '../../src/feature/feature-slot.js';
 import { Graph } from '../../src/graph/graph.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
 import { TABLES } from '../../src/sparse/embedding-ops.js';
+import { ConstantsInitializer, RandomUniformInitializer, ZerosInitializer } from '../../src/sparse/initializers.js';
+import { PolynomialDecay, printRate } from '../../src/sparse/learning-rate.js';
 import {
-  adagradOptimizer,
-  constantInitializer,
-  ftrlOptimizer,
-  type LearningRateFunction,
-  sgdOptimizer,
-  uniformInitializer,
-  zerosInitializer,
-} from '../../src/sparse/table-config.js';
+  AdagradOptimizer,
+  FixedR8Compressor,
+  Fp16Compressor,
+  Fp32Compressor,
+  FtrlOptimizer,
+  SgdOptimizer,
+} from '../../src/sparse/optimizers.js';
 
-/** A rate with a text of its own, as schedules have. */
-function rate(text: string, value: number): LearningRateFunction {
-  return Object.assign(() => value, { toString: () => text });
-}
+const sgd = (learningRate: number) => SgdOptimizer({ learningRate });
+const dimsOf = (slot: FeatureSlot) => slot.mergedSegments.map(({ segment }) => segment.dimSize);
 
 t.test('slices lie side by side, the bias first, with the defaults of the reference', async (t) => {
   const slot = new FeatureFactory().createFeatureSlot({ name: 'slot', hasBias: true });
@@ -27,14 +26,22 @@ t.test('slices lie side by side, the bias first, with the defaults of the refere
   t.equal(slot.dim, 21);
   t.same(slot.mergedSegments, [
     {
-      dim: 1,
-      initializer: zerosInitializer(),
-      optimizer: ftrlOptimizer({ learningRate: 0.01, initialAccumulatorValue: 1e-6, beta: 1 }),
+      segment: {
+        dimSize: 1,
+        initConfig: ZerosInitializer(),
+        optConfig: FtrlOptimizer({ initialAccumulatorValue: 1e-6, beta: 1 }),
+        compConfig: Fp32Compressor(),
+      },
+      rate: 0.01,
     },
     {
-      dim: 20,
-      initializer: uniformInitializer(-0.05, 0.05),
-      optimizer: adagradOptimizer({ learningRate: 0.001, initialAccumulatorValue: 1 }),
+      segment: {
+        dimSize: 20,
+        initConfig: RandomUniformInitializer(-0.05, 0.05),
+        optConfig: AdagradOptimizer({ initialAccumulatorValue: 1 }),
+        compConfig: Fp16Compressor(),
+      },
+      rate: 0.001,
     },
   ]);
 });
@@ -52,42 +59,55 @@ t.test('what the config of a slot or a slice says goes before the defaults', asy
   const slot = new FeatureFactory().createFeatureSlot({
     name: 'slot',
     hasBias: true,
-    biasInitializer: constantInitializer(1),
-    biasOptimizer: sgdOptimizer(0.3),
-    defaultVecInitializer: zerosInitializer(),
-    defaultVecOptimizer: sgdOptimizer(0.2),
+    biasInitializer: ConstantsInitializer(1),
+    biasOptimizer: sgd(0.3),
+    biasCompressor: Fp16Compressor(),
+    biasLearningRate: 0.7,
+    defaultVecInitializer: ZerosInitializer(),
+    defaultVecOptimizer: sgd(0.2),
+    defaultVecCompressor: Fp32Compressor(),
+    defaultVecLearningRate: 0.6,
   });
   slot.addFeatureSlice(2);
-  slot.addFeatureSlice(3, { optimizer: sgdOptimizer(0.1) });
+  slot.addFeatureSlice(3, { optimizer: sgd(0.1), compressor: FixedR8Compressor(), learningRate: 0.5 });
+  const [initConfig, optConfig] = [ZerosInitializer(), sgd(0.2)];
   t.same(slot.mergedSegments, [
-    { dim: 1, initializer: constantInitializer(1), optimizer: sgdOptimizer(0.3) },
-    { dim: 2, initializer: zerosInitializer(), optimizer: sgdOptimizer(0.2) },
-    { dim: 3, initializer: zerosInitializer(), optimizer: sgdOptimizer(0.1) },
+    {
+      segment: { dimSize: 1, initConfig: ConstantsInitializer(1), optConfig: sgd(0.3), compConfig: { fp16: {} } },
+      rate: 0.7,
+    },
+    { segment: { dimSize: 2, initConfig, optConfig, compConfig: { fp32: {} } }, rate: 0.6 },
+    { segment: { dimSize: 3, initConfig, optConfig: sgd(0.1), compConfig: { fixedR8: { r: 1 } } }, rate: 0.5 },
   ]);
 });
 
 t.test('neighbours with equal configs and rates are merged', async (t) => {
   const slot = new FeatureFactory().createFeatureSlot({ name: 'slot' });
-  const decay = 'LearningRateFunction("PolynomialDecay",Params:decay_steps=10)';
-  slot.addFeatureSlice(5, { optimizer: adagradOptimizer(), learningRateFn: rate('warmup 10', 1) });
-  slot.addFeatureSlice(2, { optimizer: sgdOptimizer(), learningRateFn: rate(decay, 1) });
-  slot.addFeatureSlice(2, { optimizer: sgdOptimizer(), learningRateFn: rate(decay, 1) });
-  slot.addFeatureSlice(2, { optimizer: sgdOptimizer() });
-  t.same(
-    slot.mergedSegments.map((segment) => segment.dim),
-    [5, 4, 2],
-  );
+  const decay = () => new PolynomialDecay({ initialLearningRate: 0.01, decaySteps: 20, endLearningRate: 0.05 });
+  slot.addFeatureSlice(5, { optimizer: AdagradOptimizer({ warmupSteps: 10 }) });
+  slot.addFeatureSlice(2, { optimizer: SgdOptimizer(), learningRate: decay() });
+  slot.addFeatureSlice(2, { optimizer: SgdOptimizer(), learningRate: decay() });
+  slot.addFeatureSlice(2, { optimizer: SgdOptimizer() });
+  t.same(dimsOf(slot), [5, 4, 2]);
+  t.match(printRate(slot.mergedSegments[0]!.rate), /"PolynomialDecay".*decay_steps=10,end_learning_rate=0\.001/);
 });
 
-t.test('rates without a text are equal only to themselves', async (t) => {
-  const slot = new FeatureFactory().createFeatureSlot({ name: 'slot' });
-  const constantRate = (value: number) => () => value;
-  const first = constantRate(1);
-  for (const learningRateFn of [first, first, constantRate(2)]) slot.addFeatureSlice(1, { learningRateFn });
-  t.same(
-    slot.mergedSegments.map((segment) => segment.dim),
-    [2, 1],
+t.test('slots of another rate or evicted otherwise do not share a table', async (t) => {
+  const { names } = slotsOf(
+    { name: 'a' },
+    { name: 'b', defaultVecLearningRate: 0.5 },
+    { name: 'c', featureEvictEveryNHours: 24 },
+    { name: 'd', defaultVecLearningRate: 0.001 },
   );
+  const [a, b, c, d] = names();
+  t.equal(new Set([a, b, c, d]).size, 3);
+  t.equal(d, a, 'the rate of the optimizer may be said or left out');
+});
+
+t.test('a table of slots that upstream once named otherwise knows its older name', async (t) => {
+  const { factory, slots } = slotsOf({ name: 'fc_slot_1' });
+  const older = createHash('md5').update('slot_1').digest('hex');
+  t.same(factory.tableOf(slots[0]!).instance.extraRestoreNames, [`MonolithHashTable_${older}`]);
 });
 
 function slotsOf(...configs: (FeatureSlotConfig & { dim?: number })[]) {
@@ -101,10 +121,9 @@ function slotsOf(...configs: (FeatureSlotConfig & { dim?: number })[]) {
 }
 
 t.test('slots with equal configs share a table named after all of them', async (t) => {
-  const sgd = sgdOptimizer(0.1);
   const { factory, slots, names } = slotsOf(
     { name: 'slot1' },
-    { name: 'other', defaultVecOptimizer: sgd },
+    { name: 'other', defaultVecOptimizer: sgd(0.1) },
     { name: 'slot0' },
     { name: 'wide', dim: 5 },
   );

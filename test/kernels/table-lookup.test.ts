@@ -1,34 +1,22 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { HEAP, HEAP_HEADER_BYTES, LOOKUP_CHUNK, LOOKUP_SCRATCH_BYTES, TABLE } from '../../src/memory/table-layout.js';
-import type { CompileEnvironment } from '../../src/runtime/lowering.js';
+import { LOOKUP_CHUNK, LOOKUP_SCRATCH_BYTES } from '../../src/memory/table-layout.js';
 import * as reference from '../../src/runtime/reference/table-lookup.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { sgdOptimizer, uniformInitializer } from '../../src/sparse/table-config.js';
 import { stream } from './both.js';
 import { KernelHarness } from './harness.js';
+import { layTable, type SegmentShape, type TestTable } from './table-maker.js';
 
 const HEAP_BYTES = 2 << 20;
 const h = await KernelHarness.create(4 << 20);
 
 /** A table of `dim` columns with rows for the `known` ids, over a heap of its own. */
-function makeTable(dim: number, log2Partitions: number, known: readonly bigint[]): HashTable {
-  const heap = h.alloc(HEAP_BYTES);
-  h.views.u32[heap / 4 + HEAP.top] = heap + Math.ceil(HEAP_HEADER_BYTES / 64) * 64;
-  h.views.u32[heap / 4 + HEAP.end] = heap + HEAP_BYTES;
-  const environment: Partial<CompileEnvironment> = {
-    ...{ arena: h.arena, views: h.views, kernels: h.wasm, heap, seed: 3 },
-    resource: (_, make) => make(environment as CompileEnvironment),
-    onStep: () => {},
+function makeTable(dim: number, log2Partitions: number, known: readonly bigint[]): TestTable {
+  const segment: SegmentShape = {
+    ...{ dim, optimizer: 'sgd', initializer: 'uniform', retriever: 'raw', compressor: 'fp32' },
+    ...{ rounds: false, varied: false, globalStep: 0 },
   };
-  const segments = [{ dim, initializer: uniformInitializer(-1, 1), optimizer: sgdOptimizer() }];
-  const table = HashTable.of(environment as CompileEnvironment, { name: 'table', segments });
-  // What the last run left in the arena is not zero, and a table begins empty.
-  const words = h.views.u32.subarray(table.address / 4);
-  h.views.u8.fill(0, words[TABLE.partitions]!, words[TABLE.partitions]! + 64 * 64);
-  h.views.u8.fill(0, words[TABLE.zeroRow]!, words[TABLE.zeroRow]! + words[TABLE.rowBytes]!);
-  words[TABLE.partitionsLog2] = log2Partitions;
+  const table = layTable(h, { segments: [segment], log2Partitions }, HEAP_BYTES);
   h.wasm.tableUpsert(table.address, h.putI64(known), known.length, h.alloc(known.length * 4), 0);
   return table;
 }

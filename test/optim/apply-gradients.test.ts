@@ -5,18 +5,28 @@ import { addBias, matMul } from '../../src/graph/ops/layers.js';
 import { reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
 import { globalStep, group, increment, placeholder, VARIABLES, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import { adagradOptimizer, ftrlOptimizer, type OptimizerConfig, sgdOptimizer } from '../../src/sparse/table-config.js';
+import type { OptimizerMessage } from '../../src/sparse/config-messages.js';
+import { ZerosInitializer } from '../../src/sparse/initializers.js';
+import { LearningRateFunction, type Rate } from '../../src/sparse/learning-rate.js';
+import { AdagradOptimizer, AdamOptimizer, FtrlOptimizer, SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { defineTable } from '../../src/sparse/table-config.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 import { MapTable } from '../sparse/map-table.js';
 
-const OPTIMIZERS: Record<string, OptimizerConfig> = {
-  sgd: sgdOptimizer(0.5),
-  adagrad: adagradOptimizer({ learningRate: 0.3, initialAccumulatorValue: 0.2, weightDecayFactor: 0.01 }),
-  ftrl: ftrlOptimizer({ learningRate: 0.2, initialAccumulatorValue: 0.4, beta: 1, l1: 0.01, l2: 0.1 }),
+const OPTIMIZERS: Record<string, OptimizerMessage> = {
+  sgd: SgdOptimizer({ learningRate: 0.5 }),
+  adagrad: AdagradOptimizer({ learningRate: 0.3, initialAccumulatorValue: 0.2, weightDecayFactor: 0.01 }),
+  ftrl: FtrlOptimizer({
+    learningRate: 0.2,
+    initialAccumulatorValue: 0.4,
+    beta: 1,
+    l1Regularization: 0.01,
+    l2Regularization: 0.1,
+  }),
 };
 
 /** loss = mean of x · bias, so the gradient of the bias is the mean of x. */
-function linear(width: number, optimizer: OptimizerConfig, learningRateFn?: (step: number) => number) {
+function linear(width: number, optimizer: OptimizerMessage, learningRate?: Rate) {
   const graph = new Graph();
   const x = placeholder(graph, 'x', width);
   const bias = variable(graph, 'bias', [width], () => new Float32Array(width));
@@ -25,7 +35,7 @@ function linear(width: number, optimizer: OptimizerConfig, learningRateFn?: (ste
   const [gradient] = gradients([loss], [bias]) as [Tensor];
   const step = increment(globalStep(graph));
   const updates = graph.nameScope('train', () =>
-    applyGradients([[gradient, bias]], optimizer, learningRateFn && { learningRateFn }),
+    applyGradients([[gradient, bias]], optimizer, learningRate === undefined ? {} : { learningRate }),
   );
   return { graph, loss, gradient, train: group(graph, [step, ...updates]) as Op };
 }
@@ -41,23 +51,20 @@ for (const [kind, optimizer] of Object.entries(OPTIMIZERS)) {
       for (const threads of backend === 'wasm' ? [1, 5] : [3]) {
         const { graph, gradient, train } = linear(WIDTH, optimizer);
         await withSession(graph, { backend, threads, deterministic: true }, async (session) => {
-          const config = {
-            name: 'row',
-            segments: [{ dim: WIDTH, initializer: { kind: 'zeros' as const }, optimizer }],
-          };
+          const config = defineTable('row', [{ dim: WIDTH, initializer: ZerosInitializer(), optimizer }]);
           const model = new MapTable(config, 0);
           for (let step = 0; step < 5; step++) {
             const [sum] = await session.run([gradient, train], feed(step));
             model.apply([{ ids: [0n], gradients: [[...(sum as Float32Array)]] }]);
           }
           const { weights, state } = model.rows.get(0n)!;
-          t.same([...session.readVariable('bias')], weights, `${backend}, ${threads} threads`);
+          t.same([...session.readVariable('bias')], [...weights], `${backend}, ${threads} threads`);
           const slots = ['bias/Adagrad', 'bias/Ftrl', 'bias/Ftrl_1'].filter((name) =>
             session.variableNames.includes(name),
           );
           t.same(
             slots.flatMap((name) => [...session.readVariable(name)]),
-            state,
+            [...state],
           );
         });
       }
@@ -80,10 +87,13 @@ t.test('slots are variables of their own, named after theirs, and start as the o
 
 t.test('a learning rate by step is asked with the steps done so far', async (t) => {
   const asked = new Set<number>();
-  const { graph, train } = linear(1, sgdOptimizer(99), (step) => {
-    asked.add(step);
-    return 1 + step / 10;
-  });
+  class Rising extends LearningRateFunction {
+    override call(step: number): number {
+      asked.add(step);
+      return 1 + step / 10;
+    }
+  }
+  const { graph, train } = linear(1, SgdOptimizer({ learningRate: 99 }), new Rising());
   await withSession(graph, { threads: 2 }, async (session) => {
     const x = { x: Float32Array.of(2, 2) };
     await session.run([train], x);
@@ -108,11 +118,12 @@ t.test('gradients that do not fit are refused', async (t) => {
     [gram, globalStep(graph), /global_step:0 is no float variable/],
   ];
   for (const [gradient, target, message] of cases) {
-    t.throws(() => applyGradients([[gradient, target]], sgdOptimizer()), { code: 'ML_GRAPH', message });
+    t.throws(() => applyGradients([[gradient, target]], SgdOptimizer()), { code: 'ML_GRAPH', message });
   }
   const twice = [
     [gram, w],
     [gram, w],
   ] as const;
-  t.throws(() => applyGradients(twice, sgdOptimizer()), { code: 'ML_GRAPH', message: /listed twice/ });
+  t.throws(() => applyGradients(twice, SgdOptimizer()), { code: 'ML_GRAPH', message: /listed twice/ });
+  t.throws(() => applyGradients([[gram, w]], AdamOptimizer()), { code: 'ML_UNSUPPORTED', message: /adam for .* w/ });
 });

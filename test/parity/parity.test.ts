@@ -57,9 +57,6 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Cases of handled modules that need parts which are not there yet: each must fail until it is taken off the list. */
-const PENDING: ReadonlySet<string> = new Set(['feature_slices adjacent_equal_slices_merge']);
-
 for (const [file, missing] of Object.entries(MISSING)) {
   const cases = readCases(fixture(file));
   t.test(`${file}: the modules without a handler are the known ones`, async (t) => {
@@ -70,8 +67,7 @@ for (const [file, missing] of Object.entries(MISSING)) {
     t.test(`${file}: ${parity.module} ${parity.case}`, async (t) => {
       const { status, reason } = await runCase(handlers, parity);
       if (status === 'not-applicable') t.comment(`not applicable: ${reason}`);
-      if (PENDING.has(`${parity.module} ${parity.case}`)) t.equal(status, 'fail', 'take it off the pending list');
-      else t.not(status, 'fail', reason);
+      t.not(status, 'fail', reason);
     });
   }
 }

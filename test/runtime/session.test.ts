@@ -12,7 +12,7 @@ import {
 } from '../../src/graph/ops/state.js';
 import { Session } from '../../src/runtime/session.js';
 import { embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { constantInitializer, sgdOptimizer } from '../../src/sparse/table-config.js';
+import { defineTable } from '../../src/sparse/table-config.js';
 import { BACKENDS, openSession, raggedOf, schemaOf, withSession } from './with-session.js';
 
 /** x [batch, 2] with values 1, 2, 3, … */
@@ -89,7 +89,7 @@ t.test('too many ids in a slice name the feed', async (t) => {
   const graph = new Graph();
   raggedPlaceholder(graph, 'other', 2);
   const ids = raggedPlaceholder(graph, 'ids', 2);
-  const table = { name: 't', segments: [{ dim: 1, initializer: constantInitializer(1), optimizer: sgdOptimizer() }] };
+  const table = defineTable('t', [{ dim: 1 }]);
   const looked = embeddingLookup(ids, table);
   const feeds = (row: bigint[]) => ({ other: raggedOf([[], []]), ids: raggedOf([row, []]) });
   for (const backend of BACKENDS) {

@@ -6,7 +6,7 @@ import { reduceMean } from '../../src/graph/ops/math.js';
 import { globalStep, group, increment, placeholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
 import type { SessionOptions } from '../../src/runtime/session.js';
-import { adagradOptimizer } from '../../src/sparse/table-config.js';
+import { AdagradOptimizer } from '../../src/sparse/optimizers.js';
 import { stream } from '../kernels/both.js';
 import { withSession } from './with-session.js';
 
@@ -30,7 +30,7 @@ function perceptron() {
   const grads = gradients([loss], parameters) as Tensor[];
   const updates = applyGradients(
     grads.map((grad, index) => [grad, parameters[index]!] as const),
-    adagradOptimizer({ learningRate: 0.1, initialAccumulatorValue: 0.1 }),
+    AdagradOptimizer({ learningRate: 0.1, initialAccumulatorValue: 0.1 }),
   );
   const train = group(graph, [increment(globalStep(graph)), ...updates]) as Op;
   return { graph, loss, train };

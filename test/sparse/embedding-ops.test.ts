@@ -5,13 +5,13 @@ import { concatColumns, reduceMean, rowDot } from '../../src/graph/ops/math.js';
 import { placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
 import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
-import { constantInitializer, sgdOptimizer, type TableConfig } from '../../src/sparse/table-config.js';
+import { ConstantsInitializer } from '../../src/sparse/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { defineTable } from '../../src/sparse/table-config.js';
 import { BACKENDS, openSession, raggedOf, withSession } from '../runtime/with-session.js';
 
-const table = (name: string, dim: number): TableConfig => ({
-  name,
-  segments: [{ dim, initializer: constantInitializer(1), optimizer: sgdOptimizer(1) }],
-});
+const table = (name: string, dim: number) =>
+  defineTable(name, [{ dim, initializer: ConstantsInitializer(1), optimizer: SgdOptimizer(), learningRate: 1 }]);
 
 for (const backend of BACKENDS) {
   t.test(`an update works although nothing needs the lookup itself (${backend})`, async (t) => {

@@ -6,7 +6,7 @@ import { Views } from '../../src/memory/views.js';
 import { compileKernels, instantiateKernels } from '../../src/runtime/load-kernels.js';
 import type { CompileEnvironment } from '../../src/runtime/lowering.js';
 import { partitionByHash } from '../../src/runtime/reference/sparse.js';
-import { tableApply, tableClear, tableEvict, tableFind, tableUpsert } from '../../src/runtime/reference/table.js';
+import * as reference from '../../src/runtime/reference/table.js';
 import { layHeapOut, TableMemory } from '../../src/runtime/table-memory.js';
 import type { WasmKernels } from '../../src/runtime/wasm-kernels.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
@@ -14,6 +14,15 @@ import type { TableConfig } from '../../src/sparse/table-config.js';
 import { TraceNames } from '../../src/trace/trace-names.js';
 
 const module = await compileKernels();
+
+/** The plain twins of the table kernels, by the names of the kernels. */
+function plainTableKernels(views: Views): Partial<WasmKernels> {
+  const plain = Object.entries(reference).map(([name, twin]) => [
+    name,
+    (...args: number[]) => (twin as (m: Views, ...rest: number[]) => unknown)(views, ...args),
+  ]);
+  return Object.fromEntries(plain) as Partial<WasmKernels>;
+}
 
 /** One slice of an update: unique ids and a gradient row for each. */
 export interface SliceGradients {
@@ -41,11 +50,7 @@ export class TableFixture {
         ? wasm
         : {
             ...wasm,
-            tableFind: (...args) => tableFind(views, ...args),
-            tableUpsert: (...args) => tableUpsert(views, ...args),
-            tableApply: (...args) => tableApply(views, ...args),
-            tableEvict: (...args) => tableEvict(views, ...args),
-            tableClear: (...args) => tableClear(views, ...args),
+            ...plainTableKernels(views),
             partitionByHash: (...args) => partitionByHash(views, ...args),
           };
     layHeapOut(views, arenaBytes, arenaBytes + heapBytes);

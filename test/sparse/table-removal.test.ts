@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { PARTITIONS } from '../../src/memory/table-layout.js';
-import { constantInitializer, sgdOptimizer, type TableConfig } from '../../src/sparse/table-config.js';
+import { ConstantsInitializer } from '../../src/sparse/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { defineTable } from '../../src/sparse/table-config.js';
 import { TableFixture } from './table-fixture.js';
 
-const CONFIG: TableConfig = {
-  name: 'table',
-  segments: [{ dim: 3, initializer: constantInitializer(2), optimizer: sgdOptimizer() }],
-};
+const CONFIG = defineTable('table', [{ dim: 3, initializer: ConstantsInitializer(2), optimizer: SgdOptimizer() }]);
 const DAY = 86400;
 
 /** Few ids, so that they come and go and come again; the slot of an id is bits 48 to 62. */

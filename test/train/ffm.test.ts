@@ -2,7 +2,7 @@ import t from 'tap';
 import type { SessionOptions } from '../../src/runtime/session.js';
 import { TABLES } from '../../src/sparse/embedding-ops.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
-import { sgdOptimizer, type TableConfig, uniformInitializer } from '../../src/sparse/table-config.js';
+import type { TableConfig } from '../../src/sparse/table-config.js';
 import { buildFfm, FFM_SLOTS } from '../../src/train/models/ffm.js';
 import { stream } from '../kernels/both.js';
 import { raggedOf, withSession } from '../runtime/with-session.js';
@@ -65,7 +65,7 @@ const worst = (a: readonly number[], b: readonly number[]) => Math.max(...a.map(
 
 t.test('a model written out in plain numbers has the same losses', async (t) => {
   const steps = 50;
-  const segment = { dim: 1, initializer: uniformInitializer(-0.05, 0.05), optimizer: sgdOptimizer() };
+  const segment = { initializer: { kind: 'uniform', minval: -0.05, maxval: 0.05 } } as const;
   const plain = new PlainFfm((id, component) => initialValue(segment, SEED, id, component));
   const expected = Array.from({ length: steps }, (_, step) => plain.step(batch(step)));
   t.ok(Math.abs(expected[0]! - Math.log(2)) < 1e-12, 'at first every id is absent and every logit zero');

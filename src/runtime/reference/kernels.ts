@@ -5,7 +5,7 @@ import * as dense from './dense.js';
 import * as optim from './optim/dense.js';
 import { addCountI64, advanceGeneration } from './program.js';
 import * as sparse from './sparse.js';
-import { tableApply, tableFind } from './table.js';
+import { tableApply, tableFind, tableRetrieve } from './table.js';
 
 export type BoundKernel = (...operands: number[]) => number;
 type PlainKernel = (m: Views, ...operands: number[]) => number | undefined;
@@ -24,6 +24,7 @@ export function referenceKernels(m: Views): ReadonlyMap<string, BoundKernel> {
       advanceGeneration,
       tableApply,
       tableFind,
+      tableRetrieve,
     };
     map = new Map(
       [...KERNELS.keys()].map((name) => {

@@ -24,13 +24,16 @@ function* updatesOf(m: Views, partition: number, slices: number, sliceCount: num
   }
 }
 
-/** Rows for ids that have none. Ids that were found keep what was found: an index that grows moves slots, not rows. */
-function insertAbsent(m: Views, table: number, updates: ReturnType<typeof updatesOf>): boolean {
-  for (const { id, slotWord, rowWord } of updates) {
+/** Rows for ids that have none. An index that grows moves slots, not rows, so the slots are looked up once more. */
+function insertAbsent(m: Views, table: number, updates: () => ReturnType<typeof updatesOf>): boolean {
+  for (const { id, slotWord, rowWord } of updates()) {
+    if (m.u32[slotWord] !== 0) continue;
     const slot = upsertSlot(m, table, id);
     if (slot === 0) return false;
-    if (m.u32[slotWord] === 0) m.u32[rowWord] = m.u32[slot / 4 + ROW]!;
+    m.u32[slotWord] = slot;
+    m.u32[rowWord] = m.u32[slot / 4 + ROW]!;
   }
+  for (const { id, slotWord } of updates()) m.u32[slotWord] = findSlot(m, table, id);
   return true;
 }
 
@@ -38,9 +41,8 @@ function insertAbsent(m: Views, table: number, updates: ReturnType<typeof update
 function sum(m: Views, table: number, updates: ReturnType<typeof updatesOf>, merged: number): number {
   const dim = m.u32[table / 4 + TABLE.dim]!;
   let count = 0;
-  for (const { id, gradient, slotWord } of updates) {
-    const slot = findSlot(m, table, id);
-    m.u32[slotWord] = slot;
+  for (const { gradient, slotWord } of updates) {
+    const slot = m.u32[slotWord]!;
     const row = m.u32[slot / 4 + ROW]!;
     if ((row & ROW_SUMMING) === 0) {
       m.u32[slot / 4 + ROW] = row + ROW_SUMMING;
@@ -78,7 +80,7 @@ export function tableApply(
 ): number {
   if (refusesStep(m, table)) return UPDATE_RESULT.refused;
   raiseUpdateTime(m, table, updateSec);
-  const insert = (partition: number) => insertAbsent(m, table, updatesOf(m, partition, slices, sliceCount));
+  const insert = (partition: number) => insertAbsent(m, table, () => updatesOf(m, partition, slices, sliceCount));
   if (sliceCount === 1) {
     for (let partition = first; partition < end; partition++) if (!insert(partition)) return UPDATE_RESULT.heapFull;
   }

@@ -1,5 +1,5 @@
 /** @file Plain twin of assembly/table/evict.ts: removal of rows by age, or of all. */
-import { BLOCK, BUCKET_BYTES, PARTITION, PARTITION_BYTES, TABLE } from '../../memory/table-layout.js';
+import { BLOCK, BUCKET_BYTES, PARTITION, TABLE } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 import { heapFree } from './heap.js';
 import { bucketsOf, idOf, liveSlots, partitionWord, TIME } from './table-index.js';
@@ -31,6 +31,7 @@ export function tableClear(m: Views, table: number, first: number, end: number):
       heapFree(m, heap, block, m.u32[block / 4 + BLOCK.bytes]!);
       block = next;
     }
-    m.u32.fill(0, partition, partition + PARTITION_BYTES / 4);
+    // The lock, which the caller may hold, and what follows it stay.
+    m.u32.fill(0, partition, partition + PARTITION.lock);
   }
 }

@@ -11,7 +11,7 @@ import { Graph, type Op } from '../../graph/graph.js';
 import { sigmoid, sigmoidCrossEntropyWithLogits } from '../../graph/ops/layers.js';
 import { addN, reduceMean, rowDot } from '../../graph/ops/math.js';
 import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../graph/ops/state.js';
-import { ftrlOptimizer, sgdOptimizer } from '../../sparse/table-config.js';
+import { FtrlOptimizer, SgdOptimizer } from '../../sparse/optimizers.js';
 import type { ModelSpec } from '../model-spec.js';
 
 export const FFM_SLOTS = 6;
@@ -35,8 +35,8 @@ export function buildFfm(idsPerFeature = 5): ModelSpec {
     features.createFeatureSlot({
       name: feature.op.name,
       hasBias: i < BIAS_SLOTS,
-      biasOptimizer: ftrlOptimizer({ learningRate: 0.1, initialAccumulatorValue: 1e-6, beta: 1 }),
-      defaultVecOptimizer: sgdOptimizer(0.1),
+      biasOptimizer: FtrlOptimizer({ learningRate: 0.1, initialAccumulatorValue: 1e-6, beta: 1 }),
+      defaultVecOptimizer: SgdOptimizer({ learningRate: 0.1 }),
     }),
   );
   const pairs = INTERACTIONS.map(([user, item, dim]): [number, FeatureSlice, number, FeatureSlice] => [

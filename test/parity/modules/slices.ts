@@ -2,7 +2,10 @@
 import { FirstN, ReduceMean, ReduceSum } from '../../../src/feature/combiners.js';
 import { createEmbeddingSlices } from '../../../src/feature/embedding-slices.js';
 import { FeatureFactory } from '../../../src/feature/feature-slot.js';
-import { adagradOptimizer, sgdOptimizer } from '../../../src/sparse/table-config.js';
+import { LearningRateFunction, PolynomialDecay, printRate } from '../../../src/sparse/learning-rate.js';
+import { planOptimizer } from '../../../src/sparse/optimizer-plan.js';
+import { AdagradOptimizer, SgdOptimizer } from '../../../src/sparse/optimizers.js';
+import type { RatedSegment } from '../../../src/sparse/table-messages.js';
 import { RaggedTensor } from '../../../src/tensor/ragged-tensor.js';
 import { Tensor } from '../../../src/tensor/tensor.js';
 import { fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
@@ -34,18 +37,45 @@ interface SliceCase {
   readonly lr_fn?: string;
 }
 
-/** Slices of a slot, with equal neighbours merged. The rate of warm-up steps belongs to the optimizers' configs. */
+/** A rate that a case knows only by its text. */
+class NamedRate extends LearningRateFunction {
+  readonly #text: string;
+
+  constructor(text: string) {
+    super();
+    this.#text = text;
+  }
+
+  override toString(): string {
+    return this.#text;
+  }
+}
+
+function rateText({ segment, rate }: RatedSegment): string {
+  if (!(rate instanceof PolynomialDecay)) return printRate(rate);
+  const { initialLearningRate, decaySteps, endLearningRate } = rate;
+  const configured = planOptimizer(segment.optConfig ?? {}, segment.dimSize ?? 0).learningRate;
+  const end = endLearningRate === configured ? 'the configured rate' : endLearningRate;
+  return `polynomial decay from ${initialLearningRate} over ${decaySteps} steps to ${end}`;
+}
+
+/** Slices of a slot, with equal neighbours merged. */
 function mergedSlices(slices: readonly SliceCase[]) {
   const slot = new FeatureFactory().createFeatureSlot({ name: 'slot' });
   for (const { dim, opt, lr_fn } of slices) {
-    const kind = typeof opt === 'string' ? opt : Object.keys(opt)[0];
+    const [kind, given] = typeof opt === 'string' ? [opt, {}] : Object.entries(opt)[0]!;
+    const { warmup_steps: warmupSteps = 0 } = fieldsOf(given, [], ['warmup_steps']) as { warmup_steps?: number };
     if (kind !== 'sgd' && kind !== 'adagrad') throw new UnknownForm(`optimizer ${kind}`);
     slot.addFeatureSlice(dim, {
-      optimizer: kind === 'sgd' ? sgdOptimizer() : adagradOptimizer(),
-      ...(lr_fn === undefined ? {} : { learningRateFn: Object.assign(() => 0, { toString: () => lr_fn }) }),
+      optimizer: kind === 'sgd' ? SgdOptimizer({ warmupSteps }) : AdagradOptimizer({ warmupSteps }),
+      ...(lr_fn === undefined ? {} : { learningRate: new NamedRate(lr_fn) }),
     });
   }
-  return { merged_dims: slot.mergedSegments.map(({ dim }) => dim), unmerged_dims: slices.map(({ dim }) => dim) };
+  return {
+    merged_dims: slot.mergedSegments.map(({ segment }) => segment.dimSize),
+    unmerged_dims: slices.map(({ dim }) => dim),
+    first_lr: rateText(slot.mergedSegments[0]!),
+  };
 }
 
 function featureSlices({ case: name, input }: ParityCase) {

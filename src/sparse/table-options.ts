@@ -1,0 +1,28 @@
+/** @file How tables are made, and how they are named for other threads. */
+import type { TableMemory, TableMemoryHandle } from '../runtime/table-memory.js';
+import type { EmbeddingHashTableConfig } from './config-messages.js';
+import type { GateOptions } from './update-gate.js';
+
+export interface TableOptions extends GateOptions {
+  /** What first values of random initializers depend on, besides the id. */
+  readonly seed?: number;
+  /** What a gradient that is NaN or infinite does: fail the call (default), or leave its row alone and be counted. */
+  readonly badGradients?: 'fail' | 'skip';
+  /** Unix seconds; the wall clock unless told. Only reinitialize asks. */
+  readonly nowSec?: () => number;
+}
+
+/** Names a table for other threads; survives `postMessage`. */
+export interface HashTableHandle {
+  readonly memory: TableMemoryHandle;
+  readonly addresses: readonly number[];
+  readonly name: string;
+  readonly tableConfig: EmbeddingHashTableConfig;
+  /** Rates that are functions stay with the thread that made the table: null. */
+  readonly rates: readonly (number | null)[];
+}
+
+export interface AttachOptions extends GateOptions, Pick<TableOptions, 'nowSec'> {
+  /** The memory as this thread has it already, for threads that hold several tables of one memory. */
+  readonly memory?: TableMemory;
+}
