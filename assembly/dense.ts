@@ -6,6 +6,6 @@ export * from "./dense/activation";
 export * from "./dense/elementwise";
 export * from "./dense/gemm";
 export * from "./dense/loss";
-export * from "./dense/optimizers";
+export { applyAdagradF32, applyFtrlF32, applySgdF32 } from "./dense/optimizers";
 export * from "./dense/reduce";
 export * from "./dense/rows";

@@ -1,7 +1,7 @@
 // Row optimizers: one step of the `n` weights of a segment, from its gradient, in place. adagrad, sgd and ftrl are with the
 // dense kernels, which use the same rules.
 export * from "./optim/accumulate";
-export * from "./optim/adam";
+export { applyAdamF32, applyAmsgradF32 } from "./optim/adam";
 export * from "./optim/decorate";
 export * from "./optim/dense";
 export * from "./optim/ftrl";

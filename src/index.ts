@@ -61,10 +61,18 @@ export type { FeedMap } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export type { BackendName } from './runtime/pool/protocol.js';
 export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
+export { TableMemory, type TableMemoryHandle, type TableMemoryOptions } from './runtime/table-memory.js';
 
 // Embedding tables: their ops, their rows, their configuration.
 export { applyEmbeddingGradients, embeddingLookup, TABLES } from './sparse/embedding-ops.js';
-export { HashTable, type TableRowView } from './sparse/hash-table.js';
+export type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './sparse/embedding-table.js';
+export {
+  type AttachOptions,
+  HashTable,
+  type HashTableHandle,
+  type TableOptions,
+  type TableRowView,
+} from './sparse/hash-table.js';
 export {
   BatchSoftmaxInitializer,
   ConstantsInitializer,
@@ -99,6 +107,7 @@ export {
   SgdOptimizer,
   withStochasticRounding,
 } from './sparse/optimizers.js';
+export { PeriodicEviction, type PeriodicEvictionOptions } from './sparse/periodic-eviction.js';
 export {
   defineTable,
   generateTestHashTableConfig,

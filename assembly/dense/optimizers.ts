@@ -1,9 +1,11 @@
 // Optimizer steps over `n` consecutive floats, f32 at every operation and no fused multiply-add. Lanes are
-// independent, so body and tail agree bit for bit. The table code calls these once per row (n = 1..64, any 4-byte
-// alignment), the dense part once per range: no branch here depends on the data.
+// independent, so body and tail agree bit for bit. The table code runs these once per row (n = 1..64, any 4-byte
+// alignment), the dense part once per range: no branch here depends on the data. A rule is a function that is put into
+// its caller's loop, and a kernel that is that function alone.
 
 /** w -= lr * g. */
-export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
+// @ts-ignore: decorator
+@inline export function sgdStep(w: usize, g: usize, n: i32, lr: f32): void {
   const rate = f32x4.splat(lr);
   let left = n;
   while (left >= 4) {
@@ -20,8 +22,13 @@ export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
   }
 }
 
+export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
+  sgdStep(w, g, n, lr);
+}
+
 /** h = g + decay * w; norm += h * h; w -= lr / sqrt(norm) * h. No epsilon: the initial norm is what keeps it finite. */
-export function applyAdagradF32(w: usize, norm: usize, g: usize, n: i32, lr: f32, decay: f32): void {
+// @ts-ignore: decorator
+@inline export function adagradStep(w: usize, norm: usize, g: usize, n: i32, lr: f32, decay: f32): void {
   const rate = f32x4.splat(lr);
   const shrink = f32x4.splat(decay);
   let left = n;
@@ -49,13 +56,18 @@ export function applyAdagradF32(w: usize, norm: usize, g: usize, n: i32, lr: f32
   }
 }
 
+export function applyAdagradF32(w: usize, norm: usize, g: usize, n: i32, lr: f32, decay: f32): void {
+  adagradStep(w, norm, g, n, lr, decay);
+}
+
 /**
  * norm' = norm + g * g; s = (sqrt(norm') - sqrt(norm)) / lr; zero' = zero + (g - s * w);
  * w = lr * (neg(zero') * l1 - zero') / ((sqrt(norm') + beta) + l2 * lr) where |zero'| > l1, else 0.
  *
  * neg is 1 where the sign bit is set and 0 elsewhere, not the sign: upstream's numbers depend on it.
  */
-export function applyFtrlF32(
+// @ts-ignore: decorator
+@inline export function ftrlStep(
   w: usize, norm: usize, zero: usize, g: usize, n: i32, lr: f32, beta: f32, l1: f32, l2: f32,
 ): void {
   const l2lr: f32 = l2 * lr;
@@ -101,4 +113,10 @@ export function applyFtrlF32(
     g += 4;
     left--;
   }
+}
+
+export function applyFtrlF32(
+  w: usize, norm: usize, zero: usize, g: usize, n: i32, lr: f32, beta: f32, l1: f32, l2: f32,
+): void {
+  ftrlStep(w, norm, zero, g, n, lr, beta, l1, l2);
 }

@@ -36,9 +36,10 @@ function nextPower(power: f32, beta: f32): f32 {
   return next < <f32>1.17549435e-38 ? 0 : next;
 }
 
+/** A step of either; `keepsMax` is amsgrad. Both flags are known where it is put. */
 // @ts-ignore: decorator
 @inline
-function run(
+export function adamStep(
   w: usize, state: usize, g: usize, n: i32,
   lr: f32, beta1: f32, beta2: f32, decay: f32, epsilon: f32, nesterov: bool, keepsMax: bool,
 ): void {
@@ -74,8 +75,8 @@ export function applyAdamF32(
   w: usize, state: usize, g: usize, n: i32,
   lr: f32, beta1: f32, beta2: f32, decay: f32, epsilon: f32, nesterov: i32,
 ): void {
-  if (nesterov != 0) run(w, state, g, n, lr, beta1, beta2, decay, epsilon, true, false);
-  else run(w, state, g, n, lr, beta1, beta2, decay, epsilon, false, false);
+  if (nesterov != 0) adamStep(w, state, g, n, lr, beta1, beta2, decay, epsilon, true, false);
+  else adamStep(w, state, g, n, lr, beta1, beta2, decay, epsilon, false, false);
 }
 
 /** Adam with vhat' = max(vhat, v') in place of v' in the denominator. State: m[n], v[n], vhat[n], power1, power2. */
@@ -83,6 +84,6 @@ export function applyAmsgradF32(
   w: usize, state: usize, g: usize, n: i32,
   lr: f32, beta1: f32, beta2: f32, decay: f32, epsilon: f32, nesterov: i32,
 ): void {
-  if (nesterov != 0) run(w, state, g, n, lr, beta1, beta2, decay, epsilon, true, true);
-  else run(w, state, g, n, lr, beta1, beta2, decay, epsilon, false, true);
+  if (nesterov != 0) adamStep(w, state, g, n, lr, beta1, beta2, decay, epsilon, true, true);
+  else adamStep(w, state, g, n, lr, beta1, beta2, decay, epsilon, false, true);
 }

@@ -1,9 +1,9 @@
 // Steps of optimizers on rows that are found, once their gradients are known to be finite.
-import { applyAdagradF32, applyFtrlF32, applySgdF32 } from "../dense/optimizers";
-import { applyAdamF32 } from "../optim/adam";
+import { adagradStep, ftrlStep, sgdStep } from "../dense/optimizers";
+import { adamStep } from "../optim/adam";
 import { roundToHalfF32 } from "../optim/decorate";
 import { applyOptimizerF32 } from "../optim/step";
-import { isFinite4, isFiniteRow } from "./finite";
+import { EXPONENT, isFinite4, isFiniteRow, largerExponents } from "./finite";
 import { gradientAt, rowAt } from "./listing";
 import { backward, renewScale, RETRIEVE_ONE_BIT } from "./retriever";
 
@@ -79,24 +79,24 @@ export function stepRow(table: usize, row: usize, gradient: usize): void {
   if (!special && optimizer == ADAGRAD) {
     for (let q = list; q < end; q += 4) {
       const row = rowAt<L>(q, rows);
-      applyAdagradF32(row + offset, row + state, gradientAt<L>(q, list, gradients, strideBytes) + offset, dim, lr, a);
+      adagradStep(row + offset, row + state, gradientAt<L>(q, list, gradients, strideBytes) + offset, dim, lr, a);
     }
   } else if (!special && optimizer == SGD) {
     for (let q = list; q < end; q += 4) {
-      applySgdF32(rowAt<L>(q, rows) + offset, gradientAt<L>(q, list, gradients, strideBytes) + offset, dim, lr);
+      sgdStep(rowAt<L>(q, rows) + offset, gradientAt<L>(q, list, gradients, strideBytes) + offset, dim, lr);
     }
   } else if (!special && optimizer == FTRL) {
     const zero = state + (<usize>dim << 2);
     for (let q = list; q < end; q += 4) {
       const row = rowAt<L>(q, rows);
       const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
-      applyFtrlF32(row + offset, row + state, row + zero, gradient, dim, lr, a, b, c);
+      ftrlStep(row + offset, row + state, row + zero, gradient, dim, lr, a, b, c);
     }
   } else if (!special && optimizer == ADAM) {
     for (let q = list; q < end; q += 4) {
       const row = rowAt<L>(q, rows);
       const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
-      applyAdamF32(row + offset, row + state, gradient, dim, lr, a, b, c, d, 0);
+      adamStep(row + offset, row + state, gradient, dim, lr, a, b, c, d, false, false);
     }
   } else {
     renewScale(segment);
@@ -107,21 +107,27 @@ export function stepRow(table: usize, row: usize, gradient: usize): void {
   }
 }
 
-/** Most significant bits of the gradients of a list, folded: whether each of them is finite. */
+/** True when each gradient of a list is finite: one test for all of them. */
 // @ts-ignore: decorator
 @inline function areFinite<L>(list: usize, end: usize, dim: u32, gradients: usize, strideBytes: usize): bool {
+  const blocks = <usize>(dim & ~15) << 2;
   const body = <usize>(dim & ~3) << 2;
   const bytes = <usize>dim << 2;
-  const exponent = i32x4.splat(0x7f800000);
-  let largest = i32x4.splat(0);
+  let a = i32x4.splat(0), b = a;
   let tail: u32 = 0;
   for (let q = list; q < end; q += 4) {
     const gradient = gradientAt<L>(q, list, gradients, strideBytes);
     let c: usize = 0;
-    for (; c < body; c += 16) largest = i32x4.max_s(largest, v128.and(v128.load(gradient + c), exponent));
-    for (; c < bytes; c += 4) tail = max<u32>(tail, load<u32>(gradient + c) & 0x7f800000);
+    for (; c < blocks; c += 64) {
+      a = largerExponents(a, v128.load(gradient + c));
+      b = largerExponents(b, v128.load(gradient + c, 16));
+      a = largerExponents(a, v128.load(gradient + c, 32));
+      b = largerExponents(b, v128.load(gradient + c, 48));
+    }
+    for (; c < body; c += 16) a = largerExponents(a, v128.load(gradient + c));
+    for (; c < bytes; c += 4) tail = max<u32>(tail, load<u32>(gradient + c) & EXPONENT);
   }
-  return tail != 0x7f800000 && isFinite4(largest);
+  return tail != EXPONENT && isFinite4(i32x4.max_s(a, b));
 }
 
 /**

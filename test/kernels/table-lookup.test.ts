@@ -7,7 +7,7 @@ import { stream } from './both.js';
 import { KernelHarness } from './harness.js';
 import { layTable, type SegmentShape, type TestTable } from './table-maker.js';
 
-const HEAP_BYTES = 2 << 20;
+const HEAP_BYTES = 1 << 19;
 const h = await KernelHarness.create(4 << 20);
 
 /** A table of `dim` columns with rows for the `known` ids, over a heap of its own. */

@@ -109,7 +109,7 @@ export function isApproximate(shape: TableShape): boolean {
 }
 
 /** An empty table with a heap, in memory that need not be clear. */
-export function layTable(h: KernelHarness, shape: TableShape, heapBytes = shape.heapBytes ?? 1 << 20): TestTable {
+export function layTable(h: KernelHarness, shape: TableShape, heapBytes = shape.heapBytes ?? 1 << 19): TestTable {
   const { segments, log2Partitions, serving = false, badGradients = 'fail' } = shape;
   const sum = (value: (segment: SegmentShape) => number) => segments.reduce((total, s) => total + value(s), 0);
   const dim = sum((s) => s.dim);

@@ -2,11 +2,17 @@ import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { concatColumns, reduceMean, rowDot } from '../../src/graph/ops/math.js';
-import { placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
+import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
 import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
-import { ConstantsInitializer } from '../../src/sparse/initializers.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { ConstantsInitializer, ZerosInitializer } from '../../src/sparse/initializers.js';
+import {
+  BatchSoftmaxOptimizer,
+  FixedR8Compressor,
+  Fp16Compressor,
+  OneBitCompressor,
+  SgdOptimizer,
+} from '../../src/sparse/optimizers.js';
 import { defineTable } from '../../src/sparse/table-config.js';
 import { BACKENDS, openSession, raggedOf, withSession } from '../runtime/with-session.js';
 
@@ -92,6 +98,102 @@ for (const backend of BACKENDS) {
     await session.close();
   });
 }
+
+t.test('a quantizing table shows what serving would read, and trains the weights behind it', async (t) => {
+  for (const backend of BACKENDS) {
+    const graph = new Graph();
+    const quantized = defineTable('quantized', [
+      {
+        dim: 2,
+        initializer: ConstantsInitializer(0.3),
+        optimizer: SgdOptimizer(),
+        compressor: FixedR8Compressor(),
+        learningRate: 1,
+      },
+      {
+        dim: 1,
+        initializer: ConstantsInitializer(0.5),
+        optimizer: SgdOptimizer(),
+        compressor: OneBitCompressor(200, 2),
+        learningRate: 1,
+      },
+    ]);
+    const ids = raggedPlaceholder(graph, 'ids', 3);
+    const looked = embeddingLookup(ids, quantized);
+    const seed = placeholder(graph, 'seed', 3);
+    const updates = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]);
+    await withSession(graph, { backend, threads: 2, batchSize: 4 }, async (session) => {
+      const feeds = { ids: raggedOf([[5n], [5n, 6n]]), seed: Float32Array.of(0.01, 0, 0, 0, 0, 0.1) };
+      await session.run([...updates], feeds);
+      const rows = [...HashTable.of(session, quantized).rows()].map((row) => [...row.weights]);
+      // One bit: the gradient goes through 2 * tanh(w), whose slope is 2 * (1 - tanh(w)^2), and both rows had 0.5.
+      const slope = 2 * (1 - Math.tanh(0.5) ** 2);
+      const expected = [
+        [0.3 - 0.01, 0.3, 0.5 - 0.1 * slope],
+        [0.3, 0.3, 0.5 - 0.1 * slope],
+      ];
+      t.ok(
+        rows.flat().every((value, i) => Math.abs(value - expected.flat()[i]!) < 1e-6),
+        `${backend}: ${rows}`,
+      );
+      const [shown] = await session.run([looked], feeds);
+      const steps = (value: number) => Math.round(value * 128) / 128;
+      const show = ([a, b, c]: readonly number[]) => [steps(a!), steps(b!), 2 * Math.tanh(c!)];
+      const [five, six] = expected.map(show) as [number[], number[]];
+      const pooled = [...five, ...five.map((value, i) => value + six[i]!)];
+      t.ok(
+        (shown as Float32Array).every((value, i) => Math.abs(value - pooled[i]!) < 1e-5),
+        `${backend} shows ${shown}, not ${pooled}`,
+      );
+      t.same(HashTable.of(session, quantized).lookup(BigInt64Array.of(5n)), (shown as Float32Array).slice(0, 3));
+    });
+  }
+});
+
+t.test('steps warm rates up, count steps for batch_softmax, and refuse gradients that are not finite', async (t) => {
+  for (const backend of BACKENDS) {
+    const graph = new Graph();
+    const counting = defineTable('counting', [
+      { dim: 1, optimizer: BatchSoftmaxOptimizer({ learningRate: 0.5 }), initializer: ZerosInitializer() },
+      { dim: 1, optimizer: SgdOptimizer({ learningRate: 1, warmupSteps: 2 }), initializer: ZerosInitializer() },
+    ]);
+    const ids = raggedPlaceholder(graph, 'ids', 1);
+    const looked = embeddingLookup(ids, counting);
+    const seed = placeholder(graph, 'seed', 2);
+    const updates = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]);
+    const train = group(graph, [increment(globalStep(graph)), ...updates]);
+    const session = await openSession(graph, { backend, threads: 2, batchSize: 2 });
+    const step = (value: number) =>
+      session.run([train], { ids: raggedOf([[1n]]), seed: Float32Array.of(value, value) });
+    const table = HashTable.of(session, counting);
+    for (let i = 0; i < 4; i++) await step(1);
+    // Steps seen are 0 to 3: intervals 0, 1, 1, 1 at rate 0.5; rates 0, 0.5, 1, 1.
+    t.same([...table.lookup(BigInt64Array.of(1n))], [0.875, -2.5]);
+    await t.rejects(step(Number.NaN), { code: 'ML_GRADIENT', message: /gradient of table counting is not finite/ });
+    t.equal(table.badGradientRows, 1);
+    await session.close();
+  }
+});
+
+t.test('a serving table can be looked up in a graph, and not updated', async (t) => {
+  const graph = new Graph();
+  const serving = defineTable('serving', [{ dim: 2, compressor: Fp16Compressor() }], { entryType: 'serving' });
+  const looked = embeddingLookup(raggedPlaceholder(graph, 'ids', 2), serving);
+  const seed = placeholder(graph, 'seed', 2);
+  const [update] = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]) as [Op];
+  await withSession(graph, { threads: 1 }, async (session) => {
+    HashTable.of(session, serving).assign(BigInt64Array.of(1n, 2n), Float32Array.of(1, 2, 0.5, 4));
+    const feeds = {
+      ids: raggedOf([
+        [1n, 2n],
+        [2n, 3n],
+      ]),
+      seed: new Float32Array(4),
+    };
+    t.same(await session.run([looked], feeds), [Float32Array.of(1.5, 6, 0.5, 4)]);
+    await t.rejects(session.run([update], feeds), { code: 'ML_TABLE_SERVING' });
+  });
+});
 
 t.test('gradients and ids that do not fit are refused', async (t) => {
   const graph = new Graph();

@@ -231,11 +231,15 @@ t.test('the summary has the numbers of upstream', async (t) => {
 });
 
 t.test('a wide table makes room for itself, and others find theirs again', async (t) => {
-  const [narrow, wide] = [testTable(2), testTable(16384)];
+  const large = await TableMemory.create({ budgetBytes: 24 << 20 });
+  const [narrow, wide] = [2, 16384].map((dim) =>
+    HashTable.create(large, { name: '', instance: generateTestHashTableConfig(dim) }),
+  ) as [HashTable, HashTable];
   narrow.assign(ids(1n), floats(1, 2));
   const row = Float32Array.from({ length: 16384 }, (_, i) => i);
+  const list = BigInt64Array.from({ length: 20 }, (_, i) => BigInt(i));
   wide.assign(
-    BigInt64Array.from({ length: 20 }, (_, i) => BigInt(i)),
+    list,
     Float32Array.from({ length: 20 * 16384 }, (_, i) => i % 16384),
   );
   t.strictSame(wide.lookup(ids(19n)), row);
