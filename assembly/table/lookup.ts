@@ -33,6 +33,22 @@ import { CHUNK, findRows, touchLines } from "./find";
 }
 
 // @ts-ignore: decorator
+@inline function sum8(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
+  let a0 = f32x4.splat(0), a1 = a0;
+  if (resumed) {
+    a0 = v128.load(out + c);
+    a1 = v128.load(out + c, 16);
+  }
+  for (; q < e; q += 4) {
+    const row = <usize>load<u32>(q) + c;
+    a0 = f32x4.add(a0, v128.load(row));
+    a1 = f32x4.add(a1, v128.load(row, 16));
+  }
+  v128.store(out + c, a0);
+  v128.store(out + c, a1, 16);
+}
+
+// @ts-ignore: decorator
 @inline function sum4(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
   let a = resumed ? v128.load(out + c) : f32x4.splat(0);
   for (; q < e; q += 4) a = f32x4.add(a, v128.load(<usize>load<u32>(q) + c));
@@ -50,6 +66,10 @@ import { CHUNK, findRows, touchLines } from "./find";
 @inline function sumRows(q: usize, e: usize, bytes: usize, out: usize, resumed: bool): void {
   let c: usize = 0;
   for (; c + 64 <= bytes; c += 64) sum16(q, e, c, out, resumed);
+  if (c + 32 <= bytes) {
+    sum8(q, e, c, out, resumed);
+    c += 32;
+  }
   for (; c + 16 <= bytes; c += 16) sum4(q, e, c, out, resumed);
   for (; c < bytes; c += 4) sum1(q, e, c, out, resumed);
 }
