@@ -1,6 +1,6 @@
 // Lookup of many ids at once. Chunks keep many cache misses in flight: hash all, touch all, probe all.
 import { mix64 } from "../hash";
-import { hitSlot, idBits, partitionAt, probe, ROW_REMOVED } from "./index";
+import { hitSlot, idBits, nextBucket, partitionAt, probe, ROW_REMOVED } from "./index";
 
 /** Ids that are looked up together. src/memory/table-layout.ts sizes scratch memory by the same number. */
 export const CHUNK: u32 = 512;
@@ -124,40 +124,68 @@ export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): 
   return slot;
 }
 
-/** Row of the id at `id`, which is not the first match of its first bucket, or the table's zero row. */
-function rowBeyond(table: usize, bucket: usize, id: usize): u32 {
-  const key = load<i64>(id);
-  const slot = probe(partitionAt(table, mix64(<u64>key)), bucket, key);
-  return slot != 0 ? load<u32>(slot, 32) : load<u32>(table, 28);
-}
-
-/** Row of the id at `id`, or the table's zero row. */
+/**
+ * at[0] = row of the id at `id`, if it is the first match of the bucket that at[0] names; else the bucket stays there and
+ * `at` is listed. Returns the end of the list.
+ */
 // @ts-ignore: decorator
-@inline function rowFrom(table: usize, bucket: usize, id: usize): u32 {
+@inline function rowOrListed(at: usize, id: usize, list: usize): usize {
+  const bucket = <usize>load<u32>(at);
   const bits = idBits(bucket, v128.load_splat<i64>(id));
   let row: u32 = 0;
   if (bits != 0) row = load<u32>(hitSlot(bucket, bits), 32);
-  if (row <= ROW_REMOVED) row = rowBeyond(table, bucket, id);
-  return row;
+  if (row > ROW_REMOVED) store<u32>(at, row);
+  else {
+    store<u32>(list, <u32>at);
+    list += 4;
+  }
+  return list;
 }
 
-/** rows[i] = row of ids[i], or the table's zero row, for a chunk of ids. */
+/** Brings the second buckets of listed ids near. The id of the address `at` is at idOf + 2 * at. */
+function touchSecond(table: usize, idOf: usize, list: usize, end: usize): i32 {
+  let seen: i32 = 0;
+  for (; list < end; list += 4) {
+    const at = <usize>load<u32>(list);
+    const partition = partitionAt(table, mix64(load<u64>(idOf + (at << 1))));
+    seen |= load<i32>(nextBucket(partition, <usize>load<u32>(at)));
+  }
+  return seen;
+}
+
+/** Rows of listed ids: those that are absent or further on. */
+function findListed(table: usize, idOf: usize, list: usize, end: usize): void {
+  const zeroRow = load<u32>(table, 28);
+  for (; list < end; list += 4) {
+    const at = <usize>load<u32>(list);
+    const id = load<i64>(idOf + (at << 1));
+    const slot = probe(partitionAt(table, mix64(<u64>id)), <usize>load<u32>(at), id);
+    store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
+  }
+}
+
+/** rows[i] = row of ids[i], or the table's zero row, for a chunk of ids. Behind the chunk is room for a list of them. */
 export function findRows(table: usize, ids: usize, n: u32, rows: usize): void {
   touchBuckets(table, ids, n, rows);
   const end = rows + (<usize>n << 2);
   const fours = rows + (<usize>(n & ~3) << 2);
+  const idOf = ids - (rows << 1);
+  const list = rows + (CHUNK << 2);
+  let listEnd = list;
   let at = rows;
   for (; at < fours; at += 16) {
-    store<u32>(at, rowFrom(table, <usize>load<u32>(at), ids));
-    store<u32>(at, rowFrom(table, <usize>load<u32>(at, 4), ids + 8), 4);
-    store<u32>(at, rowFrom(table, <usize>load<u32>(at, 8), ids + 16), 8);
-    store<u32>(at, rowFrom(table, <usize>load<u32>(at, 12), ids + 24), 12);
+    listEnd = rowOrListed(at, ids, listEnd);
+    listEnd = rowOrListed(at + 4, ids + 8, listEnd);
+    listEnd = rowOrListed(at + 8, ids + 16, listEnd);
+    listEnd = rowOrListed(at + 12, ids + 24, listEnd);
     ids += 32;
   }
   for (; at < end; at += 4) {
-    store<u32>(at, rowFrom(table, <usize>load<u32>(at), ids));
+    listEnd = rowOrListed(at, ids, listEnd);
     ids += 8;
   }
+  touchSecond(table, idOf, list, listEnd);
+  findListed(table, idOf, list, listEnd);
 }
 
 /**

@@ -6,6 +6,9 @@
 import { gatherRowsF32 } from "../sparse";
 import { CHUNK, findRows, touchLines } from "./find";
 
+/** Of rows whose sums are next; about what the nearest cache holds beside all else. */
+const NEAR_BYTES: u32 = 32768;
+
 /**
  * 16 columns at `c` of the rows `q`..`e`, added up in registers. `c` is in bytes. Wider would need fewer walks over the
  * rows, but the compiler loads all columns of a row before it adds the first, and runs out of registers.
@@ -129,7 +132,7 @@ function sumPart(q: usize, e: usize, bytes: usize, out: usize, resumed: bool): v
 
 /**
  * out[r, :] = sum of the embeddings of the ids splits[r]..splits[r + 1], counted from splits[0]; absent ids count as
- * zeros and are not inserted, an empty row is zeros. `scratch` has room for a chunk of addresses.
+ * zeros and are not inserted, an empty row is zeros. `scratch` has room for two chunks of addresses.
  */
 export function tableLookupSumF32(
   table: usize, ids: usize, splits: usize, rows: u32, out: usize, outStride: u32, scratch: usize,
@@ -139,19 +142,27 @@ export function tableLookupSumF32(
   const strideBytes = <usize>outStride << 2;
   const lastSplit = splits + (<usize>rows << 2);
   const n = load<u32>(lastSplit);
+  // As many rows as stay in the nearest cache from touch to sum.
+  const near = max<u32>(NEAR_BYTES / <u32>bytes, 8);
   let split = splits;
   let s = load<u32>(splits);
+  let found = s;
+  let at: usize = 0;
   let resumed = false;
   do {
-    const chunkEnd = s + min(CHUNK, n - s);
-    findRows(table, ids, chunkEnd - s, scratch);
-    touchLines(scratch, chunkEnd - s, bytes, aligned);
-    // Where the row of position 0 would be, perhaps below address 0.
-    const at = scratch - (<usize>s << 2);
+    if (s == found) {
+      found = s + min(CHUNK, n - s);
+      findRows(table, ids, found - s, scratch);
+      ids += <usize>(found - s) << 3;
+      // Where the row of position 0 would be, perhaps below address 0.
+      at = scratch - (<usize>s << 2);
+    }
+    const end = min(s + near, found);
+    touchLines(at + (<usize>s << 2), end - s, bytes, aligned);
     if (resumed) {
       const bagEnd = load<u32>(split, 4);
-      sumPart(scratch, at + (<usize>min(bagEnd, chunkEnd) << 2), bytes, out, true);
-      resumed = bagEnd > chunkEnd;
+      sumPart(at + (<usize>s << 2), at + (<usize>min(bagEnd, end) << 2), bytes, out, true);
+      resumed = bagEnd > end;
       if (!resumed) {
         split += 4;
         out += strideBytes;
@@ -159,21 +170,20 @@ export function tableLookupSumF32(
     }
     if (!resumed) {
       const next =
-        bytes == 64 ? sumBags16(at, split, lastSplit, chunkEnd, out, strideBytes)
-        : bytes == 256 ? sumBags64(at, split, lastSplit, chunkEnd, out, strideBytes)
-        : sumBags(at, split, lastSplit, chunkEnd, bytes, out, strideBytes);
+        bytes == 64 ? sumBags16(at, split, lastSplit, end, out, strideBytes)
+        : bytes == 256 ? sumBags64(at, split, lastSplit, end, out, strideBytes)
+        : sumBags(at, split, lastSplit, end, bytes, out, strideBytes);
       out += ((next - split) >> 2) * strideBytes;
       split = next;
-      // A bag that only begins where the chunk ends is the next chunk's.
-      resumed = split < lastSplit && load<u32>(split) < chunkEnd;
-      if (resumed) sumPart(at + (<usize>load<u32>(split) << 2), at + (<usize>chunkEnd << 2), bytes, out, false);
+      // A bag that only begins at the end is the next walk's.
+      resumed = split < lastSplit && load<u32>(split) < end;
+      if (resumed) sumPart(at + (<usize>load<u32>(split) << 2), at + (<usize>end << 2), bytes, out, false);
     }
-    ids += <usize>(chunkEnd - s) << 3;
-    s = chunkEnd;
+    s = end;
   } while (s < n);
 }
 
-/** out[i, :] = embedding of ids[i], zeros for an absent one. `scratch` has room for a chunk of addresses. */
+/** out[i, :] = embedding of ids[i], zeros for an absent one. `scratch` has room for two chunks of addresses. */
 export function tableGatherF32(table: usize, ids: usize, n: u32, out: usize, outStride: u32, scratch: usize): void {
   const dim = load<u32>(table, 4);
   const aligned = (load<u32>(table, 12) & 63) == 0;
