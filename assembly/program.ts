@@ -8,6 +8,7 @@
 import * as dense from "./dense";
 import * as optim from "./optim/dense";
 import * as sparse from "./sparse";
+import { host } from "./host";
 import { barrier } from "./sync";
 import { tableApply, tableFind, tableRetrieve } from "./table";
 import { traceNow, traceOn, traceSpan } from "./trace";
@@ -90,6 +91,8 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 46: sparse.scatterAddF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
     case 47: return tableApply(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
     case 48: return <i32>tableRetrieve(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
+    case 49: return host(49, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), 0);
+    case 50: return host(50, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
     default: return STATUS_KERNEL;
   }
 }

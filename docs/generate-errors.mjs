@@ -13,6 +13,7 @@ const ADVICE = {
   ML_CKPT_CORRUPT:
     'Remove the named file or restore it from a copy. Older checkpoints of the same directory still work.',
   ML_CKPT_MODEL: 'Give another `--model-dir`, or train with the flags the checkpoint was made with.',
+  ML_CKPT_NONE: 'Give a model directory, a checkpoint such as `runs/ffm/model.ckpt-100`, or a file of a table.',
   ML_CKPT_WRITE: 'Check space and rights of the directory. The checkpoint before it is untouched.',
   ML_CLOSED: 'It was used after its end. In a program: keep it open longer.',
   ML_DIR: 'Give a `--model-dir` that is a directory, or can be made, and may be written.',

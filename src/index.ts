@@ -116,6 +116,7 @@ export {
   type TableConfig,
   type TableDefinition,
 } from './sparse/table-config.js';
+export { rowsThatFit, type TableShape, type TableSize, tableSize } from './sparse/table-size.js';
 
 // The bounded set of ids touched since the last drain, shared by threads.
 export {

@@ -1,7 +1,8 @@
 /**
  * @file Holds the documentation to the code: every `js` block runs, and what the pages name exists.
  *
- * A block fenced as `js` is a whole program; `ts`, `sh` and `text` blocks are to read.
+ * A block fenced as `js` is a whole program, one fenced as `console` a session of commands with what they print; `ts`,
+ * `sh` and `text` blocks are to read.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { runProgram } from '../src/cli/program.js';
 import { FakeIo } from './cli/fake-io.js';
+import { runCli } from './cli/run-cli.js';
 import { runNode } from './run-node.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -51,6 +53,37 @@ t.test('every js block of the documentation runs', async (t) => {
   }
   t.ok(count >= 5, 'blocks were found');
   t.ok(programsOf('README.md').length > 0, 'one of them in the README');
+});
+
+/** Sessions of a page: commands after `$ `, each with the lines it must print; a line of `...` stands for any lines. */
+function sessionsOf(page: string): { command: string; expected: RegExp }[] {
+  return [...textOf(page).matchAll(/^```console\n([\s\S]*?)^```/gm)].flatMap((match) =>
+    match[1]!
+      .split(/^\$ /m)
+      .slice(1)
+      .map((text) => {
+        const [command, ...lines] = text.trimEnd().split('\n') as [string, ...string[]];
+        const shown = lines.map((line) => (line === '...' ? '(?:.*\n)*?' : `${escapeRegExp(line)}\n`));
+        return { command, expected: new RegExp(`^${shown.join('')}$`) };
+      }),
+  );
+}
+
+const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+t.test('every command of a console block prints what the page shows', async (t) => {
+  let count = 0;
+  for (const page of PAGES) {
+    const cwd = t.testdir();
+    for (const { command, expected } of sessionsOf(page)) {
+      const [program, ...args] = command.split(' ');
+      t.equal(program, 'monolith', `${page}: ${command}`);
+      const { out, err } = await runCli(args, { cwd });
+      t.match(out + err, expected, `${page}: ${command}`);
+      count++;
+    }
+  }
+  t.ok(count >= 3, 'commands were found');
 });
 
 /** The anchor a viewer makes of a heading. */
@@ -100,7 +133,8 @@ t.test('scripts and flags the documentation names exist', async (t) => {
   t.same(unknownScripts, []);
 
   const known = new Set<string>();
-  for (const args of [['--help'], ['train', '--help'], ['doctor', '--help'], ['trace', '--help']]) {
+  for (const name of ['', 'train', 'plan', 'inspect', 'doctor', 'trace']) {
+    const args = [...(name === '' ? [] : [name]), '--help'];
     const io = new FakeIo();
     await runProgram(args, io);
     for (const [flag] of io.out.text.matchAll(/--[a-z][a-z-]*/g)) known.add(flag);

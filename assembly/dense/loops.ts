@@ -39,6 +39,33 @@ export function put1(dst: usize, value: f32, acc: bool): void {
   store<f32>(dst, acc ? load<f32>(dst) + value : value);
 }
 
+/** dst[i] += src[i] over `count` floats. */
+@inline
+export function addRow(src: usize, dst: usize, count: i32): void {
+  let left = count;
+  while (left >= 8) {
+    const low = f32x4.add(v128.load(dst), v128.load(src));
+    const high = f32x4.add(v128.load(dst, 16), v128.load(src, 16));
+    v128.store(dst, low);
+    v128.store(dst, high, 16);
+    src += 32;
+    dst += 32;
+    left -= 8;
+  }
+  if (left >= 4) {
+    v128.store(dst, f32x4.add(v128.load(dst), v128.load(src)));
+    src += 16;
+    dst += 16;
+    left -= 4;
+  }
+  while (left > 0) {
+    store<f32>(dst, load<f32>(dst) + load<f32>(src));
+    src += 4;
+    dst += 4;
+    left--;
+  }
+}
+
 /** dst (+)= x op y. */
 @inline
 export function binaryRows(

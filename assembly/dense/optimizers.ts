@@ -2,6 +2,7 @@
 // independent, so body and tail agree bit for bit. The table code runs these once per row (n = 1..64, any 4-byte
 // alignment), the dense part once per range: no branch here depends on the data. A rule is a function that is put into
 // its caller's loop, and a kernel that is that function alone.
+import { stepFtrl } from "./ftrl";
 
 /** w -= lr * g. */
 // @ts-ignore: decorator
@@ -70,49 +71,7 @@ export function applyAdagradF32(w: usize, norm: usize, g: usize, n: i32, lr: f32
 @inline export function ftrlStep(
   w: usize, norm: usize, zero: usize, g: usize, n: i32, lr: f32, beta: f32, l1: f32, l2: f32,
 ): void {
-  const l2lr: f32 = l2 * lr;
-  const rate = f32x4.splat(lr);
-  const betas = f32x4.splat(beta);
-  const l1s = f32x4.splat(l1);
-  const l2s = f32x4.splat(l2lr);
-  let left = n;
-  while (left >= 4) {
-    const grad = v128.load(g);
-    const before = v128.load(norm);
-    const after = f32x4.add(before, f32x4.mul(grad, grad));
-    const root = f32x4.sqrt(after);
-    const s = f32x4.div(f32x4.sub(root, f32x4.sqrt(before)), rate);
-    const z = f32x4.add(v128.load(zero), f32x4.sub(grad, f32x4.mul(s, v128.load(w))));
-    const push = v128.and(i32x4.shr_s(z, 31), l1s);
-    const step = f32x4.div(f32x4.mul(rate, f32x4.sub(push, z)), f32x4.add(f32x4.add(root, betas), l2s));
-    v128.store(norm, after);
-    v128.store(zero, z);
-    v128.store(w, v128.and(step, f32x4.gt(f32x4.abs(z), l1s)));
-    w += 16;
-    norm += 16;
-    zero += 16;
-    g += 16;
-    left -= 4;
-  }
-  while (left > 0) {
-    const grad = load<f32>(g);
-    const before = load<f32>(norm);
-    const after: f32 = before + grad * grad;
-    const root = sqrt<f32>(after);
-    const s: f32 = (root - sqrt<f32>(before)) / lr;
-    const z: f32 = load<f32>(zero) + (grad - s * load<f32>(w));
-    // Masks, not choices: a choice of floats compiles to a branch, and half the signs would be guessed wrong.
-    const push = reinterpret<f32>((reinterpret<i32>(z) >> 31) & reinterpret<i32>(l1));
-    const step: f32 = (lr * (push - z)) / ((root + beta) + l2lr);
-    store<f32>(norm, after);
-    store<f32>(zero, z);
-    store<i32>(w, reinterpret<i32>(step) & -i32(abs<f32>(z) > l1));
-    w += 4;
-    norm += 4;
-    zero += 4;
-    g += 4;
-    left--;
-  }
+  stepFtrl(w, norm, zero, g, n, lr, beta, l1, l2, false);
 }
 
 export function applyFtrlF32(

@@ -1,4 +1,5 @@
 // Reductions. Each has one fixed order, so the same operands give the same bytes.
+import { addRow } from "./loops";
 
 /** dst[c] = start + src[0, c] + src[1, c] + ... in row order, where start is dst[c] when `acc` is set, else 0. */
 export function sumRowsF32(src: usize, srcStride: i32, dst: usize, rows: i32, cols: i32, acc: i32): void {
@@ -34,24 +35,7 @@ export function sumRowsF32(src: usize, srcStride: i32, dst: usize, rows: i32, co
     }
     src += step << 2;
   }
-  for (; r < rows; r++) {
-    let s = src;
-    let d = dst;
-    let left = cols;
-    while (left >= 4) {
-      v128.store(d, f32x4.add(v128.load(d), v128.load(s)));
-      s += 16;
-      d += 16;
-      left -= 4;
-    }
-    while (left > 0) {
-      store<f32>(d, load<f32>(d) + load<f32>(s));
-      s += 4;
-      d += 4;
-      left--;
-    }
-    src += step;
-  }
+  for (; r < rows; r++, src += step) addRow(src, dst, cols);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Kernels that treat a matrix row by row: copies and dot products.
-import { gather, scatter } from "./loops";
+import { addRow, gather, scatter } from "./loops";
 
 /** From this many bytes a row is copied by memory.copy; below it a SIMD loop is quicker. */
 const BULK_COPY_BYTES: i32 = 1024;
@@ -28,32 +28,6 @@ function copyRow(src: usize, dst: usize, count: i32): void {
   }
   while (left > 0) {
     store<u32>(dst, load<u32>(src));
-    src += 4;
-    dst += 4;
-    left--;
-  }
-}
-
-@inline
-function addRow(src: usize, dst: usize, count: i32): void {
-  let left = count;
-  while (left >= 8) {
-    const low = f32x4.add(v128.load(dst), v128.load(src));
-    const high = f32x4.add(v128.load(dst, 16), v128.load(src, 16));
-    v128.store(dst, low);
-    v128.store(dst, high, 16);
-    src += 32;
-    dst += 32;
-    left -= 8;
-  }
-  if (left >= 4) {
-    v128.store(dst, f32x4.add(v128.load(dst), v128.load(src)));
-    src += 16;
-    dst += 16;
-    left -= 4;
-  }
-  while (left > 0) {
-    store<f32>(dst, load<f32>(dst) + load<f32>(src));
     src += 4;
     dst += 4;
     left--;

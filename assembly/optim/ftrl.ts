@@ -1,5 +1,6 @@
 // FTRL with the l1 of the literature. The one upstream has, with its indicator in place of the sign, is in
 // dense/optimizers.ts and is the default.
+import { stepFtrl } from "../dense/ftrl";
 
 /**
  * As applyFtrlF32 with sign in place of the indicator: w = lr * (sign(zero') * l1 - zero') / (...) where |zero'| > l1,
@@ -8,35 +9,5 @@
 export function applyStandardFtrlF32(
   w: usize, norm: usize, zero: usize, g: usize, n: i32, lr: f32, beta: f32, l1: f32, l2: f32,
 ): void {
-  const l2lr: f32 = l2 * lr;
-  const rate = f32x4.splat(lr);
-  const betas = f32x4.splat(beta);
-  const l1s = f32x4.splat(l1);
-  const l2s = f32x4.splat(l2lr);
-  let left = n;
-  for (; left >= 4; left -= 4, w += 16, norm += 16, zero += 16, g += 16) {
-    const grad = v128.load(g);
-    const before = v128.load(norm);
-    const after = f32x4.add(before, f32x4.mul(grad, grad));
-    const root = f32x4.sqrt(after);
-    const s = f32x4.div(f32x4.sub(root, f32x4.sqrt(before)), rate);
-    const z = f32x4.add(v128.load(zero), f32x4.sub(grad, f32x4.mul(s, v128.load(w))));
-    const push = v128.or(v128.and(z, f32x4.splat(-0.0)), l1s);
-    const step = f32x4.div(f32x4.mul(rate, f32x4.sub(push, z)), f32x4.add(f32x4.add(root, betas), l2s));
-    v128.store(norm, after);
-    v128.store(zero, z);
-    v128.store(w, v128.and(step, f32x4.gt(f32x4.abs(z), l1s)));
-  }
-  for (; left > 0; left--, w += 4, norm += 4, zero += 4, g += 4) {
-    const grad = load<f32>(g);
-    const before = load<f32>(norm);
-    const after: f32 = before + grad * grad;
-    const root = sqrt<f32>(after);
-    const s: f32 = (root - sqrt<f32>(before)) / lr;
-    const z: f32 = load<f32>(zero) + (grad - s * load<f32>(w));
-    const step: f32 = (lr * (copysign<f32>(l1, z) - z)) / ((root + beta) + l2lr);
-    store<f32>(norm, after);
-    store<f32>(zero, z);
-    store<f32>(w, abs<f32>(z) > l1 ? step : 0);
-  }
+  stepFtrl(w, norm, zero, g, n, lr, beta, l1, l2, true);
 }

@@ -1,6 +1,11 @@
 // Hands ids to their owners: by hash of the id, so that every thread finds the same owner without asking.
 import { mix64 } from "../hash";
 
+/** out[i] = mix64(ids[i]), as u64. */
+export function hashI64(ids: usize, n: i32, out: usize): void {
+  for (let i: i32 = 0; i < n; i++) store<u64>(out + (<usize>i << 3), mix64(load<u64>(ids + (<usize>i << 3))));
+}
+
 /**
  * Stable counting sort of the indexes 0..n-1 by partition, where a partition is the top bits of the hash:
  * order[offsets[p]..offsets[p + 1]) are the indexes of partition p, ascending. `partitions` is a power of two.

@@ -1,5 +1,6 @@
 // The update of a table: gradients of all slices summed per id, each row stepped once.
 import { addRowF32 } from "../sparse";
+import { evictWhenFull, overflowSlot } from "./full";
 import { findSlot, ROW_SUMMING } from "./index";
 import { ListedPlace, ListedSlot } from "./listing";
 import { upsertSlot } from "./rows";
@@ -77,10 +78,48 @@ function touchSlice(slice: usize, order: usize, first: u32, end: u32, rowBytes: 
   return seen;
 }
 
-/** Gives absent ids of partition `p` a row. False when the heap is full; rows made so far stay, with their first values. */
-function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32): bool {
+/**
+ * Gives absent ids of partition `p` a row; where the heap is full, after removing what is expired, or the one row of those
+ * that are passed over. False when the table does neither; rows made so far stay, with their first values.
+ */
+function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, updateSec: u32): bool {
   const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
   const index = load<u32>(partition);
+  let whole = insertIds(table, p, slices, sliceCount);
+  if (!whole) {
+    // What is about to be updated is not expired.
+    findAgain(table, p, slices, sliceCount, 0);
+    stampFound(p, slices, sliceCount, updateSec);
+    whole = evictWhenFull(table, p) && insertIds(table, p, slices, sliceCount);
+  }
+  if (!whole) {
+    const overflow = overflowSlot(table, p);
+    if (overflow == 0) return false;
+    const passedOver = findAgain(table, p, slices, sliceCount, overflow);
+    store<u32>(partition, load<u32>(partition, 44) + passedOver, 44);
+  } else if (load<u32>(partition) != index) {
+    // An index that grew has moved every slot.
+    findAgain(table, p, slices, sliceCount, 0);
+  }
+  return true;
+}
+
+/** Stamps the slots of partition `p` that are known. */
+function stampFound(p: u32, slices: usize, sliceCount: u32, updateSec: u32): void {
+  for (let s: u32 = 0; s < sliceCount; s++) {
+    const slice = slices + (<usize>s << 5);
+    const slots = <usize>load<u32>(slice, 24);
+    const offsets = <usize>load<u32>(slice, 8) + (<usize>p << 2);
+    const order = <usize>load<u32>(slice, 4);
+    for (let k = load<u32>(offsets); k < load<u32>(offsets, 4); k++) {
+      const slot = <usize>load<u32>(slots + (<usize>load<u32>(order + (<usize>k << 2)) << 2));
+      if (slot != 0) store<u32>(slot, updateSec, 48);
+    }
+  }
+}
+
+/** Inserts the ids of partition `p` that have no slot; false as soon as the heap is full. */
+function insertIds(table: usize, p: u32, slices: usize, sliceCount: u32): bool {
   for (let s: u32 = 0; s < sliceCount; s++) {
     const slice = slices + (<usize>s << 5);
     const ids = <usize>load<u32>(slice);
@@ -96,23 +135,32 @@ function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32): boo
       store<u32>(<usize>load<u32>(slice, 12) + (u << 2), load<u32>(slot, 32));
     }
   }
-  // An index that grew has moved every slot.
-  if (load<u32>(partition) != index) findAgain(table, p, slices, sliceCount);
   return true;
 }
 
-function findAgain(table: usize, p: u32, slices: usize, sliceCount: u32): void {
+/** Finds slots and rows of partition `p` once more; those without get `absent`. Returns how many have none. */
+function findAgain(table: usize, p: u32, slices: usize, sliceCount: u32, absent: usize): u32 {
+  let missing: u32 = 0;
   for (let s: u32 = 0; s < sliceCount; s++) {
     const slice = slices + (<usize>s << 5);
     const ids = <usize>load<u32>(slice);
+    const rows = <usize>load<u32>(slice, 12);
     const slots = <usize>load<u32>(slice, 24);
     const offsets = <usize>load<u32>(slice, 8) + (<usize>p << 2);
     const order = <usize>load<u32>(slice, 4);
     for (let k = load<u32>(offsets); k < load<u32>(offsets, 4); k++) {
       const u = <usize>load<u32>(order + (<usize>k << 2));
-      store<u32>(slots + (u << 2), <u32>findSlot(table, load<i64>(ids + (u << 3))));
+      let slot = findSlot(table, load<i64>(ids + (u << 3)));
+      if (slot == 0) {
+        slot = absent;
+        missing++;
+      }
+      store<u32>(slots + (u << 2), <u32>slot);
+      // A slot of zero reads the null page.
+      store<u32>(rows + (u << 2), load<u32>(slot, 32));
     }
   }
+  return missing;
 }
 
 /** tableApply of one slice. */
@@ -122,7 +170,7 @@ function applySlice(table: usize, first: u32, end: u32, slice: usize, updateSec:
   const from = load<u32>(offsets + (<usize>first << 2));
   const to = load<u32>(offsets + (<usize>end << 2));
   for (let p = first; p < end; p++) {
-    if (!insertAbsent(table, p, slice, 1)) return HEAP_FULL;
+    if (!insertAbsent(table, p, slice, 1, updateSec)) return HEAP_FULL;
   }
   return stepSlice(table, slice, order, from, to, updateSec) ? <i32>(to - from) : BAD_GRADIENT;
 }
@@ -161,7 +209,7 @@ export function tableApply(table: usize, first: u32, end: u32, slices: usize, sl
   if (sliceCount == 1) return applySlice(table, first, end, slices, updateSec);
   let stepped: i32 = 0;
   for (let p = first; p < end; p++) {
-    if (!insertAbsent(table, p, slices, sliceCount)) return HEAP_FULL;
+    if (!insertAbsent(table, p, slices, sliceCount, updateSec)) return HEAP_FULL;
     let last = merged;
     for (let s: u32 = 0; s < sliceCount; s++) {
       const slice = slices + (<usize>s << 5);

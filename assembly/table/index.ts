@@ -37,6 +37,11 @@ export const ROW_SUMMING: u32 = 2;
   return i32x4.bitmask(i32x4.eq(v128.load(bucket, 32), i32x4.splat(ROW_FREE)));
 }
 
+// @ts-ignore: decorator
+@inline function removedSlots(bucket: usize): i32 {
+  return i32x4.bitmask(i32x4.eq(v128.load(bucket, 32), i32x4.splat(ROW_REMOVED)));
+}
+
 /** Bit per slot of the bucket that holds `key`, be it of a row, of a removed one or of none. */
 // @ts-ignore: decorator
 @inline export function idBits(bucket: usize, key: v128): i32 {
@@ -95,7 +100,27 @@ export function reserveSlot(table: usize, partition: usize): bool {
   if (taken <= buckets * 3) return true;
   const rows = load<u32>(partition, 8) + 1;
   const wanted: u32 = buckets == 0 ? 1 : rows * 8 > buckets * 12 ? buckets << 1 : buckets;
-  return rebuildIndex(table, partition, wanted);
+  if (rebuildIndex(table, partition, wanted)) return true;
+  // Without room to grow an index may fill up, which makes it slow, but for one slot in sixteen, where probes end.
+  return buckets != 0 && taken <= (buckets << 2) - max<u32>(1, buckets >> 2);
+}
+
+/** A slot of a removed id that an absent id of this hash may have, or 0. */
+export function removedPlace(partition: usize, hash: u64): usize {
+  let bucket = bucketOf(partition, hash);
+  let removed = removedSlots(bucket);
+  while (removed == 0 && freeSlots(bucket) == 0) {
+    bucket = nextBucket(partition, bucket);
+    removed = removedSlots(bucket);
+  }
+  return removed != 0 ? hitSlot(bucket, removed) : 0;
+}
+
+/** Puts (id, row) into a slot, with time 0. */
+export function fillSlot(slot: usize, id: i64, row: u32): void {
+  store<i64>((slot << 1) - (slot & ~63), id);
+  store<u32>(slot, row, 32);
+  store<u32>(slot, 0, 48);
 }
 
 function rebuildIndex(table: usize, partition: usize, buckets: u32): bool {

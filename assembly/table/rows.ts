@@ -2,7 +2,7 @@
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { initOptimizerState } from "../optim/step";
-import { bucketOf, indexInsert, partitionAt, probe, reserveSlot } from "./index";
+import { bucketOf, fillSlot, indexInsert, partitionAt, probe, removedPlace, reserveSlot } from "./index";
 import { encodeZeros, isServing } from "./retriever";
 
 /** Rows in the first block of a partition; each further block doubles, up to ROWS_BLOCK_MAX. */
@@ -89,11 +89,17 @@ export function upsertSlot(table: usize, id: i64): usize {
 
 /** Slot of an absent id, with a row; 0 when the heap is full. */
 export function insertSlot(table: usize, partition: usize, hash: u64, id: i64): usize {
-  if (!reserveSlot(table, partition)) return 0;
+  // The place of a removed id on the way costs the index nothing.
+  const place = removedPlace(partition, hash);
+  if (place == 0 && !reserveSlot(table, partition)) return 0;
   const row = newRow(table, partition);
   if (row == 0) return 0;
   tableInitRow(table, row, id);
   store<u32>(partition, load<u32>(partition, 8) + 1, 8);
+  if (place != 0) {
+    fillSlot(place, id, <u32>row);
+    return place;
+  }
   store<u32>(partition, load<u32>(partition, 36) + 1, 36);
   return indexInsert(partition, hash, id, <u32>row, 0);
 }

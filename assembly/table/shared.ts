@@ -6,6 +6,7 @@ import { lock, unlock } from "../sync";
 import { removeSlot } from "./evict";
 import { isFiniteRow } from "./finite";
 import { bucketOf, partitionAt, probe } from "./index";
+import { bringNear } from "./near";
 import { decodeFloats, encodedBytes, encodeFloats, isServing, showRow } from "./retriever";
 import { insertSlot, tableInitRow } from "./rows";
 import { passesBadGradient, raiseUpdateTime, refusesStep, stepRow } from "./step";
@@ -21,6 +22,7 @@ export function tableLookup(table: usize, ids: usize, n: u32, out: usize, outStr
   const bytes = <usize>load<u32>(table, 4) << 2;
   let found: u32 = 0;
   for (let i: u32 = 0; i < n; i++, ids += 8, out += <usize>outStride << 2) {
+    bringNear(table, ids, i, n);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
@@ -38,6 +40,7 @@ export function tableLookup(table: usize, ids: usize, n: u32, out: usize, outStr
 export function tableContains(table: usize, ids: usize, n: u32, out: usize): u32 {
   let found: u32 = 0;
   for (let i: u32 = 0; i < n; i++, ids += 8, out++) {
+    bringNear(table, ids, i, n);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
@@ -54,6 +57,7 @@ export function tableContains(table: usize, ids: usize, n: u32, out: usize): u32
 export function tableRemove(table: usize, ids: usize, n: u32): u32 {
   let removed: u32 = 0;
   for (let i: u32 = 0; i < n; i++, ids += 8) {
+    bringNear(table, ids, i, n);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
@@ -106,6 +110,7 @@ export function tableAssign(
 ): u32 {
   raiseUpdateTime(table, timeSec);
   for (let i: u32 = 0; i < n; i++, ids += 8, values += <usize>stride << 2) {
+    bringNear(table, ids, i, n);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
@@ -135,6 +140,7 @@ export function tableOptimize(
   raiseUpdateTime(table, timeSec);
   const dim = load<u32>(table, 4);
   for (let i: u32 = 0; i < n; i++, ids += 8, gradients += <usize>stride << 2) {
+    bringNear(table, ids, i, n);
     if (!isFiniteRow(gradients, dim)) {
       if (!passesBadGradient(table)) return BAD_GRADIENT;
       continue;
@@ -159,6 +165,7 @@ export function tableOptimize(
 /** First values and first state for the rows of ids[0..n), made when absent; status[i] = 1 where the row was there. */
 export function tableReinitialize(table: usize, ids: usize, n: u32, timeSec: u32, status: usize): u32 {
   for (let i: u32 = 0; i < n; i++, ids += 8, status += 4) {
+    bringNear(table, ids, i, n);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);

@@ -10,6 +10,7 @@ export const ERROR_MESSAGES = {
   // checkpoint
   ML_CKPT_CORRUPT: 'checkpoint file {file} is damaged: {reason}',
   ML_CKPT_MODEL: 'model directory {dir} holds a checkpoint of another model: {reason}',
+  ML_CKPT_NONE: 'there is no checkpoint at {path}: {reason}',
   ML_CKPT_PATH: 'The passed save_path is not a valid checkpoint: {path}',
   ML_CKPT_READ: 'checkpoint file {file} cannot be read: {reason}',
   ML_CKPT_SETTINGS: 'checkpoint {path} was trained with other settings: {changes}',

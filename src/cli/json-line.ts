@@ -10,3 +10,10 @@ export function jsonLine(object: Readonly<Record<string, unknown>>): string {
   const renamed = Object.fromEntries(Object.entries(object).map(([name, value]) => [snakeCase(name), value]));
   return `${JSON.stringify(renamed, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}\n`;
 }
+
+/** Renames the fields of `value` and of all objects in it. */
+export function snakeCaseDeep(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCaseDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [snakeCase(name), snakeCaseDeep(field)]));
+}

@@ -4,7 +4,9 @@ import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { MonolithError } from '../base/errors.js';
 import { addFlags, flagMeta, parseFlags, switchFlag, wholeNumber } from './flags.js';
+import { inspectFlags } from './inspect-options.js';
 import type { CliIo } from './io.js';
+import { planFlags } from './plan-options.js';
 import { EXIT_DONE, EXIT_MISUSED, reportError } from './report.js';
 import { suggest } from './suggest.js';
 import { type LoadTrainJob, runTrainCommand } from './train-command.js';
@@ -27,6 +29,8 @@ const ROOT_HELP = `
 Examples:
   monolith train                          train the demo model on all cores
   monolith train --help                   all flags of training
+  monolith plan --rows 10m --dims 16      what a table of 10 million ids will take
+  monolith inspect runs/ffm               what a checkpoint holds
   monolith trace runs/trace.json          where the time of a traced run went
   monolith doctor                         check this machine
 ${EXIT_CODES}`;
@@ -40,6 +44,16 @@ Examples:
   monolith train --data reference --backend reference --threads 1 --deterministic
 ${EXIT_CODES}
 The first Ctrl-C saves (with --model-dir) and stops; the same command goes on from there.`;
+
+const INSPECT_HELP = `
+Examples:
+  monolith inspect runs/ffm                          the newest checkpoint of a model directory
+  monolith inspect runs/ffm/model.ckpt-2000 --quick  names and sizes only
+  monolith inspect runs/ffm --id 281474976710657     the row of one id
+  monolith inspect runs/ffm --slots --top 20
+  monolith inspect tables/MonolithHashTable_a-00000-of-00004 --json
+
+Reads every row once, checks its checksum, and changes nothing. Files of other writers work too.`;
 
 const DOCTOR_HELP = `
 Examples:
@@ -55,6 +69,14 @@ Examples:
   monolith trace runs/trace.json --json
 
 The file opens in https://ui.perfetto.dev and chrome://tracing too.`;
+
+const PLAN_HELP = `
+Examples:
+  monolith plan --rows 10m --dims 16,1 --optimizer adagrad,ftrl
+  monolith plan --rows 1.5b --dims 32 --shards 8
+  monolith plan --rows 50m --dims 16 --optimizer adam --budget 8g --json
+
+Sizes are those of ids without a pattern; a few percent either way. Exits with 1 when the table does not fit --budget.`;
 
 export interface ProgramParts {
   readonly loadTrainJob?: LoadTrainJob;
@@ -108,6 +130,23 @@ function createProgram(io: CliIo, parts: ProgramParts, setExit: (code: number) =
   addFlags(program.command('train').description('Train a model.'), trainFlags)
     .addHelpText('after', TRAIN_HELP)
     .action(async (raw: unknown) => setExit(await runTrainCommand(parseTrainFlags(raw), io, parts.loadTrainJob)));
+
+  addFlags(program.command('plan').description('Tell what a table will take, before there is one.'), planFlags)
+    .addHelpText('after', PLAN_HELP)
+    .action(async (raw: unknown) => {
+      const flags = parseFlags(planFlags, raw, 'plan');
+      const { runPlanCommand } = await import('./plan-command.js');
+      setExit(runPlanCommand(flags, io));
+    });
+
+  addFlags(program.command('inspect').description('Show what a checkpoint holds.'), inspectFlags)
+    .argument('<checkpoint>', 'model directory, checkpoint like DIR/model.ckpt-100, table, or file of a table')
+    .addHelpText('after', INSPECT_HELP)
+    .action(async (path: string, raw: unknown) => {
+      const flags = parseFlags(inspectFlags, raw, 'inspect');
+      const { runInspectCommand } = await import('./inspect-command.js');
+      setExit(await runInspectCommand(path, flags, io));
+    });
 
   addFlags(program.command('doctor').description('Check that training works on this machine.'), doctorFlags)
     .addHelpText('after', DOCTOR_HELP)

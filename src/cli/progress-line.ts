@@ -112,7 +112,8 @@ export function barLine(progress: Progress, { columns, color }: BarStyle): strin
   return shown.filter((_, index) => kept.has(index)).join(GAP);
 }
 
-function barText(share: number, cells: number, color: boolean): string {
+/** `share` of `cells` cells, in brackets. */
+export function barText(share: number, cells: number, color: boolean): string {
   const full = Math.floor(share * cells);
   const head = full < cells ? '>' : '';
   const drawn = '='.repeat(full) + head;

@@ -2,6 +2,7 @@
 import { MonolithError } from '../base/errors.js';
 import { formatTraceSummary } from '../trace/format-trace-summary.js';
 import { summarizeTrace } from '../trace/trace-summary.js';
+import { snakeCaseDeep } from './json-line.js';
 
 export interface TraceCommandOptions {
   /** One line of JSON, with all rows unless `top` is given. */
@@ -26,22 +27,11 @@ export async function runTraceCommand(
   if (options.json) {
     const ops = summary.ops.slice(0, top);
     const waits = summary.waits.slice(0, top);
-    out(JSON.stringify(snakeCase({ file, ...summary, ops, waits })));
+    out(JSON.stringify(snakeCaseDeep({ file, ...summary, ops, waits })));
     return;
   }
   const color = options.color ?? (process.stdout.isTTY === true && !process.env.NO_COLOR);
   out(`trace ${file}`);
   for (const line of formatTraceSummary(summary, { color, ...(top === undefined ? {} : { top }) }).split('\n'))
     out(line);
-}
-
-/** JSON for other programs has snake_case fields, as all commands print. */
-function snakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(snakeCase);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([key, field]) => [
-    key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    snakeCase(field),
-  ]);
-  return Object.fromEntries(fields);
 }

@@ -10,7 +10,7 @@ import { EXIT_DONE } from './report.js';
 import type { TrainJob } from './train-job.js';
 import { type TrainFlags, toJobOptions } from './train-options.js';
 
-const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const satisfies Record<StopSignal, number>;
+export const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const satisfies Record<StopSignal, number>;
 
 export type LoadTrainJob = () => Promise<TrainJob>;
 

@@ -21,6 +21,8 @@ export const TABLE = {
   badGradients: 11,
   /** Rows whose gradient was NaN or infinite, counted atomically. */
   badGradientRows: 12,
+  /** Address of the OVERFLOW block of a table that does not fail when the heap is full, else 0. */
+  overflow: 13,
   /** i64, the largest time of an update, raised atomically. */
   maxUpdateTime: 14,
 } as const;
@@ -78,6 +80,8 @@ export const PARTITION = {
   slotsTaken: 9,
   /** Held by a shared kernel while it works on one id. */
   lock: 10,
+  /** New ids that got no row because the heap was full. */
+  passedOver: 11,
   /** Four floats that whoever holds the lock may write. */
   scratch: 12,
 } as const;
@@ -105,6 +109,19 @@ export const PARTITIONS = 1 << PARTITIONS_LOG2;
 export const HEAP_HEADER_BYTES = 144;
 /** Heap header, u32 words: lock, first free byte, end, then one list of retired blocks per power of two. */
 export const HEAP = { lock: 0, top: 1, end: 2, retired: 4 } as const;
+
+/** What a table does when the heap is full: u32 words; OVERFLOW_SLOTS bytes in, a slot per partition, then a row for each. */
+export const OVERFLOW = {
+  /** Expire days of each feature slot, u32[32768]: expired rows are removed. 0: none are. */
+  days: 0,
+  /** 1: updates of new ids go to a row that nobody reads. 0: they fail. */
+  passesOver: 1,
+} as const;
+export const OVERFLOW_SLOTS = 64;
+
+export function overflowBytes(rowBytes: number): number {
+  return OVERFLOW_SLOTS + PARTITIONS * (BUCKET_BYTES + rowBytes);
+}
 
 /** Words of a slice record of tableApply. */
 export const APPLY_SLICE = { ids: 0, order: 1, offsets: 2, rows: 3, gradients: 4, stride: 5, slots: 6 } as const;

@@ -62,6 +62,13 @@ export const KERNEL = {
   scatterAddF32: kernel(46, 'scatterAddF32', 'uuuuuuuu', 'gradient of poolSumF32, added per unique id'),
   tableApply: kernel(47, 'tableApply', 'uuuuuuu', 'sums gradients per id over slices and steps each row once'),
   tableRetrieve: kernel(48, 'tableRetrieve', 'uuuuuu', 'out[i,:] = what a lookup of id i shows; result: found'),
+  bankedFind: kernel(
+    49,
+    'bankedFind',
+    'uuuuuu',
+    'rows of ids in other memories, copied to a local buffer; result: found',
+  ),
+  bankedApply: kernel(50, 'bankedApply', 'uuuuuuu', 'tableApply of a table in other memories'),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;

@@ -33,8 +33,19 @@ async function compileFile(): Promise<WebAssembly.Module> {
   }
 }
 
+/** What a program asks of the thread it runs on, by opcode: work in other memories than its own. */
+export type HostCall = (opcode: number, ...operands: number[]) => number;
+
+export function refuseCall(opcode: number): number {
+  throw new MonolithError('ML_WASM', { reason: `opcode ${opcode} was called on a thread without other memories` });
+}
+
 /** An instance of the kernels over `memory`. Instances of one memory share everything: kernels keep no state of their own. */
-export function instantiateKernels(module: WebAssembly.Module, memory: WebAssembly.Memory): WasmKernels {
-  const instance = new WebAssembly.Instance(module, { env: { memory, now: () => performance.now() } });
+export function instantiateKernels(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory,
+  host: HostCall = refuseCall,
+): WasmKernels {
+  const instance = new WebAssembly.Instance(module, { env: { memory, now: () => performance.now(), host } });
   return instance.exports as unknown as WasmKernels;
 }

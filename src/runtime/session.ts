@@ -23,7 +23,7 @@ import type { CompileEnvironment, Plan } from './lowering.js';
 import type { BackendName, JoinResult } from './pool/protocol.js';
 import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
 import { SessionTrace } from './session-trace.js';
-import { layHeapOut, TableMemory } from './table-memory.js';
+import { layHeapOut, TABLE_BYTES_MIN, TableMemory } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
 export interface SessionOptions {
@@ -38,6 +38,13 @@ export interface SessionOptions {
   readonly deterministic?: boolean;
   /** Half of it is for programs and batches, half for tables. Default: 4 GiB, the most there can be, or what the machine grants. */
   readonly memoryBytes?: number;
+  /**
+   * Bytes that tables may take: keys, rows, optimizer state and slack. What does not fit the half of the session's memory
+   * is spread over memories of its own, reserved at the start. Default: that half.
+   */
+  readonly tableBytes?: number;
+  /** Bytes of one of those memories; 4 GiB unless told. */
+  readonly bankBytes?: number;
   readonly seed?: number;
   /** Events each thread keeps; nothing is traced without it. */
   readonly traceEvents?: number;
@@ -83,7 +90,13 @@ export class Session implements CompileTarget {
   #tail: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  private constructor(graph: Graph, options: SessionOptions, memory: WebAssembly.Memory, module: WebAssembly.Module) {
+  private constructor(
+    graph: Graph,
+    options: SessionOptions,
+    memory: WebAssembly.Memory,
+    module: WebAssembly.Module,
+    tables: TableMemory | undefined,
+  ) {
     const kernels = instantiateKernels(module, memory);
     const threads = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
     if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
@@ -105,8 +118,8 @@ export class Session implements CompileTarget {
     const bytes = memory.buffer.byteLength;
     this.heap = NULL_PAGE_BYTES + Math.floor((bytes - NULL_PAGE_BYTES) / 2 / 64) * 64;
     this.arena = new Arena('session', NULL_PAGE_BYTES, this.heap);
-    layHeapOut(this.views, this.heap, bytes);
-    this.tables = TableMemory.of(module, { memory, views: this.views, kernels, heap: this.heap });
+    layHeapOut(this.views, this.heap, Math.min(bytes, this.heap + (options.tableBytes ?? bytes)));
+    this.tables = tables ?? TableMemory.of(module, { memory, views: this.views, kernels, heap: this.heap });
     this.control = this.arena.alloc(CONTROL_BYTES, 'control');
     this.trace = new SessionTrace(this.views, this.arena, threads, options.traceEvents ?? 0);
     this.#feeds = new FeedWriter(this.views, this.arena, options.schema);
@@ -118,12 +131,14 @@ export class Session implements CompileTarget {
   static async create(graph: Graph, options: SessionOptions): Promise<Session> {
     const module = await compileKernels();
     const memory = options.memoryBytes === undefined ? reserveSharedMemory() : createSharedMemory(options.memoryBytes);
-    const session = new Session(graph, options, memory, module);
+    const tables = await tablesApart(options, memory.buffer.byteLength);
+    const session = new Session(graph, options, memory, module, tables);
     session.#pool = await ThreadPool.start({
       threads: session.plan.threads,
       backend: session.backend,
       memory,
       module,
+      ...(tables !== undefined && { tables: tables.handle }),
       control: session.control,
       traceRings: session.trace.poolRings,
       traceWait: session.trace.waitName,
@@ -319,4 +334,12 @@ export class Session implements CompileTarget {
     await this.#tail;
     await this.#pool?.close();
   }
+}
+
+/** Memories of their own for tables that the session's memory would not hold. */
+async function tablesApart(options: SessionOptions, memoryBytes: number): Promise<TableMemory | undefined> {
+  const { tableBytes, bankBytes } = options;
+  if (tableBytes === undefined) return undefined;
+  if (tableBytes <= memoryBytes / 2 - NULL_PAGE_BYTES && tableBytes >= TABLE_BYTES_MIN) return undefined;
+  return TableMemory.create({ budgetBytes: tableBytes, ...(bankBytes !== undefined && { bankBytes }) });
 }

@@ -36,7 +36,7 @@ export interface TableMemoryHandle {
 
 const NULL_PAGE_BYTES = 65536;
 /** A bank below this could not hold a first block of rows for each partition. */
-const BUDGET_BYTES_MIN = 1 << 20;
+export const TABLE_BYTES_MIN = 1 << 20;
 
 export class TableMemory {
   readonly banks: readonly TableBank[];
@@ -51,8 +51,8 @@ export class TableMemory {
     const module = await compileKernels();
     const room = bankBytes - NULL_PAGE_BYTES;
     const count = Math.ceil(budgetBytes / room);
-    if (!(budgetBytes >= BUDGET_BYTES_MIN) || count > PARTITIONS) {
-      const free = `${BUDGET_BYTES_MIN} to ${PARTITIONS * room}`;
+    if (!(budgetBytes >= TABLE_BYTES_MIN) || count > PARTITIONS) {
+      const free = `${TABLE_BYTES_MIN} to ${PARTITIONS * room}`;
       throw new MonolithError('ML_MEMORY', { name: 'tables', bytes: budgetBytes, free });
     }
     const share = Math.ceil(budgetBytes / count / 64) * 64;

@@ -10,6 +10,7 @@ import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS } from '../memory/t
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, type RaggedFeed, registerLowering } from '../runtime/lowering.js';
+import { BankedTable } from './banked-lowering.js';
 import { HashTable } from './hash-table.js';
 import type { TableConfig } from './table-config.js';
 import { tableDim } from './table-plan.js';
@@ -81,8 +82,11 @@ interface TableGroup {
   readonly count: Register;
   readonly capacity: number;
   readonly features: ReadonlyMap<Tensor, { readonly inverse: Register; readonly ragged: RaggedFeed }>;
-  /** Unique ids by the partition that owns them, and their places in the index; only in programs that update the table. */
-  readonly owners?: { readonly order: PerSlice; readonly offsets: PerSlice; readonly slots: PerSlice };
+  /** Unique ids by the partition that owns them; only where rows are updated or in other memories. */
+  readonly owners?: { readonly order: PerSlice; readonly offsets: PerSlice };
+  /** Places of the ids in the index; only in programs that update a table of the session's memory. */
+  readonly slots?: PerSlice;
+  readonly banked?: BankedTable;
 }
 interface PerSlice {
   readonly base: number;
@@ -142,18 +146,30 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     count = total;
     features.set(lookup.output, { inverse, ragged });
   }
+  const group = { table, ids, rows, count, capacity, features };
+  if (BankedTable.needed(context, table)) {
+    const banked = new BankedTable(context, table, capacity);
+    const owners = lowerOwners(context, ids.pointer, count, capacity);
+    const [order, offsets] = [owners.order.pointer, owners.offsets.pointer];
+    banked.find({ ids: ids.pointer, order, offsets, rows: rows.pointer });
+    return { ...group, shown: rows.pointer, owners, banked };
+  }
   const tableAddress = slice.constant(table.address);
   const slots = updated ? context.perSlice(capacity * 4, 'slots') : undefined;
   const slotsPointer = slots?.pointer ?? slice.constant(0);
   context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer, slotsPointer]);
   const shown = table.plan.plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
-  const group = { table, ids, rows, shown, count, capacity, features };
-  if (slots === undefined) return group;
+  if (slots === undefined) return { ...group, shown };
+  return { ...group, shown, owners: lowerOwners(context, ids.pointer, count, capacity), slots };
+}
+
+/** Groups the unique ids of a slice by partition. */
+function lowerOwners(context: LoweringContext, ids: Register, count: Register, capacity: number) {
   const order = context.perSlice(capacity * 4, 'order');
   const offsets = context.perSlice((PARTITIONS + 1) * 4, 'offsets');
-  const partitions = slice.constant(PARTITIONS);
-  context.emit(KERNEL.partitionByHash, [ids.pointer, count, partitions, order.pointer, offsets.pointer]);
-  return { ...group, owners: { order, offsets, slots } };
+  const partitions = context.slice.constant(PARTITIONS);
+  context.emit(KERNEL.partitionByHash, [ids, count, partitions, order.pointer, offsets.pointer]);
+  return { order, offsets };
 }
 
 /** What lookups of a quantizing table show, one after the other; returns the addresses of them, which never change. */
@@ -217,22 +233,27 @@ registerLowering(EmbeddingUpdate, (op, context) => {
     ]);
   });
 
-  const { order, offsets, slots } = group.owners!;
+  const { order, offsets } = group.owners!;
   const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
   for (let s = 0; s < plan.slices; s++) {
-    const at = ({ base, sliceBytes }: PerSlice) => base + s * sliceBytes;
-    const words = [...[group.ids, order, offsets, group.rows, sums].map(at), strideFloats, at(slots)];
+    const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
+    const words = [...[group.ids, order, offsets, group.rows, sums].map(at), strideFloats, at(group.slots)];
     context.environment.views.u32.set(words, (records + s * APPLY_SLICE_BYTES) / 4);
+  }
+  const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
+  const [first, end] = [thread.each(share), thread.each((index) => share(index + 1))];
+  if (group.banked !== undefined) {
+    group.banked.apply(first, end, records);
+    return;
   }
   const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
   const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
-  const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
   context.emitThread(
     KERNEL.tableApply,
     [
       thread.constant(group.table.address),
-      thread.each((index) => share(index)),
-      thread.each((index) => share(index + 1)),
+      first,
+      end,
       thread.constant(records),
       thread.constant(plan.slices),
       thread.each((index) => merged + index * mergedBytes),

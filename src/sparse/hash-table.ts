@@ -78,10 +78,14 @@ export class HashTable implements EmbeddingTable {
     this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
   }
 
-  /** The table of `config` in this session, made on first use; options count only then. */
+  /**
+   * The table of `config` in this session, made on first use; options count only then. Steps skip and count gradients that
+   * are not finite unless told to fail: a failed step ends the session, and that the loss went wrong is told by whoever
+   * looks at it, as NanGuardHook does.
+   */
   static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
     return session.resource(config, (owner) => {
-      const table = HashTable.create(owner.tables, config, { seed: owner.seed, ...options });
+      const table = HashTable.create(owner.tables, config, { seed: owner.seed, badGradients: 'skip', ...options });
       if (table.plan.followsStep) owner.onStep((globalStep) => table.setGlobalStep(globalStep));
       return table;
     });

@@ -4,13 +4,16 @@
  * With one bank a chunk of ids is staged as it is. With more, the ids of a chunk are dealt out by the top bits of their
  * hash, which name the partition and so the bank; within a bank they keep their order, and an id is always in one bank.
  */
-import { PARTITIONS_LOG2 } from '../memory/table-layout.js';
+import { mix64, partitionOfHash } from '../memory/hash.js';
+import { PARTITIONS } from '../memory/table-layout.js';
 import type { TableBank, TableMemory } from '../runtime/table-memory.js';
 import type { BankTable } from './table-control.js';
 import { releaseScratch, type Scratch, scratchOf } from './table-scratch.js';
 
 /** Ids that a chunk has at the least: what is staged begins at multiples of it. */
 const CHUNK_MIN = 16;
+/** An id, a word and a byte. */
+const ID_BYTES = 8 + 4 + 1;
 
 /** The ids of one chunk that are in one bank, staged there. Addresses are of that bank. */
 export interface TablePart {
@@ -39,6 +42,7 @@ export class TableGrip {
   readonly #tables: readonly BankTable[];
   readonly #dim: number;
   readonly #idBytes: number;
+  readonly #hash = new Uint32Array(2);
   #parts: readonly StagedPart[] = [];
   #scratch: Scratch | undefined;
 
@@ -46,7 +50,7 @@ export class TableGrip {
     this.#memory = memory;
     this.#tables = tables;
     this.#dim = dim;
-    this.#idBytes = ID_BYTES + floatBytes(dim);
+    this.#idBytes = ID_BYTES + dim * 4;
     this.#staged();
   }
 
@@ -63,14 +67,12 @@ export class TableGrip {
   }
 
   #deal(parts: readonly StagedPart[], ids: BigInt64Array, from: number): void {
-    const { bank, ids: idsAt, floats } = parts[0]!;
-    const { i64, u32 } = bank.views;
+    const lanes = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
     for (const part of parts) part.begin(from);
-    i64.set(ids, idsAt / 8);
-    bank.kernels.hashI64(idsAt, ids.length, floats);
     for (let i = 0; i < ids.length; i++) {
-      const partition = u32[floats / 4 + 2 * i + 1]! >>> (32 - PARTITIONS_LOG2);
-      parts[partition % parts.length]!.add(ids[i]!, i);
+      mix64(lanes[2 * i]!, lanes[2 * i + 1]!, this.#hash);
+      const partition = partitionOfHash(this.#hash[1]!, PARTITIONS);
+      parts[this.#memory.bankOf(partition)]!.add(ids[i]!, i);
     }
   }
 
@@ -93,11 +95,6 @@ export class TableGrip {
     releaseScratch(this.#memory);
   }
 }
-
-/** An id, a word and a byte. */
-const ID_BYTES = 8 + 4 + 1;
-/** Hashes, of 8 bytes, are put where floats go. */
-const floatBytes = (dim: number) => Math.max(dim * 4, 8);
 
 class StagedPart implements TablePart {
   readonly bank: TableBank;
@@ -123,7 +120,7 @@ class StagedPart implements TablePart {
     this.#positions = new Uint32Array(capacity);
     this.ids = at;
     this.floats = this.ids + capacity * 8;
-    this.words = this.floats + capacity * floatBytes(dim);
+    this.words = this.floats + capacity * dim * 4;
     this.bytes = this.words + capacity * 4;
   }
 

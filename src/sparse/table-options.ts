@@ -6,7 +6,7 @@ import type { GateOptions } from './update-gate.js';
 export interface TableOptions extends GateOptions {
   /** What first values of random initializers depend on, besides the id. */
   readonly seed?: number;
-  /** What a gradient that is NaN or infinite does: fail the call (default), or leave its row alone and be counted. */
+  /** A gradient that is NaN or infinite fails the call (default), or its row is left alone (default in a session's steps). */
   readonly badGradients?: 'fail' | 'skip';
   /** Unix seconds; the wall clock unless told. Only reinitialize asks. */
   readonly nowSec?: () => number;

@@ -17,7 +17,15 @@ async function run(args: string[], io = new FakeIo()): Promise<{ code: number; o
 }
 
 t.test('help of every command has examples', async (t) => {
-  for (const args of [['--help'], ['help'], ['train', '--help'], ['doctor', '-h'], ['help', 'trace']]) {
+  for (const args of [
+    ['--help'],
+    ['help'],
+    ['train', '--help'],
+    ['doctor', '-h'],
+    ['help', 'trace'],
+    ['plan', '--help'],
+    ['help', 'inspect'],
+  ]) {
     const name = args.join(' ');
     t.match(await run(args), { code: 0, out: /Usage: monolith[\s\S]*Examples:\n {2}monolith /, err: '' }, name);
   }
@@ -53,8 +61,8 @@ t.test('misuse exits with 2, says why and what to do', async (t) => {
     [['train', '--batchsize=5'], /--batchsize=5: unknown flag/, /did you mean --batch-size/],
     [['train', '-x'], /-x: unknown flag/, /train --help/],
     [['trian'], /ML_FLAG: trian: unknown command/, /did you mean train/],
-    [['fly'], /ML_FLAG: fly: unknown command/, /train, doctor, trace/],
-    [['help', 'fly'], /ML_FLAG: fly: unknown command/, /train, doctor, trace/],
+    [['fly'], /ML_FLAG: fly: unknown command/, /train, plan, inspect, doctor, trace/],
+    [['help', 'fly'], /ML_FLAG: fly: unknown command/, /train, plan, inspect, doctor, trace/],
     [['train', '--model', 'fmm'], /--model: must be ffm, found "fmm"/, /did you mean ffm/],
     [['train', '--steps', '-3'], /--steps: must be from 1/, /is 1/],
     [['train', '--steps=1e3'], /--steps: .*"1e3"/, /write 1000/],

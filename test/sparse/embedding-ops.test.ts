@@ -165,13 +165,31 @@ t.test('steps warm rates up, count steps for batch_softmax, and refuse gradients
     const session = await openSession(graph, { backend, threads: 2, batchSize: 2 });
     const step = (value: number) =>
       session.run([train], { ids: raggedOf([[1n]]), seed: Float32Array.of(value, value) });
-    const table = HashTable.of(session, counting);
+    const table = HashTable.of(session, counting, { badGradients: 'fail' });
     for (let i = 0; i < 4; i++) await step(1);
     // Steps seen are 0 to 3: intervals 0, 1, 1, 1 at rate 0.5; rates 0, 0.5, 1, 1.
     t.same([...table.lookup(BigInt64Array.of(1n))], [0.875, -2.5]);
     await t.rejects(step(Number.NaN), { code: 'ML_GRADIENT', message: /gradient of table counting is not finite/ });
     t.equal(table.badGradientRows, 1);
     await session.close();
+  }
+});
+
+t.test('a step leaves rows alone whose gradient is not finite, and counts them', async (t) => {
+  const graph = new Graph();
+  const config = table('patient', 1);
+  const looked = embeddingLookup(raggedPlaceholder(graph, 'ids', 1), config);
+  const seed = placeholder(graph, 'seed');
+  const [update] = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]) as [Op];
+  for (const backend of BACKENDS) {
+    await withSession(graph, { backend, threads: 2, batchSize: 4 }, async (session) => {
+      const ids = raggedOf([[1n], [2n], [1n], [3n]]);
+      await session.run([update], { ids, seed: Float32Array.of(1, 1, 1, 1) });
+      await session.run([update], { ids, seed: Float32Array.of(1, 2, Number.NaN, 3) });
+      const { badGradientRows } = HashTable.of(session, config);
+      const rows = [...HashTable.of(session, config).rows()].map(({ weights }) => weights[0]);
+      t.same([badGradientRows, ...rows], [1, -1, -2, -3], backend);
+    });
   }
 });
 

@@ -22,14 +22,11 @@ import {
 } from '../../memory/control-layout.js';
 import { Views } from '../../memory/views.js';
 import { TraceRing } from '../../trace/trace-ring.js';
-import { instantiateKernels } from '../load-kernels.js';
-import { referenceRunStep } from '../reference/program.js';
 import type { JoinMessage, JoinResult } from './protocol.js';
+import { stepFunction } from './step-function.js';
 
 const SPINS = 6000;
 const SLEEP_SLICE_MS = 100;
-
-type RunStep = (context: number, batch: number, command: number, quiet: number) => number;
 
 export function joinSession(message: JoinMessage): JoinResult {
   const views = new Views(message.memory.buffer);
@@ -80,11 +77,6 @@ function followCommands(views: Views, message: JoinMessage): JoinResult {
       return { kind: 'step-failed', status, failedAt, failedDetail: i32[context / 4 + CONTEXT.failedDetail]! };
     }
   }
-}
-
-function stepFunction(views: Views, message: JoinMessage): RunStep {
-  if (message.backend === 'reference') return referenceRunStep(views);
-  return instantiateKernels(message.module, message.memory).runStep;
 }
 
 /** False when the session was aborted. */

@@ -1,5 +1,6 @@
 /** @file What the main thread and a pool thread say to each other; both sides import it. */
 import type { ErrorCode } from '../../base/errors.js';
+import type { TableMemoryHandle } from '../table-memory.js';
 
 export type BackendName = 'wasm' | 'reference';
 
@@ -9,6 +10,8 @@ export interface JoinMessage {
   readonly backend: BackendName;
   readonly memory: WebAssembly.Memory;
   readonly module: WebAssembly.Module;
+  /** Memories of tables that are not in the session's own. */
+  readonly tables: TableMemoryHandle | null;
   /** Address of the session's control block. */
   readonly control: number;
   /** Trace ring of this thread, 0 when nothing is traced, and the name of waiting for a command. */

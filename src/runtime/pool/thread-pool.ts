@@ -26,6 +26,7 @@ import {
 import { PARTITIONS } from '../../memory/table-layout.js';
 import { Views } from '../../memory/views.js';
 import { WAIT_MS_MAX } from '../../memory/wait-for-change.js';
+import type { TableMemoryHandle } from '../table-memory.js';
 import { abortSession } from './join-session.js';
 import type { BackendName, JoinMessage, JoinResult } from './protocol.js';
 
@@ -50,6 +51,8 @@ export interface ThreadPoolOptions {
   readonly backend: BackendName;
   readonly memory: WebAssembly.Memory;
   readonly module: WebAssembly.Module;
+  /** Memories of tables that are not in the session's own. */
+  readonly tables?: TableMemoryHandle;
   /** Where the control block is: CONTROL_BYTES bytes, which the pool clears. */
   readonly control: number;
   readonly traceRings?: readonly number[];
@@ -114,12 +117,13 @@ export class ThreadPool {
   }
 
   async #join(thread: number): Promise<void> {
-    const { backend, memory, module, control, traceRings, traceWait } = this.#options;
+    const { backend, memory, module, tables, control, traceRings, traceWait } = this.#options;
     const message: JoinMessage = {
       thread,
       backend,
       memory,
       module,
+      tables: tables ?? null,
       control,
       trace: traceRings?.[thread] ?? 0,
       traceWait: traceWait ?? 0,

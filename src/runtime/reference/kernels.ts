@@ -1,6 +1,7 @@
 /** @file The reference kernels by name, tied to one memory. */
 import type { Views } from '../../memory/views.js';
-import { KERNELS } from '../kernels.js';
+import { KERNEL, KERNELS } from '../kernels.js';
+import { type HostCall, refuseCall } from '../load-kernels.js';
 import * as dense from './dense.js';
 import * as optim from './optim/dense.js';
 import { addCountI64, advanceGeneration } from './program.js';
@@ -12,8 +13,8 @@ type PlainKernel = (m: Views, ...operands: number[]) => number | undefined;
 
 const bound = new WeakMap<Views, ReadonlyMap<string, BoundKernel>>();
 
-/** Kernels of the program table over `m`, bound once per memory. Kernels without a result answer 0. */
-export function referenceKernels(m: Views): ReadonlyMap<string, BoundKernel> {
+/** Kernels of the program table over `m`, bound once per memory with the calls to others. Kernels without a result answer 0. */
+export function referenceKernels(m: Views, host?: HostCall): ReadonlyMap<string, BoundKernel> {
   let map = bound.get(m);
   if (map === undefined) {
     const all: Record<string, unknown> = {
@@ -26,6 +27,9 @@ export function referenceKernels(m: Views): ReadonlyMap<string, BoundKernel> {
       tableFind,
       tableRetrieve,
     };
+    for (const { name, opcode } of [KERNEL.bankedFind, KERNEL.bankedApply]) {
+      all[name] = (_: Views, ...operands: number[]) => (host ?? refuseCall)(opcode, ...operands);
+    }
     map = new Map(
       [...KERNELS.keys()].map((name) => {
         const plain = all[name] as PlainKernel | undefined;

@@ -22,6 +22,7 @@ import type { Views } from '../../memory/views.js';
 import { traceNow, traceSpan } from '../../trace/trace-events.js';
 import { instructionWords } from '../code.js';
 import { KERNEL_OF_OPCODE } from '../kernels.js';
+import type { HostCall } from '../load-kernels.js';
 import { referenceKernels } from './kernels.js';
 
 const SLEEP_SLICE_MS = 20;
@@ -41,7 +42,11 @@ export function advanceGeneration(m: Views, cell: number, table: number, cells: 
 }
 
 /** The step function of a thread that runs the reference backend. */
-export function referenceRunStep(m: Views): (context: number, batch: number, command: number, quiet: number) => number {
+export function referenceRunStep(
+  m: Views,
+  host: HostCall,
+): (context: number, batch: number, command: number, quiet: number) => number {
+  referenceKernels(m, host);
   return (context, batch, command, quiet) => runStep(m, context / 4, batch, command, quiet !== 0);
 }
 

@@ -58,6 +58,14 @@ export function uniqueI64(
   return count;
 }
 
+/** out[i] = mix64(ids[i]), as u64. */
+export function hashI64(m: Views, ids: number, n: number, out: number): void {
+  for (let i = 0; i < n; i++) {
+    const at = ids / 4 + 2 * i;
+    mix64(m.u32[at]!, m.u32[at + 1]!, m.u32.subarray(out / 4 + 2 * i, out / 4 + 2 * i + 2));
+  }
+}
+
 /** order[offsets[p]..offsets[p + 1]) = indexes of the ids whose hash has top bits p, ascending. */
 export function partitionByHash(
   m: Views,

@@ -1,11 +1,23 @@
 /** @file Plain twin of assembly/table/apply.ts: gradients of all slices summed per id, each row stepped once. */
-import { APPLY_SLICE, APPLY_SLICE_BYTES, ROW_SUMMING, TABLE, UPDATE_RESULT } from '../../memory/table-layout.js';
+import {
+  APPLY_SLICE,
+  APPLY_SLICE_BYTES,
+  BUCKET_BYTES,
+  OVERFLOW,
+  OVERFLOW_SLOTS,
+  PARTITION,
+  ROW_SUMMING,
+  TABLE,
+  UPDATE_RESULT,
+} from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { findSlot, ROW, TIME } from './table-index.js';
+import { tableEvict } from './table-evict.js';
+import { findSlot, partitionWord, ROW, TIME } from './table-index.js';
 import { upsertSlot } from './table-rows.js';
 import { raiseUpdateTime, refusesStep, stepFinite } from './table-step.js';
 
 /** The updates of one partition: position in the slices, id and gradient, in slice order. */
+type Updates = ReturnType<typeof updatesOf>;
 function* updatesOf(m: Views, partition: number, slices: number, sliceCount: number) {
   for (let s = 0; s < sliceCount; s++) {
     const slice = (slices + s * APPLY_SLICE_BYTES) / 4;
@@ -24,21 +36,63 @@ function* updatesOf(m: Views, partition: number, slices: number, sliceCount: num
   }
 }
 
-/** Rows for ids that have none. An index that grows moves slots, not rows, so the slots are looked up once more. */
-function insertAbsent(m: Views, table: number, updates: () => ReturnType<typeof updatesOf>): boolean {
-  for (const { id, slotWord, rowWord } of updates()) {
+/** Inserts the ids that have no slot; false as soon as the heap is full. */
+function insertIds(m: Views, table: number, updates: Updates): boolean {
+  for (const { id, slotWord, rowWord } of updates) {
     if (m.u32[slotWord] !== 0) continue;
     const slot = upsertSlot(m, table, id);
     if (slot === 0) return false;
     m.u32[slotWord] = slot;
     m.u32[rowWord] = m.u32[slot / 4 + ROW]!;
   }
-  for (const { id, slotWord } of updates()) m.u32[slotWord] = findSlot(m, table, id);
   return true;
 }
 
+/** Finds slots and rows once more: an index that grew has moved them. Those without get `absent`; returns how many. */
+function findAgain(m: Views, table: number, updates: Updates, absent: number): number {
+  let missing = 0;
+  for (const { id, slotWord, rowWord } of updates) {
+    let slot = findSlot(m, table, id);
+    if (slot === 0) {
+      slot = absent;
+      missing++;
+    }
+    m.u32[slotWord] = slot;
+    m.u32[rowWord] = m.u32[slot / 4 + ROW]!;
+  }
+  return missing;
+}
+
+/** Rows for ids that have none; where the heap is full, what the table's overflow block says. */
+function insertAbsent(m: Views, table: number, partition: number, updates: () => Updates, updateSec: number): boolean {
+  let whole = insertIds(m, table, updates());
+  if (!whole) {
+    findAgain(m, table, updates(), 0);
+    for (const { slotWord } of updates()) {
+      const slot = m.u32[slotWord]!;
+      if (slot !== 0) m.u32[slot / 4 + TIME] = updateSec;
+    }
+    whole = evictWhenFull(m, table, partition) && insertIds(m, table, updates());
+  }
+  if (!whole) {
+    const overflow = m.u32[table / 4 + TABLE.overflow]!;
+    if (overflow === 0 || m.u32[overflow / 4 + OVERFLOW.passesOver] === 0) return false;
+    const slot = overflow + OVERFLOW_SLOTS + partition * BUCKET_BYTES;
+    m.u32[partitionWord(m, table, partition) + PARTITION.passedOver]! += findAgain(m, table, updates(), slot);
+  } else findAgain(m, table, updates(), 0);
+  return true;
+}
+
+function evictWhenFull(m: Views, table: number, partition: number): boolean {
+  const overflow = m.u32[table / 4 + TABLE.overflow]!;
+  const days = overflow === 0 ? 0 : m.u32[overflow / 4 + OVERFLOW.days]!;
+  const maxUpdateTime = Number(m.i64[table / 8 + TABLE.maxUpdateTime / 2]!);
+  const now = Math.min(Math.max(maxUpdateTime, 0), 0xffffffff);
+  return days !== 0 && tableEvict(m, table, partition, partition + 1, now, days) > 0;
+}
+
 /** Sums the gradients of the ids of a partition into the first of each; returns the slots, which point to the sums. */
-function sum(m: Views, table: number, updates: ReturnType<typeof updatesOf>, merged: number): number {
+function sum(m: Views, table: number, updates: Updates, merged: number): number {
   const dim = m.u32[table / 4 + TABLE.dim]!;
   let count = 0;
   for (const { gradient, slotWord } of updates) {
@@ -80,7 +134,8 @@ export function tableApply(
 ): number {
   if (refusesStep(m, table)) return UPDATE_RESULT.refused;
   raiseUpdateTime(m, table, updateSec);
-  const insert = (partition: number) => insertAbsent(m, table, () => updatesOf(m, partition, slices, sliceCount));
+  const updates = (partition: number) => updatesOf(m, partition, slices, sliceCount);
+  const insert = (partition: number) => insertAbsent(m, table, partition, () => updates(partition), updateSec);
   if (sliceCount === 1) {
     for (let partition = first; partition < end; partition++) if (!insert(partition)) return UPDATE_RESULT.heapFull;
   }
@@ -88,7 +143,7 @@ export function tableApply(
   let good = true;
   for (let partition = first; partition < end; partition++) {
     if (sliceCount > 1 && !insert(partition)) return UPDATE_RESULT.heapFull;
-    const count = sum(m, table, updatesOf(m, partition, slices, sliceCount), merged);
+    const count = sum(m, table, updates(partition), merged);
     good = step(m, table, merged, count, updateSec, good);
     if (sliceCount > 1 && !good) return UPDATE_RESULT.badGradient;
     stepped += count;

@@ -52,10 +52,7 @@ export function findSlot(m: Views, table: number, id: bigint): number {
 
 export function indexInsert(m: Views, partition: number, id: bigint, row: number, time: number): number {
   const slot = walk(m, partition, mix64BigInt(id), (_, other) => other === ROW_FREE);
-  const bucket = Math.floor(slot / BUCKET_BYTES) * BUCKET_BYTES;
-  m.i64[(slot + (slot - bucket)) / 8] = id;
-  m.u32[slot / 4 + ROW] = row;
-  m.u32[slot / 4 + TIME] = time;
+  fillSlot(m, slot, id, row, time);
   return slot;
 }
 
@@ -81,7 +78,32 @@ export function reserveSlot(m: Views, table: number, partition: number): boolean
   const buckets = bucketsOf(m, partition);
   if (m.u32[partition + PARTITION.slotsTaken]! + 1 <= buckets * 3) return true;
   const rows = m.u32[partition + PARTITION.rows]! + 1;
-  return rebuildIndex(m, table, partition, buckets === 0 ? 1 : rows * 8 > buckets * 12 ? buckets * 2 : buckets);
+  const wanted = buckets === 0 ? 1 : rows * 8 > buckets * 12 ? buckets * 2 : buckets;
+  if (rebuildIndex(m, table, partition, wanted)) return true;
+  const limit = buckets * 4 - Math.max(1, Math.floor(buckets / 4));
+  return buckets !== 0 && m.u32[partition + PARTITION.slotsTaken]! + 1 <= limit;
+}
+
+/** A slot of a removed id that an absent one may have, in the first bucket on its way that has any, or 0. */
+export function removedPlace(m: Views, partition: number, id: bigint): number {
+  const index = m.u32[partition + PARTITION.index]!;
+  if (index === 0) return 0;
+  const mask = m.u32[partition + PARTITION.mask]!;
+  for (let bucket = Number(mix64BigInt(id) & 0xffffffffn) & mask; ; bucket = (bucket + 1) & mask) {
+    const at = index + (bucket >>> 0) * BUCKET_BYTES;
+    const words = m.u32.subarray(at / 4 + ROW, at / 4 + ROW + BUCKET_SLOTS);
+    const removed = words.indexOf(ROW_REMOVED);
+    if (removed >= 0) return at + removed * 4;
+    if (words.includes(ROW_FREE)) return 0;
+  }
+}
+
+/** Puts (id, row, time) into a slot. */
+export function fillSlot(m: Views, slot: number, id: bigint, row: number, time: number): void {
+  const bucket = Math.floor(slot / BUCKET_BYTES) * BUCKET_BYTES;
+  m.i64[(slot + (slot - bucket)) / 8] = id;
+  m.u32[slot / 4 + ROW] = row;
+  m.u32[slot / 4 + TIME] = time;
 }
 
 function rebuildIndex(m: Views, table: number, partition: number, buckets: number): boolean {

@@ -14,7 +14,7 @@ import {
 import type { Views } from '../../memory/views.js';
 import { heapAlloc, sizeLog2 } from './heap.js';
 import { initOptimizerState } from './optim/step.js';
-import { findSlot, indexInsert, partitionAt, ROW, reserveSlot, TIME } from './table-index.js';
+import { fillSlot, findSlot, indexInsert, partitionAt, ROW, removedPlace, reserveSlot, TIME } from './table-index.js';
 import { encodeZeros, isServing, segmentsOf } from './table-retriever.js';
 
 const f = Math.fround;
@@ -89,11 +89,16 @@ export function upsertSlot(m: Views, table: number, id: bigint): number {
   const found = findSlot(m, table, id);
   if (found !== 0) return found;
   const partition = partitionAt(m, table, mix64BigInt(id));
-  if (!reserveSlot(m, table, partition)) return 0;
+  const place = removedPlace(m, partition, id);
+  if (place === 0 && !reserveSlot(m, table, partition)) return 0;
   const row = newRow(m, table, partition);
   if (row === 0) return 0;
   tableInitRow(m, table, row, id);
   m.u32[partition + PARTITION.rows]! += 1;
+  if (place !== 0) {
+    fillSlot(m, place, id, row, 0);
+    return place;
+  }
   m.u32[partition + PARTITION.slotsTaken]! += 1;
   return indexInsert(m, partition, id, row, 0);
 }

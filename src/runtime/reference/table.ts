@@ -5,7 +5,8 @@
  * heap and the shared kernels take their locks by spinning.
  */
 export { heapAlloc, heapFree } from './heap.js';
-export * from './table-apply.js';
+export { tableApply } from './table-apply.js';
+export * from './table-banks.js';
 export * from './table-evict.js';
 export * from './table-lookup.js';
 export { tableRetrieve } from './table-retriever.js';

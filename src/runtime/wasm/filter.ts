@@ -1,26 +1,5 @@
 /** @file Exports of assembly/filter. `counts` and `present` may be 0: one each, and none. */
-export interface FilterKernels {
-  filterAdd(filter: number, ids: number, counts: number, n: number, out: number): void;
-  filterGet(filter: number, ids: number, n: number, out: number): void;
-  filterIds(
-    filter: number,
-    ids: number,
-    counts: number,
-    n: number,
-    thresholds: number,
-    present: number,
-    out: number,
-  ): void;
-  seedXorshift(generator: number, seed: bigint): void;
-  nextXorshift(generator: number): number;
-  filterByChance(
-    generator: number,
-    ids: number,
-    counts: number,
-    n: number,
-    thresholds: number,
-    chances: number,
-    present: number,
-    out: number,
-  ): void;
-}
+import type * as twins from '../reference/filter.js';
+import type { WasmOf } from './wasm-of.js';
+
+export type FilterKernels = WasmOf<typeof twins>;

@@ -1,13 +1,10 @@
 /** @file Adadelta, momentum, moving average and decoupled adagrad in plain TypeScript, f32 at every operation. */
 import type { Views } from '../../../memory/views.js';
+import { decayedGradient } from './terms.js';
 
 const f = Math.fround;
 
-/** h = g + decay * w, of the floats at indices `g` and `w`. */
-export function decayedGradient(m: Views, g: number, w: number, decay: number): number {
-  return f(m.f32[g]! + f(f(decay) * m.f32[w]!));
-}
-
+/** State: accum[n], update[n]. */
 export function applyAdadeltaF32(
   m: Views,
   w: number,
@@ -35,6 +32,7 @@ export function applyAdadeltaF32(
   }
 }
 
+/** State: n[n]. */
 export function applyMomentumF32(
   m: Views,
   w: number,

@@ -1,6 +1,6 @@
 /** @file Adam and amsgrad in plain TypeScript, f32 at every operation. */
 import type { Views } from '../../../memory/views.js';
-import { decayedGradient } from './accumulate.js';
+import { decayedGradient } from './terms.js';
 
 const f = Math.fround;
 
@@ -49,6 +49,7 @@ function run(
   m.f32[powers + 1] = nextPower(power2, f(beta2));
 }
 
+/** State: m[n], v[n], beta1_power, beta2_power. */
 export function applyAdamF32(
   m: Views,
   w: number,
@@ -65,6 +66,7 @@ export function applyAdamF32(
   run(m, w, state, g, n, lr, beta1, beta2, decay, epsilon, nesterov, false);
 }
 
+/** State: m[n], v[n], vhat[n], beta1_power, beta2_power. */
 export function applyAmsgradF32(
   m: Views,
   w: number,

@@ -4,6 +4,7 @@ import { halfNeighbours } from '../half.js';
 
 const f = Math.fround;
 
+/** g += lambda * g * g * (w - latest). */
 export function compensateDelayF32(m: Views, g: number, w: number, latest: number, n: number, lambda: number): void {
   for (let i = 0; i < n; i++) {
     const grad = m.f32[(g >>> 2) + i]!;

@@ -1,10 +1,11 @@
 /** @file Adamom and the dense rmsprops in plain TypeScript, f32 at every operation. */
 import type { Views } from '../../../memory/views.js';
-import { decayedGradient } from './accumulate.js';
+import { decayedGradient } from './terms.js';
 
 const f = Math.fround;
 const root = (x: number): number => f(Math.sqrt(x));
 
+/** Slots m, v, c. `second` is the rule with epsilon outside of the root; `updates` 0 keeps the slots. */
 export function applyAdamomF32(
   views: Views,
   w: number,
@@ -36,6 +37,7 @@ export function applyAdamomF32(
   }
 }
 
+/** Slots m, v. */
 export function applyDenseRmspropF32(
   views: Views,
   w: number,

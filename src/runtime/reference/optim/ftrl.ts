@@ -1,7 +1,6 @@
 /** @file FTRL with the l1 of the literature, in plain TypeScript. */
 import type { Views } from '../../../memory/views.js';
-
-const f = Math.fround;
+import { stepFtrl } from '../dense/ftrl.js';
 
 export function applyStandardFtrlF32(
   m: Views,
@@ -15,19 +14,5 @@ export function applyStandardFtrlF32(
   l1: number,
   l2: number,
 ): void {
-  const rate = f(lr);
-  const threshold = f(l1);
-  const l2Rate = f(f(l2) * rate);
-  for (let i = 0; i < n; i++) {
-    const grad = m.f32[(g >>> 2) + i]!;
-    const before = m.f32[(norm >>> 2) + i]!;
-    const after = f(before + f(grad * grad));
-    const root = f(Math.sqrt(after));
-    const s = f(f(root - f(Math.sqrt(before))) / rate);
-    const z = f(m.f32[(zero >>> 2) + i]! + f(grad - f(s * m.f32[(w >>> 2) + i]!)));
-    const push = z < 0 || Object.is(z, -0) ? -threshold : threshold;
-    m.f32[(norm >>> 2) + i] = after;
-    m.f32[(zero >>> 2) + i] = z;
-    m.f32[(w >>> 2) + i] = Math.abs(z) > threshold ? f(rate * f(push - z)) / f(f(root + f(beta)) + l2Rate) : 0;
-  }
+  stepFtrl(m, w, norm, zero, g, n, lr, beta, l1, l2, (z) => (z < 0 || Object.is(z, -0) ? -1 : 1));
 }

@@ -1,19 +1,10 @@
 /** @file Optimizers with one norm per row, in plain TypeScript. */
 import type { Views } from '../../../memory/views.js';
-import { decayedGradient } from './accumulate.js';
+import { decayedGradient, sumSquares } from './terms.js';
 
 const f = Math.fround;
 
-/** Sum of squares of `n` floats at index `at`: four lanes over the whole quads, (0 + 1) + (2 + 3), then the rest in order. */
-export function sumSquares(m: Views, at: number, n: number): number {
-  const lanes = [0, 0, 0, 0];
-  const body = n & ~3;
-  for (let i = 0; i < body; i++) lanes[i & 3] = f(lanes[i & 3]! + f(m.f32[at + i]! * m.f32[at + i]!));
-  let sum = f(f(lanes[0]! + lanes[1]!) + f(lanes[2]! + lanes[3]!));
-  for (let i = body; i < n; i++) sum = f(sum + f(m.f32[at + i]! * m.f32[at + i]!));
-  return sum;
-}
-
+/** State: one float. Leaves the gradient changed. */
 export function applyGroupAdagradF32(
   m: Views,
   w: number,
@@ -42,6 +33,7 @@ export function applyGroupAdagradF32(
   for (let i = 0; i < n; i++) m.f32[weights + i] = isZero ? 0 : factor * m.f32[z + i]!;
 }
 
+/** State: norm[n], zero[n]. */
 export function applyGroupFtrlF32(
   m: Views,
   w: number,

@@ -21,6 +21,7 @@ function run(
   }
 }
 
+/** State: n[n]. The rate is the configured one. */
 export function applyRmspropF32(
   m: Views,
   w: number,
@@ -34,6 +35,7 @@ export function applyRmspropF32(
   run(m, w, state, g, n, [f(lr), f(decay), f(mu), 1 - f(mu)]);
 }
 
+/** State: n[n]. */
 export function applyRmspropV2F32(
   m: Views,
   w: number,

@@ -23,6 +23,7 @@ export function applyBatchSoftmaxF32(m: Views, w: number, state: number, lr: num
   m.f32[w >>> 2] = f(f(1 - f(lr)) * m.f32[w >>> 2]!) + f(f(lr) * gap);
 }
 
+/** First state of a row. `parameters` is a block of src/memory/optimizer-layout.ts. */
 export function initOptimizerState(m: Views, kind: number, state: number, n: number, parameters: number): void {
   const at = state >>> 2;
   const initial = m.f32[(parameters + PARAMETER_BLOCK.initial) >>> 2]!;
@@ -58,6 +59,7 @@ export function initOptimizerState(m: Views, kind: number, state: number, n: num
   }
 }
 
+/** One step by the optimizer's number: 0, -1 for a negative step of batch_softmax, -2 for an unknown number. */
 export function applyOptimizerF32(
   m: Views,
   kind: number,

@@ -1,0 +1,23 @@
+// What an update does when the heap is full: remove what is expired, or go on without new ids.
+//
+// Block at word 13 of the table, 0 for a table that fails: | 0 days of each slot, u32[32768], or 0 | 1 whether new ids are
+// passed over | then, 64 bytes in, a slot and after all slots a row for each partition |. The ids that are passed over
+// share the row of their partition for the length of the update; nobody ever reads it.
+import { tableEvict } from "./evict";
+
+const OVERFLOW: usize = 52;
+
+/** Removes expired rows of a partition, as of the latest update; false when there are none or they are to stay. */
+export function evictWhenFull(table: usize, p: u32): bool {
+  const block = <usize>load<u32>(table, OVERFLOW);
+  if (block == 0 || load<u32>(block) == 0) return false;
+  const now = min<i64>(max<i64>(atomic.load<i64>(table + 56), 0), 0xffffffff);
+  return tableEvict(table, p, p + 1, <u32>now, <usize>load<u32>(block)) != 0;
+}
+
+/** The slot of the row that takes what is passed over in a partition, or 0 when nothing is. */
+// @ts-ignore: decorator
+@inline export function overflowSlot(table: usize, p: u32): usize {
+  const block = <usize>load<u32>(table, OVERFLOW);
+  return block == 0 || load<u32>(block, 4) == 0 ? 0 : block + 64 + (<usize>p << 6);
+}

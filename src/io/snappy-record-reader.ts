@@ -1,0 +1,130 @@
+/**
+ * @file Reads records out of a stream of snappy blocks, the form of multi-table files: each block comes after its
+ * compressed length as a big-endian u32 and knows nothing of where records begin.
+ *
+ * Holds one block and at most one record more. Damage is ML_RECORD with file, record number and field.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { MonolithError, messageOf } from '../base/errors.js';
+import { crc32c, crcHex, maskCrc } from './crc32c.js';
+import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from './record-writer.js';
+import { snappyUncompress } from './snappy.js';
+
+const LENGTH_BYTES = 4;
+
+export class SnappyRecordReader {
+  readonly file: string;
+  #fd: number | null;
+  readonly #fileBytes: number;
+  #offset = 0;
+  #record = 0;
+  /** Decoded bytes that are not consumed yet. */
+  #decoded: Uint8Array = new Uint8Array(0);
+
+  constructor(file: string) {
+    this.file = file;
+    try {
+      this.#fd = openSync(file, 'r');
+      this.#fileBytes = fstatSync(this.#fd).size;
+    } catch (cause) {
+      throw new MonolithError('ML_FILE_READ', { file, reason: messageOf(cause) }, { cause });
+    }
+  }
+
+  /** Number of the record that `next` returns next, from 0. */
+  get record(): number {
+    return this.#record;
+  }
+
+  /** Bytes of the file read so far. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** The next payload, or null at the end. The view is valid until the next call. */
+  next(): Uint8Array | null {
+    const headerBytes = this.#fill(RECORD_HEADER_BYTES);
+    if (headerBytes === 0) return null;
+    if (headerBytes < RECORD_HEADER_BYTES) throw this.#error('length', 'the data ends inside the header');
+    const header = viewOf(this.#decoded);
+    this.#check('length', header.getUint32(8, true), this.#decoded.subarray(0, 8));
+    const size = header.getUint32(4, true) * 2 ** 32 + header.getUint32(0, true);
+    const recordBytes = RECORD_HEADER_BYTES + size + RECORD_FOOTER_BYTES;
+    const got = this.#fill(recordBytes);
+    if (got < recordBytes) throw this.#error('payload', `the data ends after ${got} of ${recordBytes} bytes`);
+    const payload = this.#decoded.subarray(RECORD_HEADER_BYTES, RECORD_HEADER_BYTES + size);
+    this.#check('payload', viewOf(this.#decoded).getUint32(RECORD_HEADER_BYTES + size, true), payload);
+    this.#decoded = this.#decoded.subarray(recordBytes);
+    this.#record++;
+    return payload;
+  }
+
+  close(): void {
+    if (this.#fd === null) return;
+    const fd = this.#fd;
+    this.#fd = null;
+    closeSync(fd);
+  }
+
+  /** Tries to have `count` decoded bytes; returns how many of them there are. */
+  #fill(count: number): number {
+    if (this.#decoded.length >= count) return count;
+    const parts = [this.#decoded];
+    let length = this.#decoded.length;
+    while (length < count) {
+      const block = this.#nextBlock();
+      if (block === null) break;
+      parts.push(block);
+      length += block.length;
+    }
+    if (parts.length > 1) this.#decoded = Buffer.concat(parts, length);
+    return Math.min(count, length);
+  }
+
+  #nextBlock(): Uint8Array | null {
+    const left = this.#fileBytes - this.#offset;
+    if (left === 0) return null;
+    if (left < LENGTH_BYTES) throw this.#error('block', 'the file ends inside the length of a block');
+    const size = viewOf(this.#read(LENGTH_BYTES)).getUint32(0);
+    if (size > left - LENGTH_BYTES) {
+      throw this.#error('block', `the file ends after ${left - LENGTH_BYTES} of ${size} bytes`);
+    }
+    try {
+      return snappyUncompress(this.#read(size));
+    } catch (cause) {
+      if (!(cause instanceof MonolithError) || cause.code !== 'ML_SNAPPY') throw cause;
+      throw this.#error('block', String(cause.fields.reason), cause);
+    }
+  }
+
+  #read(count: number): Uint8Array {
+    if (this.#fd === null) throw new MonolithError('ML_CLOSED', { what: `record file ${this.file}` });
+    const bytes = new Uint8Array(count);
+    try {
+      for (let at = 0; at < count; ) {
+        const got = readSync(this.#fd, bytes, at, count - at, null);
+        if (got === 0) throw new RangeError('the file became shorter while it was read');
+        at += got;
+      }
+    } catch (cause) {
+      throw new MonolithError('ML_FILE_READ', { file: this.file, reason: messageOf(cause) }, { cause });
+    }
+    this.#offset += count;
+    return bytes;
+  }
+
+  #check(field: string, stored: number, bytes: Uint8Array): void {
+    const found = maskCrc(crc32c(bytes));
+    if (stored === found) return;
+    throw this.#error(`${field} checksum`, `stored ${crcHex(stored)}, calculated ${crcHex(found)}`);
+  }
+
+  #error(field: string, reason: string, cause?: unknown): MonolithError {
+    const fields = { file: this.file, record: this.#record, field, offset: this.#offset, reason };
+    return new MonolithError('ML_RECORD', fields, { cause });
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

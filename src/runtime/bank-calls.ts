@@ -1,0 +1,157 @@
+/**
+ * @file What a program asks of its thread for tables in other memories: find rows there and copy them here, take
+ * gradients there and step the rows.
+ *
+ * The kernels that a bank runs are its own; between memories there is only copying, one run of ids, rows or gradients per
+ * table, slice and bank. src/memory/bank-layout.ts draws what is shared.
+ */
+import { BANKED, lines, OFFSETS_BYTES, type StageParts, stageParts } from '../memory/bank-layout.js';
+import { APPLY_SLICE, APPLY_SLICE_BYTES } from '../memory/table-layout.js';
+import type { Views } from '../memory/views.js';
+import { KERNEL } from './kernels.js';
+import type { HostCall } from './load-kernels.js';
+import type { TableKernels } from './wasm/table.js';
+
+/** A memory as these calls see it: kernels of whatever backend over its views. */
+export interface CallableBank {
+  readonly views: Views;
+  readonly kernels: Pick<TableKernels, 'tableFind' | 'tableRetrieve' | 'tableApply'>;
+}
+
+export interface CallerMemory {
+  readonly views: Views;
+  readonly kernels: Pick<TableKernels, 'bankIds' | 'bankRows' | 'bankUpdates'>;
+}
+
+/** One table, one thread: the stage it has in each bank. */
+interface Stage {
+  readonly bank: CallableBank;
+  readonly table: number;
+  readonly base: number;
+  readonly parts: StageParts;
+  readonly sliceIds: number;
+}
+
+export class BankCalls {
+  readonly #banks: readonly CallableBank[];
+  readonly #here: () => CallerMemory;
+  readonly #thread: number;
+  readonly #stages = new Map<number, readonly Stage[]>();
+
+  /** `here` is asked for late: the kernels of the session's memory are made with these calls among their imports. */
+  constructor(banks: readonly CallableBank[], here: () => CallerMemory, thread: number) {
+    this.#banks = banks;
+    this.#here = here;
+    this.#thread = thread;
+  }
+
+  readonly call: HostCall = (opcode, ...operands) => {
+    const [a, b, c, d, e, f, g] = operands.map((operand) => operand >>> 0) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    return opcode === KERNEL.bankedFind.opcode ? this.find(a, b, c, d, e, f) : this.apply(a, b, c, d, e, f, g);
+  };
+
+  /** bankedFind: rows[i] = address of a copy of the row of ids[i] in `local`, which also has room for the ids in front. */
+  find(record: number, ids: number, order: number, offsets: number, rows: number, local: number): number {
+    const { views, kernels } = this.#here();
+    const stages = this.#stagesOf(record);
+    const rowFloats = views.u32[record / 4 + BANKED.rowFloats]!;
+    let at = local + lines(views.u32[record / 4 + BANKED.sliceIds]! * 8);
+    let found = 0;
+    stages.forEach(({ bank, table, base, parts }, index) => {
+      const n = kernels.bankIds(ids, order, offsets, index, stages.length, local);
+      if (n === 0) return;
+      copy(views, local, bank.views, base + parts.ids, n * 8);
+      const out = base + parts.floats;
+      found += bank.kernels.tableRetrieve(table, base + parts.ids, n, out, rowFloats, base + parts.scratch);
+      copy(bank.views, out, views, at, n * rowFloats * 4);
+      kernels.bankRows(order, offsets, index, stages.length, rows, at, rowFloats * 4);
+      at += n * rowFloats * 4;
+    });
+    return found;
+  }
+
+  /**
+   * bankedApply: tableApply of the partitions [first, end). `gathered` has room for the offsets, ids and gradients of a
+   * slice, in this order. The first bank that cannot ends the call with its result.
+   */
+  apply(
+    record: number,
+    first: number,
+    end: number,
+    slices: number,
+    sliceCount: number,
+    gathered: number,
+    updateSec: number,
+  ): number {
+    const stages = this.#stagesOf(record);
+    let stepped = 0;
+    for (const [index, stage] of stages.entries()) {
+      const owners = { first, end, bank: index, banks: stages.length };
+      if (this.#stageSlices(stage, owners, slices, sliceCount, gathered) === 0) continue;
+      const { bank, table, base, parts } = stage;
+      const [records, merged] = [base + parts.records, base + parts.merged];
+      const result = bank.kernels.tableApply(table, first, end, records, sliceCount, merged, updateSec);
+      if (result < 0) return result;
+      stepped += result;
+    }
+    return stepped;
+  }
+
+  /** Copies what all slices have for one bank into its stage, finds the rows, and returns how many ids there are. */
+  #stageSlices(
+    { bank, table, base, parts, sliceIds }: Stage,
+    owners: { first: number; end: number; bank: number; banks: number },
+    slices: number,
+    sliceCount: number,
+    gathered: number,
+  ): number {
+    const { views, kernels } = this.#here();
+    let staged = 0;
+    for (let s = 0; s < sliceCount; s++) {
+      const slice = slices + s * APPLY_SLICE_BYTES;
+      const stride = views.u32[slice / 4 + APPLY_SLICE.stride]!;
+      const gatheredIds = gathered + OFFSETS_BYTES;
+      const gatheredRows = gatheredIds + lines(sliceIds * 8);
+      const { first, end, bank: index, banks } = owners;
+      const n = kernels.bankUpdates(slice, first, end, index, banks, gatheredIds, gatheredRows, gathered);
+      const [ids, rows, slots] = [parts.ids + staged * 8, parts.rows + staged * 4, parts.slots + staged * 4];
+      const [offsets, gradients] = [parts.offsets + s * OFFSETS_BYTES, parts.floats + staged * stride * 4];
+      copy(views, gathered, bank.views, base + offsets, OFFSETS_BYTES);
+      copy(views, gatheredIds, bank.views, base + ids, n * 8);
+      copy(views, gatheredRows, bank.views, base + gradients, n * stride * 4);
+      const words = [ids, parts.order, offsets, rows, gradients].map((part) => base + part);
+      bank.views.u32.set([...words, stride, base + slots], (base + parts.records + s * APPLY_SLICE_BYTES) / 4);
+      bank.kernels.tableFind(table, base + ids, n, base + rows, base + slots);
+      staged += n;
+    }
+    return staged;
+  }
+
+  #stagesOf(record: number): readonly Stage[] {
+    let stages = this.#stages.get(record);
+    if (stages === undefined) {
+      const word = (index: number) => this.#here().views.u32[record / 4 + index]!;
+      const banks = word(BANKED.banks);
+      const sliceIds = word(BANKED.sliceIds);
+      const parts = stageParts(sliceIds, word(BANKED.slices), word(BANKED.rowFloats));
+      stages = Array.from({ length: banks }, (_, index) => {
+        const base = word(BANKED.addresses + banks * (1 + this.#thread) + index);
+        return { bank: this.#banks[index]!, table: word(BANKED.addresses + index), base, parts, sliceIds };
+      });
+      this.#stages.set(record, stages);
+    }
+    return stages;
+  }
+}
+
+function copy(from: Views, source: number, to: Views, target: number, bytes: number): void {
+  if (bytes > 0) to.u8.set(from.u8.subarray(source, source + bytes), target);
+}
