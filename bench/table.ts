@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RandomUniformInitializer } from '../src/sparse/initializers.js';
-import { AdagradOptimizer, FtrlOptimizer } from '../src/sparse/optimizers.js';
+import { AdagradOptimizer, AdamOptimizer, FtrlOptimizer } from '../src/sparse/optimizers.js';
 import { defineTable } from '../src/sparse/table-config.js';
 import { benchMain, type Machine, machine, machineText, table } from './harness.js';
 import { medianOf, type RoundOptions, ratioOf, takeTurns } from './rounds.js';
@@ -24,7 +24,7 @@ const SEED = 20240611;
 
 interface Group {
   readonly dim: 16 | 64;
-  readonly optimizer: 'adagrad' | 'ftrl';
+  readonly optimizer: keyof typeof OPTIMIZERS;
   readonly rows: number;
 }
 interface Size {
@@ -46,6 +46,8 @@ const FULL: Size = {
     { dim: 64, optimizer: 'adagrad', rows: 4_000_000 },
     { dim: 16, optimizer: 'ftrl', rows: 10_000_000 },
     { dim: 64, optimizer: 'ftrl', rows: 4_000_000 },
+    { dim: 16, optimizer: 'adam', rows: 10_000_000 },
+    { dim: 64, optimizer: 'adam', rows: 4_000_000 },
   ],
 };
 const QUICK: Size = {
@@ -57,6 +59,7 @@ const QUICK: Size = {
   groups: [
     { dim: 16, optimizer: 'adagrad', rows: 20_000 },
     { dim: 64, optimizer: 'ftrl', rows: 5_000 },
+    { dim: 16, optimizer: 'adam', rows: 5_000 },
   ],
 };
 
@@ -70,8 +73,18 @@ const OPTIMIZERS = {
     l1Regularization: 0.001,
     l2Regularization: 0.01,
   }),
+  adam: AdamOptimizer({ learningRate: 0.05, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }),
 };
-const BARS = { pool: { uniform: 1.5, 'zipf 1.1': 1.25 }, adagrad: 1.8, ftrl: 2, threads: 1.7, bytes: 1.35 } as const;
+/** Floats of state per weight; Adam keeps two more per row. */
+const STATE_FLOATS = { adagrad: 1, ftrl: 2, adam: 2 } as const;
+const BARS = {
+  pool: { uniform: 1.5, 'zipf 1.1': 1.25 },
+  adagrad: 1.8,
+  ftrl: 2,
+  adam: 2,
+  threads: 1.7,
+  bytes: 1.35,
+} as const;
 
 export interface Result {
   readonly name: string;
@@ -156,7 +169,7 @@ async function build(group: Group, size: Size, system: TableSystem, dir: string,
 
 function bytesOf({ dim, optimizer, rows }: Group, system: TableSystem): Bytes {
   const bytesPerRow = system.heapBytes / system.rows;
-  const payload = dim * 4 * (optimizer === 'adagrad' ? 2 : 3);
+  const payload = 4 * (dim * (1 + STATE_FLOATS[optimizer]) + (optimizer === 'adam' ? 2 : 0));
   const one = { name: `${rows} rows, dim ${dim}, ${optimizer}`, bytesPerRow, ratio: bytesPerRow / payload };
   return dim === 16 && optimizer === 'adagrad' ? { ...one, bar: BARS.bytes } : one;
 }

@@ -2,81 +2,11 @@
 // column, so SIMD width and blocking never change a bit of the result. That also lets the last vector of a row that is
 // no multiple of four wide reach back over columns that are done: it writes the same bits again.
 
-/** 32 columns from `c` of one bag, sums in registers; `q`..`e` are its inverse entries, `c` is in bytes. */
-// @ts-ignore: decorator
-@inline
-function pool32(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: bool, count: v128): void {
-  let a0 = f32x4.splat(0), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0;
-  for (; q < e; q += 4) {
-    const row = <usize>load<u32>(rowPtrs + (<usize>load<u32>(q) << 2)) + c;
-    a0 = f32x4.add(a0, v128.load(row));
-    a1 = f32x4.add(a1, v128.load(row, 16));
-    a2 = f32x4.add(a2, v128.load(row, 32));
-    a3 = f32x4.add(a3, v128.load(row, 48));
-    a4 = f32x4.add(a4, v128.load(row, 64));
-    a5 = f32x4.add(a5, v128.load(row, 80));
-    a6 = f32x4.add(a6, v128.load(row, 96));
-    a7 = f32x4.add(a7, v128.load(row, 112));
-  }
-  if (mean) {
-    a0 = f32x4.div(a0, count);
-    a1 = f32x4.div(a1, count);
-    a2 = f32x4.div(a2, count);
-    a3 = f32x4.div(a3, count);
-    a4 = f32x4.div(a4, count);
-    a5 = f32x4.div(a5, count);
-    a6 = f32x4.div(a6, count);
-    a7 = f32x4.div(a7, count);
-  }
-  v128.store(out + c, a0);
-  v128.store(out + c, a1, 16);
-  v128.store(out + c, a2, 32);
-  v128.store(out + c, a3, 48);
-  v128.store(out + c, a4, 64);
-  v128.store(out + c, a5, 80);
-  v128.store(out + c, a6, 96);
-  v128.store(out + c, a7, 112);
-}
-
-/** The same, and in the same walk the four columns at `t`. */
-// @ts-ignore: decorator
-@inline
-function pool32Tail(rowPtrs: usize, q: usize, e: usize, c: usize, t: usize, out: usize, mean: bool, count: v128): void {
-  let a0 = f32x4.splat(0), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0, z = a0;
-  for (; q < e; q += 4) {
-    const row = <usize>load<u32>(rowPtrs + (<usize>load<u32>(q) << 2));
-    z = f32x4.add(z, v128.load(row + t));
-    a0 = f32x4.add(a0, v128.load(row + c));
-    a1 = f32x4.add(a1, v128.load(row + c, 16));
-    a2 = f32x4.add(a2, v128.load(row + c, 32));
-    a3 = f32x4.add(a3, v128.load(row + c, 48));
-    a4 = f32x4.add(a4, v128.load(row + c, 64));
-    a5 = f32x4.add(a5, v128.load(row + c, 80));
-    a6 = f32x4.add(a6, v128.load(row + c, 96));
-    a7 = f32x4.add(a7, v128.load(row + c, 112));
-  }
-  if (mean) {
-    a0 = f32x4.div(a0, count);
-    a1 = f32x4.div(a1, count);
-    a2 = f32x4.div(a2, count);
-    a3 = f32x4.div(a3, count);
-    a4 = f32x4.div(a4, count);
-    a5 = f32x4.div(a5, count);
-    a6 = f32x4.div(a6, count);
-    a7 = f32x4.div(a7, count);
-    z = f32x4.div(z, count);
-  }
-  v128.store(out + c, a0);
-  v128.store(out + c, a1, 16);
-  v128.store(out + c, a2, 32);
-  v128.store(out + c, a3, 48);
-  v128.store(out + c, a4, 64);
-  v128.store(out + c, a5, 80);
-  v128.store(out + c, a6, 96);
-  v128.store(out + c, a7, 112);
-  v128.store(out + t, z);
-}
-
+/**
+ * 16 columns from `c` of one bag, sums in registers; `q`..`e` are its inverse entries, `c` is in bytes. Wider would need
+ * fewer walks over the bag, but the compiler loads all columns of a row before it adds the first, and runs out of
+ * registers.
+ */
 // @ts-ignore: decorator
 @inline
 function pool16(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: bool, count: v128): void {
@@ -100,6 +30,7 @@ function pool16(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: 
   v128.store(out + c, a3, 48);
 }
 
+/** The same, and in the same walk the four columns at `t`. */
 // @ts-ignore: decorator
 @inline
 function pool16Tail(rowPtrs: usize, q: usize, e: usize, c: usize, t: usize, out: usize, mean: bool, count: v128): void {
@@ -128,6 +59,23 @@ function pool16Tail(rowPtrs: usize, q: usize, e: usize, c: usize, t: usize, out:
 
 // @ts-ignore: decorator
 @inline
+function pool8(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: bool, count: v128): void {
+  let a0 = f32x4.splat(0), a1 = a0;
+  for (; q < e; q += 4) {
+    const row = <usize>load<u32>(rowPtrs + (<usize>load<u32>(q) << 2)) + c;
+    a0 = f32x4.add(a0, v128.load(row));
+    a1 = f32x4.add(a1, v128.load(row, 16));
+  }
+  if (mean) {
+    a0 = f32x4.div(a0, count);
+    a1 = f32x4.div(a1, count);
+  }
+  v128.store(out + c, a0);
+  v128.store(out + c, a1, 16);
+}
+
+// @ts-ignore: decorator
+@inline
 function pool4(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: bool, count: v128): void {
   let a0 = f32x4.splat(0);
   for (; q < e; q += 4) {
@@ -149,24 +97,23 @@ function pool1(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: b
   store<f32>(out + c, a);
 }
 
-/** One bag: as few walks over its values as the width allows (one up to 36 columns, except between 21 and 31). */
+/** One bag: a walk over its values per 16 columns, the last of which takes up to four columns more. */
 // @ts-ignore: decorator
 @inline
 function poolBag(rowPtrs: usize, q: usize, e: usize, bytes: usize, out: usize, mean: bool, count: v128): void {
   let c: usize = 0;
   const t = bytes - 16;
-  for (; c + 144 < bytes; c += 128) pool32(rowPtrs, q, e, c, out, mean, count);
+  for (; c + 80 < bytes; c += 64) pool16(rowPtrs, q, e, c, out, mean, count);
   const left = bytes - c;
-  if (left > 128) {
-    pool32Tail(rowPtrs, q, e, c, t, out, mean, count);
-  } else if (left == 128) {
-    pool32(rowPtrs, q, e, c, out, mean, count);
-  } else if (left > 64 && left <= 80) {
+  if (left > 64) {
     pool16Tail(rowPtrs, q, e, c, t, out, mean, count);
   } else if (left == 64) {
     pool16(rowPtrs, q, e, c, out, mean, count);
   } else {
-    for (; c + 64 <= bytes; c += 64) pool16(rowPtrs, q, e, c, out, mean, count);
+    if (left >= 32) {
+      pool8(rowPtrs, q, e, c, out, mean, count);
+      c += 32;
+    }
     for (; c + 16 <= bytes; c += 16) pool4(rowPtrs, q, e, c, out, mean, count);
     if (c < bytes) {
       if (bytes >= 16) pool4(rowPtrs, q, e, t, out, mean, count);

@@ -1,6 +1,6 @@
 // Lookup of many ids at once. Chunks keep many cache misses in flight: hash all, touch all, probe all.
 import { mix64 } from "../hash";
-import { hitSlot, idBits, partitionAt, probe, ROW_REMOVED } from "./index";
+import { hitSlot, idBits, nextBucket, partitionAt, probe, ROW_REMOVED } from "./index";
 
 /** Ids that are looked up together. src/memory/table-layout.ts sizes scratch memory by the same number. */
 export const CHUNK: u32 = 512;
@@ -23,13 +23,47 @@ function touch(pointers: usize, n: u32): i32 {
   return a | b;
 }
 
+/** The same for rows of two whole lines. */
+function touchPairs(pointers: usize, n: u32): i32 {
+  let a: i32 = 0, b: i32 = 0;
+  const end = pointers + (<usize>(n & ~3) << 2);
+  for (let p = pointers; p < end; p += 16) {
+    const p0 = <usize>load<u32>(p), p1 = <usize>load<u32>(p, 4);
+    const p2 = <usize>load<u32>(p, 8), p3 = <usize>load<u32>(p, 12);
+    a |= load<i32>(p0) | load<i32>(p0, 64); b |= load<i32>(p1) | load<i32>(p1, 64);
+    a |= load<i32>(p2) | load<i32>(p2, 64); b |= load<i32>(p3) | load<i32>(p3, 64);
+  }
+  return a | b;
+}
+
+/** The same for rows of a whole number of four lines. */
+function touchFours(pointers: usize, n: u32, bytes: usize): i32 {
+  let a: i32 = 0, b: i32 = 0;
+  const end = pointers + (<usize>(n & ~1) << 2);
+  for (let p = pointers; p < end; p += 8) {
+    let p0 = <usize>load<u32>(p), p1 = <usize>load<u32>(p, 4);
+    const rowEnd = p0 + bytes;
+    do {
+      a |= load<i32>(p0) | load<i32>(p0, 64) | load<i32>(p0, 128) | load<i32>(p0, 192);
+      b |= load<i32>(p1) | load<i32>(p1, 64) | load<i32>(p1, 128) | load<i32>(p1, 192);
+      p0 += 256;
+      p1 += 256;
+    } while (p0 < rowEnd);
+  }
+  return a | b;
+}
+
 /**
  * Loads a word of every line of the rows behind the pointers, of `bytes` bytes each. Row by row, not line by line: the
  * lines of a row share a page, and where the page lies is the slowest part to find out. Rows are aligned when they fill
- * whole lines; others may end in one line more.
+ * whole lines; others may end in one line more. Of common widths the last few rows are left out.
  */
 export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool): i32 {
-  if (bytes <= 64 && aligned) return touch(pointers, n);
+  if (aligned) {
+    if (bytes <= 64) return touch(pointers, n);
+    if (bytes == 128) return touchPairs(pointers, n);
+    if ((bytes & 255) == 0) return touchFours(pointers, n, bytes);
+  }
   let a: i32 = 0, b: i32 = 0;
   const last = pointers + (<usize>n << 2);
   for (let p = pointers; p < last; p += 4) {
@@ -50,16 +84,30 @@ export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool)
   return a | b;
 }
 
+/** First bucket of an id. `count` is that of the partitions: times it, the upper half of a hash has its partition on top. */
+// @ts-ignore: decorator
+@inline function firstBucket(partitions: usize, count: u64, id: u64): u32 {
+  const hash = mix64(id);
+  const partition = partitions + (<usize>(((hash >> 32) * count) >> 26) & ~63);
+  return load<u32>(partition) + ((<u32>hash & load<u32>(partition, 4)) << 6);
+}
+
 /** buckets[i] = first bucket of ids[i], brought near. */
 export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
-  // Shifting twice keeps the count below 64 for one partition, where the shift alone would be by 64, that is by 0.
-  const shift: u64 = 63 - <u64>load<u32>(table);
+  const count: u64 = (<u64>1) << <u64>load<u32>(table);
   const partitions = <usize>load<u32>(table, 32);
   const end = buckets + (<usize>n << 2);
-  for (let at = buckets; at < end; at += 4) {
-    const hash = mix64(load<u64>(ids));
-    const partition = partitions + (<usize>((hash >> shift) >> 1) << 6);
-    store<u32>(at, load<u32>(partition) + ((<u32>hash & load<u32>(partition, 4)) << 6));
+  const fours = buckets + (<usize>(n & ~3) << 2);
+  let at = buckets;
+  for (; at < fours; at += 16) {
+    store<u32>(at, firstBucket(partitions, count, load<u64>(ids)));
+    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 8)), 4);
+    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 16)), 8);
+    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 24)), 12);
+    ids += 32;
+  }
+  for (; at < end; at += 4) {
+    store<u32>(at, firstBucket(partitions, count, load<u64>(ids)));
     ids += 8;
   }
   touch(buckets, n);
@@ -76,16 +124,68 @@ export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): 
   return slot;
 }
 
-/** rows[i] = row of ids[i], or the table's zero row, for a chunk of ids. */
-export function findRows(table: usize, ids: usize, n: u32, rows: usize): void {
+/**
+ * at[0] = row of the id at `id`, if it is the first match of the bucket that at[0] names; else the bucket stays there and
+ * `at` is listed. Returns the end of the list.
+ */
+// @ts-ignore: decorator
+@inline function rowOrListed(at: usize, id: usize, list: usize): usize {
+  const bucket = <usize>load<u32>(at);
+  const bits = idBits(bucket, v128.load_splat<i64>(id));
+  let row: u32 = 0;
+  if (bits != 0) row = load<u32>(hitSlot(bucket, bits), 32);
+  if (row > ROW_REMOVED) store<u32>(at, row);
+  else {
+    store<u32>(list, <u32>at);
+    list += 4;
+  }
+  return list;
+}
+
+/** Brings the second buckets of listed ids near. The id of the address `at` is at idOf + 2 * at. */
+function touchSecond(table: usize, idOf: usize, list: usize, end: usize): i32 {
+  let seen: i32 = 0;
+  for (; list < end; list += 4) {
+    const at = <usize>load<u32>(list);
+    const partition = partitionAt(table, mix64(load<u64>(idOf + (at << 1))));
+    seen |= load<i32>(nextBucket(partition, <usize>load<u32>(at)));
+  }
+  return seen;
+}
+
+/** Rows of listed ids: those that are absent or further on. */
+function findListed(table: usize, idOf: usize, list: usize, end: usize): void {
   const zeroRow = load<u32>(table, 28);
+  for (; list < end; list += 4) {
+    const at = <usize>load<u32>(list);
+    const id = load<i64>(idOf + (at << 1));
+    const slot = probe(partitionAt(table, mix64(<u64>id)), <usize>load<u32>(at), id);
+    store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
+  }
+}
+
+/** rows[i] = row of ids[i], or the table's zero row, for a chunk of ids. Behind the chunk is room for a list of them. */
+export function findRows(table: usize, ids: usize, n: u32, rows: usize): void {
   touchBuckets(table, ids, n, rows);
   const end = rows + (<usize>n << 2);
-  for (let at = rows; at < end; at += 4) {
-    const slot = slotFrom(table, <usize>load<u32>(at), load<i64>(ids));
-    store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
+  const fours = rows + (<usize>(n & ~3) << 2);
+  const idOf = ids - (rows << 1);
+  const list = rows + (CHUNK << 2);
+  let listEnd = list;
+  let at = rows;
+  for (; at < fours; at += 16) {
+    listEnd = rowOrListed(at, ids, listEnd);
+    listEnd = rowOrListed(at + 4, ids + 8, listEnd);
+    listEnd = rowOrListed(at + 8, ids + 16, listEnd);
+    listEnd = rowOrListed(at + 12, ids + 24, listEnd);
+    ids += 32;
+  }
+  for (; at < end; at += 4) {
+    listEnd = rowOrListed(at, ids, listEnd);
     ids += 8;
   }
+  touchSecond(table, idOf, list, listEnd);
+  findListed(table, idOf, list, listEnd);
 }
 
 /**

@@ -6,7 +6,7 @@ import { isServing, showRow } from "./retriever";
 const PLAIN: u32 = 2;
 
 /**
- * out[i, :] = what a lookup of ids[i] shows, zeros for an absent one. `scratch` has room for a chunk of addresses. Returns
+ * out[i, :] = what a lookup of ids[i] shows, zeros for an absent one. `scratch` has room for two chunks of addresses. Returns
  * how many ids were found. Nobody may write to the table meanwhile.
  */
 export function tableRetrieve(table: usize, ids: usize, n: u32, out: usize, outStride: u32, scratch: usize): u32 {

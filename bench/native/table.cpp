@@ -1,7 +1,7 @@
 // Native twin of the embedding table, for bench/table.ts: open addressing over buckets of one cache line, rows side by
 // side, chunks of ids with software prefetch, AVX2. Pages are those the system gives by default, as for WebAssembly.
 //
-// Usage: table <dim> <adagrad|ftrl> <rows> <ids of all rows> <bag> <batches...>: then a command per line on stdin,
+// Usage: table <dim> <adagrad|ftrl|adam> <rows> <ids of all rows> <bag> <batches...>: then a command per line on stdin,
 // `pool <batches>` or `update <batches>`, with the number of a file of batches. Answers per line: nanoseconds of CPU time
 // per id and a checksum. A file of batches is: u32 count, u32 sizes[count], padding to 8 bytes, i64 ids.
 #include <immintrin.h>
@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -70,14 +71,18 @@ struct alignas(64) Bucket {
   uint32_t times[4];
 };
 
-enum class Optimizer { adagrad, ftrl };
+enum class Optimizer { adagrad, ftrl, adam };
 static const float RATE = 0.05f, BETA = 1.0f, L1 = 0.001f, L2 = 0.01f, INITIAL = 0.1f;
+static const float BETA1 = 0.9f, BETA2 = 0.999f, EPSILON = 1e-8f;
 static const size_t CHUNK = 256;
 
-/** Twin of one table. D weights and then the optimizer's state per row. */
+/**
+ * Twin of one table. D weights and then the optimizer's state per row: the sum of squares, for FTRL the zeros behind it,
+ * for Adam two moments and the powers of the betas. Rows fill whole cache lines.
+ */
 template <int D, Optimizer O>
 struct Table {
-  static constexpr size_t ROW = O == Optimizer::adagrad ? 2 * D : 3 * D;
+  static constexpr size_t ROW = O == Optimizer::adagrad ? 2 * D : O == Optimizer::ftrl ? 3 * D : 3 * D + 16;
   Bucket* index;
   uint64_t mask;
   float* rows;
@@ -123,8 +128,11 @@ struct Table {
     for (int c = 0; c < D; c++) {
       const uint64_t bits = mix64(base + (uint64_t)c * 0xD1B54A32D192ED03ULL) >> 40;
       row[c] = (float)(uint32_t)bits * 5.9604644775390625e-8f * 0.1f - 0.05f;
-      row[D + c] = INITIAL;
+      if (O != Optimizer::adam) row[D + c] = INITIAL;
     }
+    if (O != Optimizer::adam) return;
+    row[3 * D] = BETA1;
+    row[3 * D + 1] = BETA2;
   }
 
   inline void prefetchBuckets(const int64_t* ids, size_t n) {
@@ -158,7 +166,27 @@ struct Table {
     }
   }
 
+  /** m += (g - m) * (1 - beta1); v += (g * g - v) * (1 - beta2); w -= rate * m / (sqrt(v) + epsilon). */
+  static inline void stepAdam(float* row, const float* gradient) {
+    const float power1 = row[3 * D], power2 = row[3 * D + 1];
+    const __m256 rate = _mm256_set1_ps(RATE * std::sqrt(1 - power2) / (1 - power1));
+    const __m256 rest1 = _mm256_set1_ps(1 - BETA1), rest2 = _mm256_set1_ps(1 - BETA2), epsilon = _mm256_set1_ps(EPSILON);
+    for (int c = 0; c < D; c += 8) {
+      const __m256 g = _mm256_loadu_ps(gradient + c);
+      const __m256 m = _mm256_load_ps(row + D + c), v = _mm256_load_ps(row + 2 * D + c);
+      const __m256 first = _mm256_fmadd_ps(_mm256_sub_ps(g, m), rest1, m);
+      const __m256 second = _mm256_fmadd_ps(_mm256_fmsub_ps(g, g, v), rest2, v);
+      _mm256_store_ps(row + D + c, first);
+      _mm256_store_ps(row + 2 * D + c, second);
+      const __m256 under = _mm256_add_ps(_mm256_sqrt_ps(second), epsilon);
+      _mm256_store_ps(row + c, _mm256_sub_ps(_mm256_load_ps(row + c), _mm256_div_ps(_mm256_mul_ps(first, rate), under)));
+    }
+    row[3 * D] = power1 * BETA1;
+    row[3 * D + 1] = power2 * BETA2;
+  }
+
   static inline void step(float* row, const float* gradient) {
+    if (O == Optimizer::adam) return stepAdam(row, gradient);
     const __m256 rate = _mm256_set1_ps(RATE);
     for (int c = 0; c < D; c += 8) {
       const __m256 g = _mm256_loadu_ps(gradient + c);
@@ -239,16 +267,22 @@ static int serve(size_t rowsMax, const char* idFile, size_t bag, const std::vect
   return 0;
 }
 
+template <Optimizer O>
+static int serveDim(int dim, size_t rows, const char* idFile, size_t bag, const std::vector<Batches>& batches) {
+  if (dim == 16) return serve<16, O>(rows, idFile, bag, batches);
+  if (dim == 64) return serve<64, O>(rows, idFile, bag, batches);
+  return 2;
+}
+
 int main(int argc, char** argv) {
   if (argc < 7) return 2;
   const int dim = atoi(argv[1]);
-  const bool ftrl = std::string(argv[2]) == "ftrl";
+  const std::string optimizer = argv[2];
   const size_t rows = atol(argv[3]), bag = atol(argv[5]);
   std::vector<Batches> batches;
   for (int i = 6; i < argc; i++) batches.emplace_back(argv[i]);
-  if (dim == 16 && !ftrl) return serve<16, Optimizer::adagrad>(rows, argv[4], bag, batches);
-  if (dim == 64 && !ftrl) return serve<64, Optimizer::adagrad>(rows, argv[4], bag, batches);
-  if (dim == 16) return serve<16, Optimizer::ftrl>(rows, argv[4], bag, batches);
-  if (dim == 64) return serve<64, Optimizer::ftrl>(rows, argv[4], bag, batches);
+  if (optimizer == "adagrad") return serveDim<Optimizer::adagrad>(dim, rows, argv[4], bag, batches);
+  if (optimizer == "ftrl") return serveDim<Optimizer::ftrl>(dim, rows, argv[4], bag, batches);
+  if (optimizer == "adam") return serveDim<Optimizer::adam>(dim, rows, argv[4], bag, batches);
   return 2;
 }

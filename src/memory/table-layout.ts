@@ -131,7 +131,7 @@ export const APPLY_SLICE_BYTES = 32;
 
 /** Ids that a lookup handles together, and the scratch memory it needs for them. */
 export const LOOKUP_CHUNK = 512;
-export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 4;
+export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 8;
 
 /** Words of the cursor of tableScan: partition, and 4 * bucket + slot in it. */
 export const SCAN_CURSOR = { partition: 0, position: 1 } as const;
