@@ -326,8 +326,10 @@ export class Session implements CompileTarget {
     if (failedDetail === UPDATE_RESULT.refused) return new MonolithError('ML_GLOBAL_STEP', { step: this.globalStep });
     return new MonolithError(
       'ML_MEMORY',
-      { name: `worker thread ${thread}, ${name}`, bytes: 'more', free: 'no' },
-      { hint: "give tables more memory (tableBytes), or a tablePolicy: whenFull 'evict-expired' or 'stop-admitting'" },
+      { name: `${name.replace(/^.*update\//, 'table ')} (worker thread ${thread})`, bytes: 'more', free: 'none' },
+      {
+        hint: 'give tables more memory (--table-memory, tableBytes) or tell them what to do then (--when-full, tablePolicy)',
+      },
     );
   }
 
