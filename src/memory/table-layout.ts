@@ -97,6 +97,15 @@ export const SLOT_TIME_BYTES = 48;
 export const ROW_FREE = 0;
 export const ROW_REMOVED = 1;
 export const ROW_SUMMING = 2;
+
+/**
+ * Slots of an index that partition `partition` fills before the index grows: 70 to 83 of 100, more in higher partitions,
+ * so that they do not all grow in one step.
+ */
+export function slotLimit(partition: number, buckets: number): number {
+  return Math.floor((buckets * (720 + 2 * partition)) / 256);
+}
+
 export const BLOCK_HEADER_BYTES = 64;
 export const BLOCK = { next: 0, bytes: 1 } as const;
 export const ROWS_BLOCK_MIN = 4;

@@ -93,6 +93,11 @@ export class TableMemory {
     );
   }
 
+  /** Bytes that heaps have handed out at the most: blocks that were given back count, as they are used again. */
+  get usedBytes(): number {
+    return this.banks.reduce((sum, { views, heap }) => sum + views.u32[heap / 4 + HEAP.top]! - heap, 0);
+  }
+
   /** Bank that partition `partition` of every table lives in. */
   bankOf(partition: number): number {
     return partition % this.banks.length;
