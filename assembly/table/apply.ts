@@ -89,10 +89,13 @@ function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, upda
   const index = load<u32>(partition);
   let whole = insertIds(table, p, slices, sliceCount);
   if (!whole) {
-    // What is about to be updated is not expired.
+    // What is about to be updated is not expired, unless its time is old or its slot lives no day: such rows are made anew.
     findAgain(table, p, slices, sliceCount, 0);
     stampFound(p, slices, sliceCount, updateSec);
-    whole = evictWhenFull(table, p) && insertIds(table, p, slices, sliceCount);
+    if (evictWhenFull(table, p)) {
+      findAgain(table, p, slices, sliceCount, 0);
+      whole = insertIds(table, p, slices, sliceCount);
+    }
   }
   if (!whole) {
     const overflow = overflowSlot(table, p);

@@ -73,7 +73,10 @@ function insertAbsent(m: Views, table: number, partition: number, updates: () =>
       const slot = m.u32[slotWord]!;
       if (slot !== 0) m.u32[slot / 4 + TIME] = updateSec;
     }
-    whole = evictWhenFull(m, table, partition) && insertIds(m, table, updates());
+    if (evictWhenFull(m, table, partition)) {
+      findAgain(m, table, updates(), 0);
+      whole = insertIds(m, table, updates());
+    }
   }
   if (!whole) {
     const overflow = m.u32[table / 4 + TABLE.overflow]!;
