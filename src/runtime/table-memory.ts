@@ -6,6 +6,7 @@
  * are written. Nothing above knows which bank a row is in, but for whoever routes ids.
  */
 import { MonolithError } from '../base/errors.js';
+import { Arena } from '../memory/arena.js';
 import { createSharedMemory, MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
 import { HEAP, HEAP_HEADER_BYTES, PARTITIONS } from '../memory/table-layout.js';
 import { Views } from '../memory/views.js';
@@ -38,6 +39,11 @@ export interface TableMemoryOptions {
   readonly budgetBytes: number;
   /** Bytes of one memory; 4 GiB, the most there can be, unless told. */
   readonly bankBytes?: number;
+}
+
+/** Room beside the tables of a bank, with what its users need: admission filters, sets of touched ids. */
+export interface TableRegion extends Omit<TableBank, 'heap'> {
+  readonly arena: Arena;
 }
 
 /** Names the banks for another thread; survives `postMessage`. */
@@ -97,6 +103,26 @@ export class TableMemory {
         kernels: instantiateKernels(module, memory),
       })),
     );
+  }
+
+  /**
+   * Takes `bytes` of the first bank for something else than tables; they count against its budget and are not given back.
+   *
+   * ```ts
+   * const filter = createFilter({ ...memory.region(1 << 20), type: 'sliding_hash_filter', capacity: 10_000 });
+   * ```
+   */
+  region(bytes: number, name = 'region'): TableRegion {
+    const { memory, views, kernels, heap } = this.banks[0]!;
+    const top = views.u32[heap / 4 + HEAP.top]!;
+    const at = kernels.heapAlloc(heap, bytes) >>> 0;
+    if (at === 0) {
+      const free = views.u32[heap / 4 + HEAP.end]! - top;
+      throw new MonolithError('ML_MEMORY', { name, bytes, free }, { hint: 'give tables more memory' });
+    }
+    // Whoever allocates in an arena takes it to be zero, which a block that was in use before is not.
+    if (at < top) views.u8.fill(0, at, at + bytes);
+    return { memory, views, kernels, arena: new Arena(name, at, at + bytes) };
   }
 
   /** Bank that partition `partition` of every table lives in. */
