@@ -114,14 +114,11 @@ export class TableMemory {
    */
   region(bytes: number, name = 'region'): TableRegion {
     const { memory, views, kernels, heap } = this.banks[0]!;
-    const top = views.u32[heap / 4 + HEAP.top]!;
     const at = kernels.heapAlloc(heap, bytes) >>> 0;
     if (at === 0) {
-      const free = views.u32[heap / 4 + HEAP.end]! - top;
+      const free = views.u32[heap / 4 + HEAP.end]! - views.u32[heap / 4 + HEAP.top]!;
       throw new MonolithError('ML_MEMORY', { name, bytes, free }, { hint: 'give tables more memory' });
     }
-    // Whoever allocates in an arena takes it to be zero, which a block that was in use before is not.
-    if (at < top) views.u8.fill(0, at, at + bytes);
     return { memory, views, kernels, arena: new Arena(name, at, at + bytes) };
   }
 
