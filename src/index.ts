@@ -54,6 +54,7 @@ export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
 
 // Batches as values: what a schema says and a feed holds.
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
+export type { WhenFull } from './memory/table-layout.js';
 
 // Metrics.
 export { auc } from './metrics/auc.js';
@@ -73,7 +74,6 @@ export {
   type TableMemoryOptions,
   type TablePolicy,
   type TableRegion,
-  type WhenFull,
 } from './runtime/table-memory.js';
 
 // Embedding tables: their ops, their rows, their configuration, and the forms made of several of them.
