@@ -65,7 +65,8 @@ export class TableMemory {
     const count = Math.ceil(budgetBytes / room);
     if (!(budgetBytes >= TABLE_BYTES_MIN) || count > PARTITIONS) {
       const free = `${TABLE_BYTES_MIN} to ${PARTITIONS * room}`;
-      throw new MonolithError('ML_MEMORY', { name: 'tables', bytes: budgetBytes, free });
+      const hint = `budgetBytes is from ${free}`;
+      throw new MonolithError('ML_MEMORY', { name: 'tables', bytes: budgetBytes, free }, { hint });
     }
     const share = Math.ceil(budgetBytes / count / 64) * 64;
     const banks = Array.from({ length: count }, () => {
