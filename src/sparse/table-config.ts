@@ -71,7 +71,7 @@ export interface TableDefinition {
   readonly defaultExpireTime?: number;
   /** Serving tables only: rows of zeros are not kept. */
   readonly skipZeroEmbedding?: boolean;
-  /** Evicts by itself this often; not at all unless told. */
+  /** How often a PeriodicEviction of the table is to evict; a table starts none by itself. */
   readonly featureEvictEveryNHours?: number;
   readonly extraRestoreNames?: readonly string[];
 }
