@@ -122,6 +122,8 @@ export const TABLE_BYTES_MIN = 1 << 20;
 export const TABLE_BYTES_MAX = PARTITIONS * (2 ** 32 - 65536);
 
 export const HEAP_HEADER_BYTES = 144;
+/** The largest block a heap hands out; kernels take sizes as u32, so that a larger one might look small to them. */
+export const HEAP_BLOCK_MAX = 2 ** 31;
 /** Heap header, u32 words: lock, first free byte, end, then one list of retired blocks per power of two. */
 export const HEAP = { lock: 0, top: 1, end: 2, retired: 4 } as const;
 

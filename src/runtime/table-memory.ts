@@ -8,7 +8,14 @@
 import { MonolithError } from '../base/errors.js';
 import { Arena } from '../memory/arena.js';
 import { createSharedMemory, MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
-import { HEAP, HEAP_HEADER_BYTES, PARTITIONS, TABLE_BYTES_MIN, type WhenFull } from '../memory/table-layout.js';
+import {
+  HEAP,
+  HEAP_BLOCK_MAX,
+  HEAP_HEADER_BYTES,
+  PARTITIONS,
+  TABLE_BYTES_MIN,
+  type WhenFull,
+} from '../memory/table-layout.js';
 import { Views } from '../memory/views.js';
 import { compileKernels, instantiateKernels } from './load-kernels.js';
 import type { WasmKernels } from './wasm-kernels.js';
@@ -63,6 +70,10 @@ export class TableMemory {
     const module = await compileKernels();
     const room = bankBytes - NULL_PAGE_BYTES;
     const count = Math.ceil(budgetBytes / room);
+    if (!(bankBytes > NULL_PAGE_BYTES && bankBytes <= MEMORY_BYTES_MAX)) {
+      const free = `${NULL_PAGE_BYTES} to ${MEMORY_BYTES_MAX} are possible, fewer`;
+      throw new MonolithError('ML_MEMORY', { name: 'one memory of tables', bytes: bankBytes, free });
+    }
     if (!(budgetBytes >= TABLE_BYTES_MIN) || count > PARTITIONS) {
       const free = `${TABLE_BYTES_MIN} to ${PARTITIONS * room}`;
       const hint = `budgetBytes is from ${free}`;
@@ -109,7 +120,7 @@ export class TableMemory {
    */
   region(bytes: number, name = 'region'): TableRegion {
     const { memory, views, kernels, heap } = this.banks[0]!;
-    const at = bytes > 0 ? kernels.heapAlloc(heap, bytes) >>> 0 : 0;
+    const at = bytes > 0 && bytes <= HEAP_BLOCK_MAX ? kernels.heapAlloc(heap, bytes) >>> 0 : 0;
     if (at === 0) {
       const free = views.u32[heap / 4 + HEAP.end]! - views.u32[heap / 4 + HEAP.top]!;
       throw new MonolithError('ML_MEMORY', { name, bytes, free }, { hint: 'give tables more memory' });

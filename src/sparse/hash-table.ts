@@ -7,7 +7,7 @@
  * steps, not during them, these calls may be used on a session's tables too.
  */
 import { MonolithError } from '../base/errors.js';
-import { BAD_GRADIENTS, PARTITION, TABLE, UPDATE_RESULT, WHEN_FULL, type WhenFull } from '../memory/table-layout.js';
+import { BAD_GRADIENTS, WHEN_FULL } from '../memory/table-layout.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
 import { type TableBank, TableMemory } from '../runtime/table-memory.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
@@ -15,35 +15,37 @@ import { type Rate, rateAt } from './learning-rate.js';
 import { isZeroRow } from './linalg.js';
 import { sumGradients } from './sum-gradients.js';
 import {
-  badGradient,
   checkChoice,
   checkNow,
+  checkRates,
   checkRows,
   checkStep,
   checkTime,
   type GradientRows,
-  heapFull,
   idList,
 } from './table-checks.js';
 import { HashTableConfigInstance, type TableConfig } from './table-config.js';
 import {
   type BankTable,
+  badGradientsOf,
   freeControl,
   maxUpdateTimeOf,
+  passedOverOf,
   raiseUpdateTime,
+  ratesOf,
   rowsOf,
   setStepOf,
-  sumOverPartitions,
   writeControl,
 } from './table-control.js';
-import { evictFull, freeOverflow, type Handle, handleAll, whenFullOf, writeOverflow } from './table-full.js';
-import { TableGrip, type TablePart } from './table-grip.js';
+import { freeOverflow, writeOverflow } from './table-full.js';
+import { TableGrip } from './table-grip.js';
 import { claimName, releaseName } from './table-names.js';
 import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
 import { planTable, type TablePlan } from './table-plan.js';
 import { clearTables, evictTables, expireDays } from './table-removal.js';
 import { EntryReader, restorePart, rowChunks, sortedRows, type TableRowView } from './table-rows.js';
 import { summarize } from './table-summary.js';
+import { TableUpdates } from './table-updates.js';
 import { UpdateGate } from './update-gate.js';
 
 export type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
@@ -72,12 +74,11 @@ export class HashTable implements EmbeddingTable {
   readonly memory: TableMemory;
   /** Address of the control block in each bank. */
   readonly addresses: readonly number[];
-  readonly #tables: readonly BankTable[];
   readonly #grip: TableGrip;
+  readonly #updates: TableUpdates;
   readonly #gate: UpdateGate;
   readonly #rates: readonly (Rate | null)[];
   readonly #nowSec: () => number;
-  readonly #whenFull: WhenFull;
 
   private constructor({ memory, config, addresses, rates, options }: TableParts) {
     this.memory = memory;
@@ -85,9 +86,9 @@ export class HashTable implements EmbeddingTable {
     this.plan = planTable(config);
     this.addresses = addresses;
     this.#rates = rates;
-    this.#tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
-    this.#whenFull = whenFullOf(this.#tables[0]!);
-    this.#grip = new TableGrip(memory, this.#tables, this.plan.dim);
+    const tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
+    this.#grip = new TableGrip(memory, tables, this.plan.dim);
+    this.#updates = new TableUpdates(config.name, this.plan, this.#grip);
     this.#gate = new UpdateGate((ids) => this.contains(ids), options);
     this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
   }
@@ -118,15 +119,31 @@ export class HashTable implements EmbeddingTable {
     checkChoice('badGradients', badGradients, Object.keys(BAD_GRADIENTS));
     checkChoice('whenFull', whenFull, WHEN_FULL);
     claimName(memory, config.name);
-    const addresses = memory.banks.map((bank) => {
-      const address = writeControl(bank, config.name, plan, { seed, badGradients });
-      writeOverflow({ bank, address }, config.name, plan, whenFull, days);
-      return address;
-    });
-    const rates = plan.segments.map(({ rate }) => rate);
-    const table = new HashTable({ memory, config, addresses, rates, options });
-    table.setGlobalStep(0);
-    return table;
+    const made: BankTable[] = [];
+    try {
+      for (const bank of memory.banks) {
+        made.push({ bank, address: writeControl(bank, config.name, plan, { seed, badGradients }) });
+        writeOverflow(made.at(-1)!, config.name, plan, whenFull, days);
+      }
+      const addresses = made.map(({ address }) => address);
+      const rates = plan.segments.map(({ rate }) => rate);
+      const table = new HashTable({ memory, config, addresses, rates, options });
+      table.setGlobalStep(0);
+      return table;
+    } catch (cause) {
+      HashTable.#free(memory, config.name, made, plan);
+      throw cause;
+    }
+  }
+
+  /** Gives back all memory of a table, and its name. */
+  static #free(memory: TableMemory, name: string, tables: readonly BankTable[], plan: TablePlan): void {
+    clearTables(name, tables);
+    for (const table of tables) {
+      freeOverflow(table, plan);
+      freeControl(table, plan);
+    }
+    releaseName(memory, name);
   }
 
   get handle(): HashTableHandle {
@@ -188,29 +205,21 @@ export class HashTable implements EmbeddingTable {
 
   /** Gradients that were NaN or infinite so far. */
   get badGradientRows(): number {
-    return this.#tables.reduce(
-      (sum, { bank, address }) => sum + Atomics.load(bank.views.u32, address / 4 + TABLE.badGradientRows),
-      0,
-    );
+    return this.#tables.reduce((sum, table) => sum + badGradientsOf(table), 0);
   }
 
   /** New ids that got no row because the memory was full. */
   get passedOver(): number {
-    return this.#tables.reduce(
-      (sum, table) => sum + sumOverPartitions(table, (u32, partition) => u32[partition + PARTITION.passedOver]!),
-      0,
-    );
+    return this.#tables.reduce((sum, table) => sum + passedOverOf(table), 0);
   }
 
   /** Sets the rates and the step that updates from now on use, on whatever thread. */
   setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>): void {
     checkStep(globalStep);
-    if (learningRates !== undefined && learningRates.length !== this.sliceSize)
-      throw new MonolithError('ML_RATE_COUNT');
-    const rates = this.#rates.map((rate, index) => {
-      if (learningRates !== undefined) return learningRates[index]!;
-      return rate === null ? null : rateAt(rate, globalStep);
-    });
+    const rates =
+      learningRates === undefined
+        ? this.#rates.map((rate) => (rate === null ? null : rateAt(rate, globalStep)))
+        : checkRates(learningRates, this.sliceSize);
     for (const table of this.#tables) setStepOf(table, rates, BigInt(globalStep));
   }
 
@@ -275,18 +284,7 @@ export class HashTable implements EmbeddingTable {
 
   #assign(ids: BigInt64Array, values: Float32Array, options: UpdateOptions, add: boolean): void {
     const timeSec = this.#time(options);
-    const admitted = this.#gate.admit(ids);
-    this.#grip.each(ids, (part) => {
-      const { bank, address, count } = part;
-      part.putRows(values);
-      if (admitted !== null) part.putBytes(admitted);
-      const gate = admitted === null ? 0 : part.bytes;
-      const handled = this.#handleAll(part, gate, (from, admits) => {
-        const [at, values] = [part.ids + from * 8, part.floats + from * this.dim * 4];
-        return bank.kernels.tableAssign(address, at, count - from, values, this.dim, timeSec, admits, add ? 1 : 0);
-      });
-      if (handled < count) throw this.#full(part);
-    });
+    this.#updates.assign(ids, values, timeSec, this.#gate.admit(ids), add);
   }
 
   optimize(ids: IdArray, gradients: Float32Array, options: OptimizeOptions = {}): void {
@@ -309,37 +307,22 @@ export class HashTable implements EmbeddingTable {
   }
 
   #step(rows: GradientRows, options: OptimizeOptions, admitted: Uint8Array | null): void {
-    const { ids, gradients } = rows;
     const timeSec = this.#time(options);
-    const { globalStep = 0 } = options;
-    this.setGlobalStep(globalStep, options.learningRates);
-    this.#grip.each(ids, (part) => {
-      const { bank, address, count } = part;
-      part.putRows(gradients);
-      if (admitted !== null) part.putBytes(admitted);
-      const gate = admitted === null ? 0 : part.bytes;
-      const handled = this.#handleAll(part, gate, (from, admits) => {
-        const [at, values] = [part.ids + from * 8, part.floats + from * this.dim * 4];
-        return bank.kernels.tableOptimize(address, at, count - from, values, this.dim, timeSec, admits);
-      });
-      if (handled === count) return;
-      if (handled === UPDATE_RESULT.badGradient) throw badGradient(this.name, this.dim, part, rows);
-      if (handled < 0) throw new MonolithError('ML_GLOBAL_STEP', { step: globalStep });
-      throw this.#full(part);
-    });
-    this.#gate.touch(ids, admitted);
+    const { globalStep = 0, learningRates } = options;
+    // Rates of a call are for that call alone: steps of a session go on with the table's.
+    const before = learningRates === undefined ? [] : ratesOf(this.#tables[0]!, this.sliceSize);
+    this.setGlobalStep(globalStep, learningRates);
+    try {
+      this.#updates.step(rows, timeSec, globalStep, admitted);
+    } finally {
+      for (const table of this.#tables) setStepOf(table, before, BigInt(globalStep));
+    }
+    this.#gate.touch(rows.ids, admitted);
   }
 
   reinitialize(ids: IdArray): Int32Array {
     const list = idList(this.name, ids);
-    const status = new Int32Array(list.length);
-    const timeSec = this.#nowSec();
-    this.#grip.each(list, (part) => {
-      const { bank, address, count } = part;
-      const handled = bank.kernels.tableReinitialize(address, part.ids, count, timeSec, part.words);
-      if (handled < count) throw this.#full(part);
-      part.takeWords(status);
-    });
+    const status = this.#updates.reinitialize(list, this.#nowSec());
     this.#gate.touch(list);
     return status;
   }
@@ -367,13 +350,13 @@ export class HashTable implements EmbeddingTable {
     return summarize(this.plan, this.#tables);
   }
 
-  /** Every row, in the order of its id. The views stay good until rows are removed. */
+  /** Every row, in the order of its id; no other thread may write meanwhile. The views stay good until rows are removed. */
   rows(): Generator<TableRowView> {
     this.#refuseServing('Save');
     return sortedRows(this.#tables, this.plan);
   }
 
-  /** Puts rows in, over what is there. A serving table keeps the weights alone. */
+  /** Puts rows in, over what is there; no other thread may be at the table. A serving table keeps the weights alone. */
   restore(rows: Iterable<TableRowView>): void {
     for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
   }
@@ -385,12 +368,10 @@ export class HashTable implements EmbeddingTable {
       for (const row of rows) this.assign(BigInt64Array.of(row.id), row.weights, { timeSec: row.lastUpdateSec });
       return;
     }
-    this.#grip.each(
-      BigInt64Array.from(rows, ({ id }) => id),
-      (part) => {
-        if (!restorePart(part, this.plan, rows)) throw this.#full(part);
-      },
-    );
+    const ids = BigInt64Array.from(rows, ({ id }) => id);
+    this.#grip.each(ids, (part) => {
+      if (!restorePart(part, this.plan, rows)) throw this.#updates.full(part);
+    });
   }
 
   /** Gives back this thread's scratch memory for all tables of this memory; it is taken again when needed. */
@@ -400,13 +381,13 @@ export class HashTable implements EmbeddingTable {
 
   /** Gives back all memory and the name. No thread may use the table afterwards. */
   dispose(): void {
+    const tables = this.#tables;
     this.#grip.close(this.name);
-    this.clear();
-    for (const table of this.#tables) {
-      freeOverflow(table, this.plan);
-      freeControl(table, this.plan);
-    }
-    releaseName(this.memory, this.name);
+    HashTable.#free(this.memory, this.name, tables, this.plan);
+  }
+
+  get #tables(): readonly BankTable[] {
+    return this.#grip.tables;
   }
 
   #time({ timeSec = 0 }: UpdateOptions): number {
@@ -417,13 +398,5 @@ export class HashTable implements EmbeddingTable {
 
   #refuseServing(operation: string): void {
     if (this.plan.serving) throw new MonolithError('ML_TABLE_SERVING', { operation, table: this.name });
-  }
-
-  #handleAll(part: TablePart, gate: number, handle: Handle): number {
-    return handleAll(part, this.#whenFull, gate, () => evictFull(this.name, this.#tables, this.maxUpdateSec), handle);
-  }
-
-  #full(part: TablePart): MonolithError {
-    return heapFull(this.name, this.size, this.plan.rowBytes, part);
   }
 }

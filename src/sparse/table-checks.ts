@@ -36,6 +36,15 @@ export function checkStep(globalStep: number): void {
   throw new MonolithError('ML_FLAG', { flag: 'globalStep', reason: `${globalStep} is not a whole number` });
 }
 
+/** Rates of one call: a finite number for each segment. */
+export function checkRates(rates: ArrayLike<number>, segmentCount: number): readonly number[] {
+  if (rates.length !== segmentCount) throw new MonolithError('ML_RATE_COUNT');
+  return Array.from(rates, (rate) => {
+    if (Number.isFinite(rate)) return rate;
+    throw new MonolithError('ML_RATE', { reason: `${rate} is not a finite number` });
+  });
+}
+
 /** ML_FLAG for a present that cannot be one: milliseconds above all, at which every row would have expired. */
 export function checkNow(nowSec: number): number {
   if (nowSec >= 0 && nowSec <= TIME_MAX) return nowSec;

@@ -10,6 +10,7 @@ import {
   BAD_GRADIENTS,
   COMPRESSOR,
   HEAP,
+  HEAP_BLOCK_MAX,
   INITIALIZER,
   PARTITION,
   PARTITION_BYTES,
@@ -42,7 +43,7 @@ export interface BankTable {
 
 /** Memory of a bank's heap, or ML_MEMORY with what it was for. */
 export function heapBlock({ kernels, views, heap }: TableBank, bytes: number, name: string): number {
-  const at = kernels.heapAlloc(heap, bytes) >>> 0;
+  const at = bytes > HEAP_BLOCK_MAX ? 0 : kernels.heapAlloc(heap, bytes) >>> 0;
   if (at !== 0) return at;
   const free = views.u32[heap / 4 + HEAP.end]! - views.u32[heap / 4 + HEAP.top]!;
   throw new MonolithError('ML_MEMORY', { name, bytes, free }, { hint: 'give tables more memory' });
@@ -57,12 +58,19 @@ function blockBytes(plan: TablePlan): { words: number; partitions: number; zeroR
   };
 }
 
-/** Makes the control block of an empty table; returns its address. */
+/** Makes the control block of an empty table; returns its address. Nothing is taken when there is too little room. */
 export function writeControl(bank: TableBank, name: string, plan: TablePlan, options: ControlOptions): number {
   const { u32 } = bank.views;
   const bytes = blockBytes(plan);
   const address = heapBlock(bank, bytes.words, `${name}/table`);
   const at = address / 4;
+  try {
+    u32[at + TABLE.zeroRow] = heapBlock(bank, bytes.zeroRow, `${name}/zero row`);
+    u32[at + TABLE.partitions] = heapBlock(bank, bytes.partitions, `${name}/partitions`);
+  } catch (cause) {
+    freeControl({ bank, address }, plan);
+    throw cause;
+  }
   u32[at + TABLE.partitionsLog2] = PARTITIONS_LOG2;
   u32[at + TABLE.dim] = plan.dim;
   u32[at + TABLE.stateFloats] = plan.stateFloats;
@@ -70,8 +78,6 @@ export function writeControl(bank: TableBank, name: string, plan: TablePlan, opt
   u32[at + TABLE.segments] = plan.segments.length;
   u32[at + TABLE.heap] = bank.heap;
   u32[at + TABLE.seed] = options.seed;
-  u32[at + TABLE.zeroRow] = heapBlock(bank, bytes.zeroRow, `${name}/zero row`);
-  u32[at + TABLE.partitions] = heapBlock(bank, bytes.partitions, `${name}/partitions`);
   u32[at + TABLE.flags] = (plan.serving ? TABLE_FLAG.serving : 0) | (plan.plain ? TABLE_FLAG.plain : 0);
   u32[at + TABLE.bodyBytes] = plan.bodyBytes;
   u32[at + TABLE.badGradients] = BAD_GRADIENTS[options.badGradients];
@@ -105,13 +111,22 @@ function writeSegment(views: Views, at: number, segment: SegmentPlan, serving: b
   u32[word + SEGMENT.generator + 1] = 1;
 }
 
-/** Gives the memory of a control block back; the table must be clear. */
+/** Gives the memory of a control block back, one that was made in part too; the table must be clear. */
 export function freeControl({ bank, address }: BankTable, plan: TablePlan): void {
   const { kernels, views, heap } = bank;
   const bytes = blockBytes(plan);
-  kernels.heapFree(heap, views.u32[address / 4 + TABLE.zeroRow]!, bytes.zeroRow);
-  kernels.heapFree(heap, views.u32[address / 4 + TABLE.partitions]!, bytes.partitions);
+  const [zeroRow, partitions] = [TABLE.zeroRow, TABLE.partitions].map((word) => views.u32[address / 4 + word]!);
+  if (zeroRow !== 0) kernels.heapFree(heap, zeroRow!, bytes.zeroRow);
+  if (partitions !== 0) kernels.heapFree(heap, partitions!, bytes.partitions);
   kernels.heapFree(heap, address, bytes.words);
+}
+
+/** The rates of all segments as they are. */
+export function ratesOf({ bank, address }: BankTable, segmentCount: number): number[] {
+  return Array.from({ length: segmentCount }, (_, index) => {
+    const block = segmentAt(address, index) + SEGMENT.parameters * 4;
+    return bank.views.f32[(block + PARAMETER_BLOCK.rate) / 4]!;
+  });
 }
 
 /** Sets what a step depends on: the rate of each segment, `null` to leave it, and the global step. */
@@ -136,6 +151,14 @@ export function sumOverPartitions(table: BankTable, value: (u32: Uint32Array, pa
 
 export const rowsOf = (table: BankTable): number =>
   sumOverPartitions(table, (u32, partition) => u32[partition + PARTITION.rows]!);
+
+/** Gradients that were NaN or infinite so far. */
+export const badGradientsOf = ({ bank, address }: BankTable): number =>
+  Atomics.load(bank.views.u32, address / 4 + TABLE.badGradientRows);
+
+/** New ids that got no row because the heap was full. */
+export const passedOverOf = (table: BankTable): number =>
+  sumOverPartitions(table, (u32, partition) => u32[partition + PARTITION.passedOver]!);
 
 export function maxUpdateTimeOf({ bank, address }: BankTable): bigint {
   return Atomics.load(bank.views.i64, address / 8 + TABLE.maxUpdateTime / 2);

@@ -56,6 +56,12 @@ export class TableGrip {
     this.#staged();
   }
 
+  /** The table in each bank, until it is closed. */
+  get tables(): readonly BankTable[] {
+    this.#refuseClosed();
+    return this.#tables;
+  }
+
   /** Calls `work` for the ids of each bank, a chunk at a time. `work` may end it all by throwing. */
   each(ids: BigInt64Array, work: (part: TablePart) => void): void {
     const parts = this.#staged();
@@ -80,7 +86,7 @@ export class TableGrip {
 
   /** The scratch memory may have moved since the last call: another table needed more. */
   #staged(): readonly StagedPart[] {
-    if (this.#closed !== undefined) throw new MonolithError('ML_CLOSED', { what: this.#closed });
+    this.#refuseClosed();
     const scratch = scratchOf(this.#memory, this.#idBytes * CHUNK_MIN);
     if (scratch !== this.#scratch) {
       this.#scratch = scratch;
@@ -95,9 +101,13 @@ export class TableGrip {
 
   /** The end of the table: whoever comes after is told by ML_CLOSED. */
   close(table: string): void {
-    this.#staged();
+    this.#refuseClosed();
     this.release();
     this.#closed = `table ${table}`;
+  }
+
+  #refuseClosed(): void {
+    if (this.#closed !== undefined) throw new MonolithError('ML_CLOSED', { what: this.#closed });
   }
 
   /** Gives back the scratch memory of all tables this thread holds in the memory. */

@@ -23,13 +23,23 @@ export interface Scratch {
 
 const scratches = new WeakMap<TableMemory, Scratch>();
 
-/** At least `bytes` bytes in every bank. What was handed out before may be gone after. */
+/**
+ * At least `bytes` bytes in every bank. What was handed out before may be gone after; when there is no room for more, it
+ * stays.
+ */
 export function scratchOf(memory: TableMemory, bytes: number): Scratch {
   let scratch = scratches.get(memory);
   if (scratch === undefined || scratch.bytes < bytes) {
-    releaseScratch(memory);
     const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, ...memory.banks.map(usualBytes))));
-    scratch = { bytes: size, addresses: memory.banks.map((bank) => heapBlock(bank, size, 'scratch of tables')) };
+    const taken: Scratch & { addresses: number[] } = { bytes: size, addresses: [] };
+    try {
+      for (const bank of memory.banks) taken.addresses.push(heapBlock(bank, size, 'scratch of tables'));
+    } catch (cause) {
+      free(memory, taken);
+      throw cause;
+    }
+    releaseScratch(memory);
+    scratch = taken;
     scratches.set(memory, scratch);
   }
   return scratch;
@@ -38,10 +48,15 @@ export function scratchOf(memory: TableMemory, bytes: number): Scratch {
 export function releaseScratch(memory: TableMemory): void {
   const scratch = scratches.get(memory);
   if (scratch === undefined) return;
-  memory.banks.forEach(({ kernels, heap }, index) => {
-    kernels.heapFree(heap, scratch.addresses[index]!, scratch.bytes);
-  });
+  free(memory, scratch);
   scratches.delete(memory);
+}
+
+function free({ banks }: TableMemory, { addresses, bytes }: Scratch): void {
+  addresses.forEach((address, index) => {
+    const { kernels, heap } = banks[index]!;
+    kernels.heapFree(heap, address, bytes);
+  });
 }
 
 function usualBytes({ views, heap }: TableBank): number {

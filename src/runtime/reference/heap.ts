@@ -1,5 +1,5 @@
 /** @file Plain twin of assembly/heap.ts and of the locks of assembly/sync.ts. */
-import { HEAP } from '../../memory/table-layout.js';
+import { HEAP, HEAP_BLOCK_MAX } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 
 /** Power of two that holds `bytes`; blocks have 64 at least. */
@@ -8,6 +8,7 @@ export function sizeLog2(bytes: number): number {
 }
 
 export function heapAlloc(m: Views, heap: number, bytes: number): number {
+  if (bytes > HEAP_BLOCK_MAX) return 0;
   const log2 = sizeLog2(bytes);
   const size = 2 ** log2;
   const at = heap / 4;

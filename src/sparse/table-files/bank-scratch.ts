@@ -1,5 +1,5 @@
 /** @file Memory of a bank for the time of one save or restore, taken from the heap that its tables grow in. */
-import { HEAP } from '../../memory/table-layout.js';
+import { HEAP, HEAP_BLOCK_MAX } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/table-memory.js';
 
 export class BankScratch {
@@ -19,7 +19,7 @@ export class BankScratch {
   /** Address of `bytes` zeroed bytes, aligned to 64; 0 when the heap is full. */
   alloc(bytes: number): number {
     const { kernels, heap } = this.bank;
-    const at = kernels.heapAlloc(heap, bytes) >>> 0;
+    const at = bytes > HEAP_BLOCK_MAX ? 0 : kernels.heapAlloc(heap, bytes) >>> 0;
     if (at !== 0) this.#blocks.push({ at, bytes });
     return at;
   }
