@@ -172,8 +172,6 @@ export {
 } from './sparse/table-files/save-multi-table.js';
 export { type SavedTable, type SaveTableOptions, saveTable } from './sparse/table-files/save-table.js';
 export { rowsThatFit, type TableShape, type TableSize, tableSize } from './sparse/table-size.js';
-export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
-
 // The bounded set of ids touched since the last drain, shared by threads.
 export {
   type Ids,
@@ -181,6 +179,7 @@ export {
   type TouchedKeySetHandle,
   type TouchedKeySetOptions,
 } from './sparse/touched-key-set.js';
+export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
 export { NestedTensors } from './tensor/nested.js';
