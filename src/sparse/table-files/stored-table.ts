@@ -176,3 +176,10 @@ export class TableImage {
 export function idWordOf(slot: number): number {
   return (slot + (slot % BUCKET_BYTES)) / 8;
 }
+
+/** Logarithm of the buckets that an index grows to with this many rows; files of a partition are in their order. */
+export function bucketsLog2For(rows: number): number {
+  let log2 = 0;
+  while (3 * 2 ** log2 < rows) log2++;
+  return log2;
+}
