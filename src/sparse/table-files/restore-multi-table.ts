@@ -10,7 +10,8 @@ import { META_SUFFIX, readMeta, type TableMeta } from './multi-meta.js';
 import { shardFilesOf } from './restore-table.js';
 import { RowDecoder } from './row-decoder.js';
 import type { NamedTable } from './save-multi-table.js';
-import { TableImage } from './stored-table.js';
+import type { TableImage } from './stored-table.js';
+import { tableImageOf } from './table-image-of.js';
 
 export interface RestoredMultiTable {
   /** Rows read, by table. */
@@ -38,7 +39,7 @@ export async function restoreMultiTable(
   base: string,
   { fileSystem: fs = nodeFileSystem }: { readonly fileSystem?: FileSystem } = {},
 ): Promise<RestoredMultiTable> {
-  const images = new Map(tables.map(({ name, table }) => [name, new TableImage(table)]));
+  const images = new Map(tables.map(({ name, table }) => [name, tableImageOf(table)]));
   const files = await shardFilesOf(base, fs);
   const metaFiles = await shardFilesOf(`${base}${META_SUFFIX}`, fs);
   if (files.length !== metaFiles.length) {

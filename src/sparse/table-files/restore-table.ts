@@ -18,7 +18,8 @@ import { BankScratch } from './bank-scratch.js';
 import { checkShard } from './check-shard.js';
 import { ShardLoader } from './shard-loader.js';
 import { ShardThreads } from './shard-threads.js';
-import { type StoredTable, TableImage } from './stored-table.js';
+import type { StoredTable, TableImage } from './stored-table.js';
+import { tableImageOf } from './table-image-of.js';
 
 export interface RestoreTableOptions {
   /** Where files are listed. */
@@ -55,7 +56,7 @@ export async function restoreFiles(
   files: readonly string[],
   options: RestoreTableOptions = {},
 ): Promise<RestoredTable> {
-  const image = new TableImage(table);
+  const image = tableImageOf(table);
   const rowsExpected = rowsGuess(image, files);
   const threads = ShardThreads.start(image, files.length, rowsExpected, options.threads);
   let load: Load | null = null;
@@ -135,7 +136,7 @@ class Load {
     this.#rowsExpected = rowsExpected;
     this.files = files;
     this.#threads = threads;
-    this.#loader = threads.count === 0 ? new ShardLoader(image, true) : null;
+    this.#loader = threads.count === 0 ? new ShardLoader(image, { load: true }) : null;
   }
 
   async run(): Promise<LoadedRows> {

@@ -19,6 +19,6 @@ export class TableFilesService {
   }
 
   loadShard(file: string): Promise<LoadedShard> {
-    return loadShard(this.#image, file, true);
+    return loadShard(this.#image, file, { load: true, blocking: true });
   }
 }
