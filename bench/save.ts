@@ -103,6 +103,8 @@ export async function runSaveBench({ quick, rows }: { quick: boolean; rows?: num
         return coldSkipped === null ? timed(action) : null;
       };
       target.clear();
+      // Whoever reads first pays for page cache that the host may have taken back; neither side shall.
+      await cold(() => readPlain(saved.files, false));
       const restoreCold = await cold(() => restoreTable(target, base));
       const plainReadCold = await cold(() => readPlain(saved.files, false));
       target.clear();
