@@ -7,7 +7,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { createSharedMemory, MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
-import { HEAP, HEAP_HEADER_BYTES, PARTITIONS } from '../memory/table-layout.js';
+import { HEAP, HEAP_HEADER_BYTES, PARTITIONS, TABLE_BYTES_MIN, type WhenFull } from '../memory/table-layout.js';
 import { Views } from '../memory/views.js';
 import { compileKernels, instantiateKernels } from './load-kernels.js';
 import type { WasmKernels } from './wasm-kernels.js';
@@ -20,10 +20,6 @@ export interface TableBank {
   /** Address of the header of the heap that everything in this bank comes from. */
   readonly heap: number;
 }
-
-/** What a table does when its memory is full. Rows that are there are updated as ever. */
-export const WHEN_FULL = ['fail', 'evict-expired', 'stop-admitting'] as const;
-export type WhenFull = (typeof WHEN_FULL)[number];
 
 /** How the tables of a session meet trouble, unless a table is told otherwise. */
 export interface TablePolicy {
@@ -47,8 +43,6 @@ export interface TableMemoryHandle {
 }
 
 const NULL_PAGE_BYTES = 65536;
-/** A bank below this could not hold a first block of rows for each partition. */
-export const TABLE_BYTES_MIN = 1 << 20;
 
 export class TableMemory {
   readonly banks: readonly TableBank[];
@@ -97,6 +91,11 @@ export class TableMemory {
         kernels: instantiateKernels(module, memory),
       })),
     );
+  }
+
+  /** Bytes that heaps have handed out at the most: blocks that were given back count, as they are used again. */
+  get usedBytes(): number {
+    return this.banks.reduce((sum, { views, heap }) => sum + views.u32[heap / 4 + HEAP.top]! - heap, 0);
   }
 
   /** Bank that partition `partition` of every table lives in. */

@@ -7,9 +7,9 @@
  * steps, not during them, these calls may be used on a session's tables too.
  */
 import { MonolithError } from '../base/errors.js';
-import { PARTITION, TABLE, UPDATE_RESULT } from '../memory/table-layout.js';
+import { PARTITION, TABLE, UPDATE_RESULT, type WhenFull } from '../memory/table-layout.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
-import { type TableBank, TableMemory, type WhenFull } from '../runtime/table-memory.js';
+import { type TableBank, TableMemory } from '../runtime/table-memory.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { type Rate, rateAt } from './learning-rate.js';
 import { isZeroRow } from './linalg.js';
