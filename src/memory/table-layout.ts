@@ -153,9 +153,9 @@ export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 8;
 /** Words of the cursor of tableScan: partition, and 4 * bucket + slot in it. */
 export const SCAN_CURSOR = { partition: 0, position: 1 } as const;
 
-/** Scratch memory of sortSlotsById: two lists of 16-byte records and the counts of eight digits. */
+/** Scratch memory of sortSlotsByHash: two lists of 8-byte records and the counts of four digits. */
 export function sortScratchBytes(slotCount: number): number {
-  return 2 * slotCount * 16 + 8 * 256 * 4;
+  return 2 * slotCount * 8 + 4 * 256 * 4;
 }
 
 /** Address of segment `index` of a table. */
