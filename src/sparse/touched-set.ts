@@ -71,6 +71,11 @@ export abstract class TouchedSet {
     throw new MonolithError('ML_TOUCHED_SIZE', { name: sharedName, reason });
   }
 
+  /** The memory the set is in. */
+  get buffer(): SharedArrayBuffer {
+    return this.memory.buffer;
+  }
+
   get capacity(): number {
     return this.handle.capacity;
   }
