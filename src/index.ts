@@ -179,6 +179,7 @@ export {
   type TouchedKeySetHandle,
   type TouchedKeySetOptions,
 } from './sparse/touched-key-set.js';
+export { TouchedPairSet, type TouchedPairs } from './sparse/touched-pair-set.js';
 export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.

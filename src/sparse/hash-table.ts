@@ -13,6 +13,7 @@ import { type TableBank, TableMemory } from '../runtime/table-memory.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { type Rate, rateAt } from './learning-rate.js';
 import { isZeroRow } from './linalg.js';
+import { keepsIdsOut } from './step-gate.js';
 import { sumGradients } from './sum-gradients.js';
 import {
   badGradient,
@@ -44,7 +45,7 @@ import { planTable, type TablePlan } from './table-plan.js';
 import { clearTables, evictTables, expireDays } from './table-removal.js';
 import { EntryReader, restorePart, rowChunks, sortedRows, type TableRowView } from './table-rows.js';
 import { summarize } from './table-summary.js';
-import { UpdateGate } from './update-gate.js';
+import { type GateOptions, UpdateGate } from './update-gate.js';
 
 export type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
 export type { TableRowView } from './table-rows.js';
@@ -75,6 +76,8 @@ export class HashTable implements EmbeddingTable {
   readonly #tables: readonly BankTable[];
   readonly #grip: TableGrip;
   readonly #gate: UpdateGate;
+  /** What updates pass; steps follow it too. */
+  readonly gate: GateOptions;
   readonly #rates: readonly (Rate | null)[];
   readonly #nowSec: () => number;
   readonly #whenFull: WhenFull;
@@ -88,6 +91,7 @@ export class HashTable implements EmbeddingTable {
     this.#tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
     this.#whenFull = whenFullOf(this.#tables[0]!);
     this.#grip = new TableGrip(memory, this.#tables, this.plan.dim);
+    this.gate = options;
     this.#gate = new UpdateGate((ids) => this.contains(ids), options);
     this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
   }
@@ -113,14 +117,14 @@ export class HashTable implements EmbeddingTable {
   /** An empty table. ML_TABLE_NAME when the memory has one of that name. */
   static create(memory: TableMemory, config: TableConfig, options: TableOptions = {}): HashTable {
     const plan = planTable(config);
-    const { seed = 0, badGradients = 'fail', whenFull = 'fail' } = options;
+    const { seed = 0, badGradients = 'fail', whenFull = 'fail', filter } = options;
     const days = expireDays(config.instance.tableConfig);
     checkChoice('badGradients', badGradients, Object.keys(BAD_GRADIENTS));
     checkChoice('whenFull', whenFull, WHEN_FULL);
     claimName(memory, config.name);
     const addresses = memory.banks.map((bank) => {
       const address = writeControl(bank, config.name, plan, { seed, badGradients });
-      writeOverflow({ bank, address }, config.name, plan, whenFull, days);
+      writeOverflow({ bank, address }, config.name, plan, whenFull, days, keepsIdsOut(filter));
       return address;
     });
     const rates = plan.segments.map(({ rate }) => rate);
