@@ -3,7 +3,7 @@
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { lock, unlock } from "../sync";
-import { bucketOf, freeSlots, hitSlot, hitsOf, indexInsert, partitionAt, probe, reserveSlot } from "../table/index";
+import { bucketOf, freeSlots, hitSlot, hitsOf, indexInsert, partitionAt, probe, reserveSlot, slotLimit } from "../table/index";
 import { newRow } from "../table/rows";
 
 /** src/memory/dump-layout.ts sizes scratch memory by the same number. */
@@ -97,7 +97,7 @@ export function reserveRows(table: usize, partition: u32, rows: u32): void {
   const at = <usize>load<u32>(table, 32) + (<usize>partition << 6);
   if (load<u32>(at) != 0) return;
   let buckets: u32 = 1;
-  while (buckets * 3 < rows) buckets <<= 1;
+  while (slotLimit(partition, buckets) < rows) buckets <<= 1;
   const index = heapAlloc(<usize>load<u32>(table, 20), buckets << 6);
   if (index == 0) return;
   store<u32>(at, <u32>index);

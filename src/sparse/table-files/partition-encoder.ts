@@ -79,7 +79,7 @@ class KernelEncoder implements PartitionEncoder {
     const { slots, sort } = this.#at;
     const found = views.u32.subarray(slots / 4, slots / 4 + this.#image.rowsOf(partition));
     this.#image.scan(partition, found);
-    kernels.sortSlotsByHash(slots, found.length, bucketsLog2For(found.length), sort);
+    kernels.sortSlotsByHash(slots, found.length, bucketsLog2For(partition, found.length), sort);
     return found;
   }
 
@@ -123,7 +123,7 @@ class PlainEncoder implements PartitionEncoder {
     const { i64 } = this.#bank.views;
     const slots = new Uint32Array(this.#image.rowsOf(partition));
     this.#image.scan(partition, slots);
-    const bucketsLog2 = bucketsLog2For(slots.length);
+    const bucketsLog2 = bucketsLog2For(partition, slots.length);
     const places = new Map(Array.from(slots, (slot) => [slot, placeInBuckets(i64[idWordOf(slot)]!, bucketsLog2)]));
     return slots.sort((a, b) => (places.get(a)! < places.get(b)! ? -1 : 1));
   }

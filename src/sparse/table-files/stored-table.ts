@@ -14,6 +14,7 @@ import {
   PARTITIONS,
   ROW_REMOVED,
   SLOT_ROW_BYTES,
+  slotLimit,
   TABLE,
   TABLE_FLAG,
 } from '../../memory/table-layout.js';
@@ -160,9 +161,9 @@ export function idWordOf(slot: number): number {
   return (slot + (slot % BUCKET_BYTES)) / 8;
 }
 
-/** Logarithm of the buckets that an index grows to with this many rows; files of a partition are in their order. */
-export function bucketsLog2For(rows: number): number {
+/** Logarithm of the buckets that the index of a partition grows to with this many rows; files are in their order. */
+export function bucketsLog2For(partition: number, rows: number): number {
   let log2 = 0;
-  while (3 * 2 ** log2 < rows) log2++;
+  while (slotLimit(partition, 2 ** log2) < rows) log2++;
   return log2;
 }
