@@ -21,14 +21,17 @@ export { datasetSize, type FfmDatasetOptions, ffmBatches, heldOutOf, loadFfmBatc
 export { FFM_LENGTH_MAX, ffmSchema } from './data/ffm-example.js';
 export { loadBatches } from './data/resident-batches.js';
 
-// Features: slots with slices, and the columns that look them up.
+// Features: slots with slices, the columns that look them up, and how the rows of an example become one.
+export { type Combiner, FirstN, ReduceMean, ReduceSum } from './feature/combiners.js';
 export {
   FeatureColumn,
   FeatureFactory,
+  type FeatureFactoryOptions,
   type FeatureSlice,
   FeatureSlot,
   type FeatureSlotConfig,
 } from './feature/feature-slot.js';
+export type { FidColumn, FidColumns } from './feature/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from './feature/partitioned-hash-table.js';
 
 // Graph: what a model is built of, and its gradients.
@@ -47,8 +50,12 @@ export {
   variable,
 } from './graph/ops/state.js';
 
+// What a partitioned table is told of its features.
+export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
+
 // Batches as values: what a schema says and a feed holds.
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
+export type { WhenFull } from './memory/table-layout.js';
 
 // Metrics.
 export { auc } from './metrics/auc.js';
@@ -62,9 +69,23 @@ export type { FeedMap } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export type { BackendName } from './runtime/pool/protocol.js';
 export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
-export { TableMemory, type TableMemoryHandle, type TableMemoryOptions } from './runtime/table-memory.js';
+export {
+  TableMemory,
+  type TableMemoryHandle,
+  type TableMemoryOptions,
+  type TablePolicy,
+  type TableRegion,
+} from './runtime/table-memory.js';
 
 // Embedding tables: their ops, their rows, their configuration, and the forms made of several of them.
+export {
+  type AdmissionFilter,
+  type CreateFilterOptions,
+  createFilter,
+  DummyFilter,
+  HashFilter,
+  ProbabilisticFilter,
+} from './sparse/admission-filter.js';
 export { type AllToAll, LocalAllToAll } from './sparse/all-to-all.js';
 export { DistributedHashTable } from './sparse/distributed-hash-table.js';
 export { DistributedMultiTypeHashTable } from './sparse/distributed-multi-type-hash-table.js';
@@ -72,6 +93,8 @@ export { DistributedMultiTypeHashTableMpi, type SyncLookup } from './sparse/dist
 export { applyEmbeddingGradients, embeddingLookup, TABLES } from './sparse/embedding-ops.js';
 export type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './sparse/embedding-table.js';
 export { extractSlot } from './sparse/extract-slot.js';
+export { fidV1, fidV2, slotOfFidV1, slotOfFidV2 } from './sparse/fid.js';
+export { restoreFilter, saveFilter } from './sparse/filter-files.js';
 export { type FusedEmbeddings, type FusedIds, fusedApplyGradient, fusedLookup } from './sparse/fused-lookup.js';
 export {
   type AttachOptions,
@@ -133,14 +156,23 @@ export {
   type TableConfig,
   type TableDefinition,
 } from './sparse/table-config.js';
-export { iterateTable, saveAsTensor } from './sparse/table-files/iterate-table.js';
+export {
+  type IterateOptions,
+  iterateTable,
+  saveAsTensor,
+  type TablePortion,
+} from './sparse/table-files/iterate-table.js';
 export { featureStat } from './sparse/table-files/multi-meta.js';
-export { restoreMultiTable } from './sparse/table-files/restore-multi-table.js';
-export { restoreTable } from './sparse/table-files/restore-table.js';
-export { type NamedTable, saveMultiTable } from './sparse/table-files/save-multi-table.js';
-export { saveTable } from './sparse/table-files/save-table.js';
+export { type RestoredMultiTable, restoreMultiTable } from './sparse/table-files/restore-multi-table.js';
+export { type RestoredTable, type RestoreTableOptions, restoreTable } from './sparse/table-files/restore-table.js';
+export {
+  type NamedTable,
+  type SavedMultiTable,
+  type SaveMultiTableOptions,
+  saveMultiTable,
+} from './sparse/table-files/save-multi-table.js';
+export { type SavedTable, type SaveTableOptions, saveTable } from './sparse/table-files/save-table.js';
 export { rowsThatFit, type TableShape, type TableSize, tableSize } from './sparse/table-size.js';
-
 // The bounded set of ids touched since the last drain, shared by threads.
 export {
   type Ids,
@@ -149,6 +181,7 @@ export {
   type TouchedKeySetOptions,
 } from './sparse/touched-key-set.js';
 export { TouchedPairSet, type TouchedPairs } from './sparse/touched-pair-set.js';
+export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
 export { NestedTensors } from './tensor/nested.js';
@@ -174,6 +207,7 @@ export { summarizeTrace, type TraceSummary } from './trace/trace-summary.js';
 // Training: the loop, its hooks, the built-in model.
 export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
+export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';
 export { NanGuardHook } from './train/hooks/nan-guard.js';
 export { StopAtStepHook } from './train/hooks/stop-at-step.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';

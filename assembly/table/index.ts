@@ -90,14 +90,23 @@ export function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time
 }
 
 /**
- * Makes room for one more id in a partition: at most 3 of 4 slots are taken, so that probing stays within one or two
- * lines. The index doubles, or is made anew at its size when removed ids fill it. False when the heap is full.
+ * Slots that partition `p` fills before its index grows: 70 to 83 of 100. Few enough that probing stays within one or two
+ * lines, and not the same for all partitions: a hash fills them alike, and they would all grow in one step.
+ */
+// @ts-ignore: decorator
+@inline function slotLimit(p: u32, buckets: u32): u32 {
+  return <u32>((<u64>buckets * (720 + 2 * p)) >> 8);
+}
+
+/**
+ * Makes room for one more id in a partition. The index doubles, or is made anew at its size when removed ids fill it.
+ * False when the heap is full.
  */
 export function reserveSlot(table: usize, partition: usize): bool {
   const index = <usize>load<u32>(partition);
   const buckets: u32 = index == 0 ? 0 : load<u32>(partition, 4) + 1;
   const taken = load<u32>(partition, 36) + 1;
-  if (taken <= buckets * 3) return true;
+  if (taken <= slotLimit(<u32>((partition - <usize>load<u32>(table, 32)) >> 6), buckets)) return true;
   const rows = load<u32>(partition, 8) + 1;
   const wanted: u32 = buckets == 0 ? 1 : rows * 8 > buckets * 12 ? buckets << 1 : buckets;
   if (rebuildIndex(table, partition, wanted)) return true;

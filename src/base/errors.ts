@@ -117,6 +117,7 @@ export const ERROR_MESSAGES = {
   ML_STEP_INTERVAL: 'init_step_interval should be >= 1, while got {interval}',
   ML_TABLE_DIM: "The dim doesn't match expectation. {found} vs {expected}",
   ML_TABLE_LOOKUP_DIM: 'dim_size should match hash table size. {found} vs {expected}. Node name: {name}',
+  ML_TABLE_PASSED_OVER: 'table {table} is full with {rows} rows: {count} times a new id got none',
   ML_TABLE_NAME: 'shared_name {name} has already been used.',
   ML_TABLE_SERVING: "ServingEntryAccessor doesn't support {operation}",
   ML_TABLE_SKIP_ZERO: 'Only EntryConfig_EntryType_SERVING supports skip_zero_embedding!',

@@ -7,7 +7,7 @@ import { TABLES } from '../sparse/embedding-ops.js';
 import { writeFilter } from '../sparse/filter-files.js';
 import { HashTable } from '../sparse/hash-table.js';
 import type { TableConfig } from '../sparse/table-config.js';
-import { storedTable } from '../sparse/table-files/stored-table.js';
+import { storedTable } from '../sparse/table-files/table-image-of.js';
 import type { LoadedCheckpoint } from './load-checkpoint.js';
 import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.js';
 

@@ -124,7 +124,7 @@ function planText(plan: Plan): string {
   const lines: [string, number | string, string][] = [
     ['weights', size.weightBytes, ''],
     ['state', size.stateBytes, 'of the optimizer'],
-    ['keys', size.keyBytes, `ids, row addresses and times; doubles at ${countText(size.nextGrowthRows)} rows`],
+    ['keys', size.keyBytes, `ids, row addresses and times; doubled by ${countText(size.nextGrowthRows)} rows`],
     [
       'slack',
       size.paddingBytes + size.spareBytes,

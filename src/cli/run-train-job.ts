@@ -9,6 +9,9 @@ import { type FfmDatasetOptions, heldOutOf, loadFfmBatches } from '../data/ffm-d
 import { FFM_LENGTH_MAX, ffmSchema } from '../data/ffm-example.js';
 import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
 import type { Session } from '../runtime/session.js';
+import { TABLES } from '../sparse/embedding-ops.js';
+import { HashTable } from '../sparse/hash-table.js';
+import type { TableConfig } from '../sparse/table-config.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
 import { checkTraceTarget } from '../trace/trace-file.js';
 import { LocalTrainer } from '../train/local-train.js';
@@ -42,6 +45,8 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       backend,
       deterministic,
       seed,
+      tablePolicy: { whenFull: options.whenFull },
+      ...(options.tableMemory !== null && { tableBytes: options.tableMemory }),
       traceEvents: trace === null ? 0 : TRACE_EVENTS,
     },
     onSaved: (step, saved, ms) => {
@@ -76,6 +81,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     const heldOut = loadFfmBatches(session.views, session.arena, heldOutOf(dataset));
     interrupted = await trainOnReader(trainer, dataset, progress);
     evaluation = await evaluate(session, model, heldOut);
+    for (const { code, message } of tableTroubles(session)) onEvent({ event: 'warning', code, message });
     onEvent({ event: 'eval', step: session.globalStep, ...evaluation });
   } finally {
     await trainer.close();
@@ -100,6 +106,15 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
 /** Going on is what was asked for, but the data is not the one that would have come next. */
 function otherSettings(path: string | null, changed: readonly string[]): MonolithError {
   return new MonolithError('ML_CKPT_SETTINGS', { path, changes: changed.join('; ') });
+}
+
+/** What steps met and went on from: ids without room, gradients that were not finite. */
+function* tableTroubles(session: Session): Generator<MonolithError> {
+  for (const config of session.graph.getCollection<TableConfig>(TABLES)) {
+    const { name, size, passedOver, badGradientRows } = HashTable.of(session, config);
+    if (passedOver > 0) yield new MonolithError('ML_TABLE_PASSED_OVER', { table: name, rows: size, count: passedOver });
+    if (badGradientRows > 0) yield new MonolithError('ML_GRADIENT', { table: name, where: `${badGradientRows} rows` });
+  }
 }
 
 /** Trains on the batches of the reader thread; a resumed run goes on with the batch that would have come next. */

@@ -5,7 +5,7 @@
  * these types, so `monolith --help` loads no training code.
  */
 
-import { PARTITIONS } from '../memory/table-layout.js';
+import { PARTITIONS, type WhenFull } from '../memory/table-layout.js';
 
 export const MODELS = ['ffm'] as const;
 export const DATA_SOURCES = ['clicks', 'reference'] as const;
@@ -30,6 +30,9 @@ export interface TrainJobOptions {
   readonly backend: BackendName;
   readonly modelDir: string | null;
   readonly seed: number;
+  /** Bytes that tables may take; null for what fits beside the programs. */
+  readonly tableMemory: number | null;
+  readonly whenFull: WhenFull;
   /** Same bytes for any thread count. */
   readonly deterministic: boolean;
   /** Trace file to write, or null for no tracing. */

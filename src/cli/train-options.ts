@@ -2,7 +2,9 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { TABLE_BYTES_MAX, TABLE_BYTES_MIN, WHEN_FULL } from '../memory/table-layout.js';
 import { flagMeta, oneOf, parseFlags, pathName, refuse, switchFlag, wholeNumber } from './flags.js';
+import { humanBytes } from './human-size.js';
 import { BACKENDS, DATA_SOURCES, MODELS, THREADS_MAX, type TrainJobOptions } from './train-job.js';
 
 const I32_MAX = 2 ** 31 - 1;
@@ -50,6 +52,17 @@ export const trainFlags = z
       .register(flagMeta, { value: 'dir', help: 'keep checkpoints here and go on from the newest one' }),
     seed: wholeNumber(0, U32_MAX).default(0).register(flagMeta, { value: 'number', help: 'seed of data and weights' }),
     deterministic: switchFlag().register(flagMeta, { help: 'same result for any number of threads, at some cost' }),
+    tableMemory: humanBytes(TABLE_BYTES_MIN, TABLE_BYTES_MAX).nullable().default(null).register(flagMeta, {
+      value: 'size',
+      help: 'memory for embedding tables, for example 500m or 16g; `monolith plan` says how much',
+      defaultText: '2g',
+    }),
+    whenFull: oneOf(WHEN_FULL)
+      .default('fail')
+      .register(flagMeta, {
+        value: 'policy',
+        help: `once tables fill that memory: ${WHEN_FULL.join(', ')}`,
+      }),
     trace: pathName()
       .nullable()
       .default(null)

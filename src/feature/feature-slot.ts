@@ -51,7 +51,7 @@ export interface FeatureSlotConfig {
   readonly defaultVecOptimizer?: OptimizerMessage;
   readonly defaultVecCompressor?: FloatCompressorMessage;
   readonly defaultVecLearningRate?: Rate;
-  /** Evicts expired rows by itself this often; not at all unless told. */
+  /** How often a PeriodicEviction of the slot's table is to evict; a table starts none by itself. */
   readonly featureEvictEveryNHours?: number;
 }
 

@@ -97,6 +97,15 @@ export const SLOT_TIME_BYTES = 48;
 export const ROW_FREE = 0;
 export const ROW_REMOVED = 1;
 export const ROW_SUMMING = 2;
+
+/**
+ * Slots of an index that partition `partition` fills before the index grows: 70 to 83 of 100, more in higher partitions,
+ * so that they do not all grow in one step.
+ */
+export function slotLimit(partition: number, buckets: number): number {
+  return Math.floor((buckets * (720 + 2 * partition)) / 256);
+}
+
 export const BLOCK_HEADER_BYTES = 64;
 export const BLOCK = { next: 0, bytes: 1 } as const;
 export const ROWS_BLOCK_MIN = 4;
@@ -108,11 +117,19 @@ export const INITIALIZER = { zeros: 0, uniform: 1, constant: 2 } as const;
 export const PARTITIONS_LOG2 = 6;
 export const PARTITIONS = 1 << PARTITIONS_LOG2;
 
+/** A smaller memory could not hold a first block of rows for each partition; a larger one needs more banks than partitions. */
+export const TABLE_BYTES_MIN = 1 << 20;
+export const TABLE_BYTES_MAX = PARTITIONS * (2 ** 32 - 65536);
+
 export const HEAP_HEADER_BYTES = 144;
 /** Heap header, u32 words: lock, first free byte, end, then one list of retired blocks per power of two. */
 export const HEAP = { lock: 0, top: 1, end: 2, retired: 4 } as const;
 
-/** What a table does with ids that get no row: u32 words; OVERFLOW_SLOTS bytes in, a slot per partition, then a row for each. */
+/** What a table does when its memory is full. Rows that are there are updated as ever. */
+export const WHEN_FULL = ['fail', 'evict-expired', 'stop-admitting'] as const;
+export type WhenFull = (typeof WHEN_FULL)[number];
+
+/** The overflow block, for ids that get no row in a step: u32 words; OVERFLOW_SLOTS bytes in, a slot per partition, then a row for each. */
 export const OVERFLOW = {
   /** Expire days of each feature slot, u32[32768]: expired rows are removed. 0: none are. */
   days: 0,
@@ -146,9 +163,9 @@ export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 8;
 /** Words of the cursor of tableScan: partition, and 4 * bucket + slot in it. */
 export const SCAN_CURSOR = { partition: 0, position: 1 } as const;
 
-/** Scratch memory of sortSlotsById: two lists of 16-byte records and the counts of eight digits. */
+/** Scratch memory of sortSlotsByHash: two lists of 8-byte records and the counts of four digits. */
 export function sortScratchBytes(slotCount: number): number {
-  return 2 * slotCount * 16 + 8 * 256 * 4;
+  return 2 * slotCount * 8 + 4 * 256 * 4;
 }
 
 /** Address of segment `index` of a table. */

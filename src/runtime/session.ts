@@ -12,7 +12,7 @@ import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
 import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory.js';
-import { UPDATE_RESULT } from '../memory/table-layout.js';
+import { TABLE_BYTES_MIN, UPDATE_RESULT } from '../memory/table-layout.js';
 import { Views, view } from '../memory/views.js';
 import { checkBatch } from './check-batch.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
@@ -23,7 +23,7 @@ import type { CompileEnvironment, Plan } from './lowering.js';
 import type { BackendName, JoinResult } from './pool/protocol.js';
 import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
 import { SessionTrace } from './session-trace.js';
-import { layHeapOut, TABLE_BYTES_MIN, TableMemory, type TablePolicy } from './table-memory.js';
+import { layHeapOut, TableMemory, type TablePolicy } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
 export interface SessionOptions {
@@ -329,8 +329,10 @@ export class Session implements CompileTarget {
     if (failedDetail === UPDATE_RESULT.refused) return new MonolithError('ML_GLOBAL_STEP', { step: this.globalStep });
     return new MonolithError(
       'ML_MEMORY',
-      { name: `worker thread ${thread}, ${name}`, bytes: 'more', free: 'no' },
-      { hint: "give tables more memory (tableBytes), or a tablePolicy: whenFull 'evict-expired' or 'stop-admitting'" },
+      { name: `${name.replace(/^.*update\//, 'table ')} (worker thread ${thread})`, bytes: 'more', free: 'none' },
+      {
+        hint: 'give tables more memory (--table-memory, tableBytes) or tell them what to do then (--when-full, tablePolicy)',
+      },
     );
   }
 

@@ -6,8 +6,9 @@
  * are written. Nothing above knows which bank a row is in, but for whoever routes ids.
  */
 import { MonolithError } from '../base/errors.js';
+import { Arena } from '../memory/arena.js';
 import { createSharedMemory, MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
-import { HEAP, HEAP_HEADER_BYTES, PARTITIONS } from '../memory/table-layout.js';
+import { HEAP, HEAP_HEADER_BYTES, PARTITIONS, TABLE_BYTES_MIN, type WhenFull } from '../memory/table-layout.js';
 import { Views } from '../memory/views.js';
 import { compileKernels, instantiateKernels } from './load-kernels.js';
 import type { WasmKernels } from './wasm-kernels.js';
@@ -20,10 +21,6 @@ export interface TableBank {
   /** Address of the header of the heap that everything in this bank comes from. */
   readonly heap: number;
 }
-
-/** What a table does when its memory is full. Rows that are there are updated as ever. */
-export const WHEN_FULL = ['fail', 'evict-expired', 'stop-admitting'] as const;
-export type WhenFull = (typeof WHEN_FULL)[number];
 
 /** How the tables of a session meet trouble, unless a table is told otherwise. */
 export interface TablePolicy {
@@ -40,6 +37,11 @@ export interface TableMemoryOptions {
   readonly bankBytes?: number;
 }
 
+/** Room beside the tables of a bank, with what its users need: admission filters, sets of touched ids. */
+export interface TableRegion extends Omit<TableBank, 'heap'> {
+  readonly arena: Arena;
+}
+
 /** Names the banks for another thread; survives `postMessage`. */
 export interface TableMemoryHandle {
   readonly module: WebAssembly.Module;
@@ -47,8 +49,6 @@ export interface TableMemoryHandle {
 }
 
 const NULL_PAGE_BYTES = 65536;
-/** A bank below this could not hold a first block of rows for each partition. */
-export const TABLE_BYTES_MIN = 1 << 20;
 
 export class TableMemory {
   readonly banks: readonly TableBank[];
@@ -65,7 +65,8 @@ export class TableMemory {
     const count = Math.ceil(budgetBytes / room);
     if (!(budgetBytes >= TABLE_BYTES_MIN) || count > PARTITIONS) {
       const free = `${TABLE_BYTES_MIN} to ${PARTITIONS * room}`;
-      throw new MonolithError('ML_MEMORY', { name: 'tables', bytes: budgetBytes, free });
+      const hint = `budgetBytes is from ${free}`;
+      throw new MonolithError('ML_MEMORY', { name: 'tables', bytes: budgetBytes, free }, { hint });
     }
     const share = Math.ceil(budgetBytes / count / 64) * 64;
     const banks = Array.from({ length: count }, () => {
@@ -97,6 +98,28 @@ export class TableMemory {
         kernels: instantiateKernels(module, memory),
       })),
     );
+  }
+
+  /**
+   * Takes `bytes` of the first bank for something else than tables; they count against its budget and are not given back.
+   *
+   * ```ts
+   * const filter = createFilter({ ...memory.region(1 << 20), type: 'sliding_hash_filter', capacity: 10_000 });
+   * ```
+   */
+  region(bytes: number, name = 'region'): TableRegion {
+    const { memory, views, kernels, heap } = this.banks[0]!;
+    const at = bytes > 0 ? kernels.heapAlloc(heap, bytes) >>> 0 : 0;
+    if (at === 0) {
+      const free = views.u32[heap / 4 + HEAP.end]! - views.u32[heap / 4 + HEAP.top]!;
+      throw new MonolithError('ML_MEMORY', { name, bytes, free }, { hint: 'give tables more memory' });
+    }
+    return { memory, views, kernels, arena: new Arena(name, at, at + bytes) };
+  }
+
+  /** Bytes that heaps have handed out at the most: blocks that were given back count, as they are used again. */
+  get usedBytes(): number {
+    return this.banks.reduce((sum, { views, heap }) => sum + views.u32[heap / 4 + HEAP.top]! - heap, 0);
   }
 
   /** Bank that partition `partition` of every table lives in. */

@@ -7,16 +7,26 @@
  * steps, not during them, these calls may be used on a session's tables too.
  */
 import { MonolithError } from '../base/errors.js';
-import { PARTITION, TABLE, UPDATE_RESULT } from '../memory/table-layout.js';
+import { BAD_GRADIENTS, PARTITION, TABLE, UPDATE_RESULT, WHEN_FULL, type WhenFull } from '../memory/table-layout.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
-import { type TableBank, TableMemory, type WhenFull } from '../runtime/table-memory.js';
+import { type TableBank, TableMemory } from '../runtime/table-memory.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { type Rate, rateAt } from './learning-rate.js';
 import { isZeroRow } from './linalg.js';
 import { sessionFilter } from './session-filter.js';
 import { keepsIdsOut } from './step-gate.js';
 import { sumGradients } from './sum-gradients.js';
-import { badGradient, checkRows, checkTime, type GradientRows, heapFull, idList } from './table-checks.js';
+import {
+  badGradient,
+  checkChoice,
+  checkNow,
+  checkRows,
+  checkStep,
+  checkTime,
+  type GradientRows,
+  heapFull,
+  idList,
+} from './table-checks.js';
 import { HashTableConfigInstance, type TableConfig } from './table-config.js';
 import {
   type BankTable,
@@ -111,6 +121,8 @@ export class HashTable implements EmbeddingTable {
     const plan = planTable(config);
     const { seed = 0, badGradients = 'fail', whenFull = 'fail', filter } = options;
     const days = expireDays(config.instance.tableConfig);
+    checkChoice('badGradients', badGradients, Object.keys(BAD_GRADIENTS));
+    checkChoice('whenFull', whenFull, WHEN_FULL);
     claimName(memory, config.name);
     const addresses = memory.banks.map((bank) => {
       const address = writeControl(bank, config.name, plan, { seed, badGradients });
@@ -198,6 +210,7 @@ export class HashTable implements EmbeddingTable {
 
   /** Sets the rates and the step that updates from now on use, on whatever thread. */
   setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>): void {
+    checkStep(globalStep);
     if (learningRates !== undefined && learningRates.length !== this.sliceSize)
       throw new MonolithError('ML_RATE_COUNT');
     const rates = this.#rates.map((rate, index) => {
@@ -348,7 +361,7 @@ export class HashTable implements EmbeddingTable {
 
   evict(nowSec: number): number {
     const days = expireDays(this.config.instance.tableConfig);
-    return evictTables(this.name, this.memory, this.#tables, days, nowSec);
+    return evictTables(this.name, this.memory, this.#tables, days, checkNow(nowSec));
   }
 
   clear(): void {
@@ -393,8 +406,8 @@ export class HashTable implements EmbeddingTable {
 
   /** Gives back all memory and the name. No thread may use the table afterwards. */
   dispose(): void {
+    this.#grip.close(this.name);
     this.clear();
-    this.release();
     for (const table of this.#tables) {
       freeOverflow(table, this.plan);
       freeControl(table, this.plan);

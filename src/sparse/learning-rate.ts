@@ -91,13 +91,23 @@ export type Rate = number | LearningRateFunction;
 
 /** The rate of a segment: what the user gave, else a warm-up to the configured rate, else the configured rate. */
 export function resolveRate(plan: Pick<OptimizerPlan, 'learningRate' | 'warmupSteps'>, given?: Rate): Rate {
-  if (given !== undefined) return given;
+  if (given !== undefined) return checkRate(given);
   if (plan.warmupSteps <= 0) return plan.learningRate;
   return new PolynomialDecay({
     initialLearningRate: 0,
     decaySteps: plan.warmupSteps,
     endLearningRate: plan.learningRate,
   });
+}
+
+/** ML_RATE for what only looks like a rate: a plain function has a `call` too, which would take the step for `this`. */
+function checkRate(given: Rate): Rate {
+  if (typeof given === 'number' || given instanceof LearningRateFunction) return given;
+  throw new MonolithError(
+    'ML_RATE',
+    { reason: `a rate is a number or a LearningRateFunction, not a ${typeof given}` },
+    { hint: 'class Mine extends LearningRateFunction { call(globalStep) { … } }' },
+  );
 }
 
 export function rateAt(rate: Rate, globalStep: number): number {

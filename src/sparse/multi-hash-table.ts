@@ -14,7 +14,7 @@ import { HashTable } from './hash-table.js';
 import { MultiTypeHashTable, type SlotIds, type SlotRows, tablesOf } from './multi-type-hash-table.js';
 import { ratesPerTable } from './named-tables.js';
 import { sharedName } from './shared-name.js';
-import type { HashTableConfigInstance } from './table-config.js';
+import type { HashTableConfigInstance, TableConfig } from './table-config.js';
 import { type RestoredMultiTable, restoreMultiTable } from './table-files/restore-multi-table.js';
 import {
   type NamedTable,
@@ -35,8 +35,8 @@ interface Cell {
 }
 
 export interface MultiHashTableOptions extends TableOptions {
-  /** Its shared name is `MonolithMultiHashTable_<nameSuffix>`, which a memory has once. */
-  readonly nameSuffix: string;
+  /** Its shared name is `MonolithMultiHashTable_<nameSuffix>`, which a memory has once; empty unless told. */
+  readonly nameSuffix?: string;
 }
 
 export class MultiHashTable extends MultiTypeHashTable {
@@ -56,16 +56,21 @@ export class MultiHashTable extends MultiTypeHashTable {
     return new MultiHashTable(tablesOf(configs, factory), name);
   }
 
-  /** Tables of `configs` in one memory. ML_TABLE_NAME when the memory has a multi table of this suffix. */
+  /**
+   * Tables of `configs` in one memory; of a table config only what it is made of counts, the name is the slot's.
+   * ML_TABLE_NAME when the memory has a multi table of this suffix.
+   */
   static create(
     memory: TableMemory,
-    configs: Readonly<Record<string, HashTableConfigInstance>>,
-    { nameSuffix, ...options }: MultiHashTableOptions,
+    configs: Readonly<Record<string, HashTableConfigInstance | TableConfig>>,
+    { nameSuffix = '', ...options }: MultiHashTableOptions = {},
   ): MultiHashTable {
     const name = sharedName('multiHashTable', nameSuffix);
     claimName(memory, name);
-    const make = (slot: string, instance: HashTableConfigInstance) =>
-      HashTable.create(memory, { name: `${name}/${slot}`, instance }, options);
+    const make = (slot: string, config: HashTableConfigInstance | TableConfig) => {
+      const instance = 'instance' in config ? config.instance : config;
+      return HashTable.create(memory, { name: `${name}/${slot}`, instance }, options);
+    };
     return MultiHashTable.fromConfigs(configs, make, name);
   }
 

@@ -47,6 +47,7 @@ export function planOptimizer(config: OptimizerMessage, dim: number, l1Mode: L1M
     throw new MonolithError('ML_OPTIMIZER', { config: printMessage(OptimizerConfigMessage, config) });
   }
   if (name === 'batchSoftmax' && dim !== 1) throw new MonolithError('ML_BATCH_SOFTMAX_DIM', { dim });
+  checkFields(name, config);
   const read = reader(name, config);
   const { stateFloats, values } = SHAPES[name](read, dim);
   const flags =
@@ -65,6 +66,19 @@ export function planOptimizer(config: OptimizerMessage, dim: number, l1Mode: L1M
     values,
     roundsToHalf: config.stochasticRoundingFloat16 === true,
   };
+}
+
+/** ML_FLAG for an option the optimizer does not have: JavaScript would take `learning_rate` and never look at it. */
+function checkFields(name: OptimizerName, config: OptimizerMessage): void {
+  const known = Object.keys(OPTIMIZER_MESSAGES[name].fields);
+  const unknown = Object.keys(config[name] ?? {}).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const hint = `it has ${known.filter((key) => key !== 'dimSize').join(', ')}`;
+  throw new MonolithError(
+    'ML_FLAG',
+    { flag: `${name}.${unknown}`, reason: 'the optimizer has no such option' },
+    { hint },
+  );
 }
 
 type Read = (key: string) => number;

@@ -31,6 +31,23 @@ export function checkTime(timeSec: number): number {
   throw new MonolithError('ML_FLAG', { flag: 'timeSec', reason: `${timeSec} is not a time in Unix seconds` });
 }
 
+export function checkStep(globalStep: number): void {
+  if (Number.isSafeInteger(globalStep)) return;
+  throw new MonolithError('ML_FLAG', { flag: 'globalStep', reason: `${globalStep} is not a whole number` });
+}
+
+/** ML_FLAG for a present that cannot be one: milliseconds above all, at which every row would have expired. */
+export function checkNow(nowSec: number): number {
+  if (nowSec >= 0 && nowSec <= TIME_MAX) return nowSec;
+  throw new MonolithError('ML_FLAG', { flag: 'nowSec', reason: `${nowSec} is not a time in Unix seconds` });
+}
+
+/** ML_FLAG unless `value` is one of `choices`: callers in JavaScript may have misspelt it. */
+export function checkChoice(flag: string, value: string, choices: readonly string[]): void {
+  if (choices.includes(value)) return;
+  throw new MonolithError('ML_FLAG', { flag, reason: `${value} is none of ${choices.join(', ')}` });
+}
+
 /** The error of a bank that has no room for another row. */
 export function heapFull(table: string, rows: number, rowBytes: number, { bank }: Pick<TablePart, 'bank'>) {
   const { u32 } = bank.views;

@@ -11,6 +11,7 @@ import { type Rate, ratesAt, resolveRate } from './learning-rate.js';
 import { planOptimizer } from './optimizer-plan.js';
 import { AdagradOptimizer, Fp32Compressor, SgdOptimizer } from './optimizers.js';
 import type { Admission } from './session-filter.js';
+import { checkChoice } from './table-checks.js';
 import { printTable } from './table-messages.js';
 
 /** A table config with the rates of its segments. Two that print equally make equal tables. */
@@ -73,7 +74,7 @@ export interface TableDefinition {
   readonly defaultExpireTime?: number;
   /** Serving tables only: rows of zeros are not kept. */
   readonly skipZeroEmbedding?: boolean;
-  /** Evicts by itself this often; not at all unless told. */
+  /** How often a PeriodicEviction of the table is to evict; a table starts none by itself. */
   readonly featureEvictEveryNHours?: number;
   readonly extraRestoreNames?: readonly string[];
 }
@@ -91,6 +92,7 @@ export function defineTable(
   definition: TableDefinition = {},
 ): TableConfig {
   const rated = segments.map(ratedSegment);
+  checkChoice('entryType', definition.entryType ?? 'training', Object.keys(ENTRY_TYPE));
   const tableConfig: EmbeddingHashTableConfig = {
     entryConfig: {
       segments: rated.map(({ segment }) => segment),

@@ -14,8 +14,8 @@ import {
   PARTITIONS,
   SLOT_ROW_BYTES,
   TABLE,
+  type WhenFull,
 } from '../memory/table-layout.js';
-import type { WhenFull } from '../runtime/table-memory.js';
 import { type BankTable, heapBlock, partitionWord } from './table-control.js';
 import type { TablePart } from './table-grip.js';
 import type { TablePlan } from './table-plan.js';

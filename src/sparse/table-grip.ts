@@ -4,6 +4,7 @@
  * With one bank a chunk of ids is staged as it is. With more, the ids of a chunk are dealt out by the top bits of their
  * hash, which name the partition and so the bank; within a bank they keep their order, and an id is always in one bank.
  */
+import { MonolithError } from '../base/errors.js';
 import { mix64, partitionOfHash } from '../memory/hash.js';
 import { PARTITIONS } from '../memory/table-layout.js';
 import type { TableBank, TableMemory } from '../runtime/table-memory.js';
@@ -45,6 +46,7 @@ export class TableGrip {
   readonly #hash = new Uint32Array(2);
   #parts: readonly StagedPart[] = [];
   #scratch: Scratch | undefined;
+  #closed: string | undefined;
 
   constructor(memory: TableMemory, tables: readonly BankTable[], dim: number) {
     this.#memory = memory;
@@ -78,6 +80,7 @@ export class TableGrip {
 
   /** The scratch memory may have moved since the last call: another table needed more. */
   #staged(): readonly StagedPart[] {
+    if (this.#closed !== undefined) throw new MonolithError('ML_CLOSED', { what: this.#closed });
     const scratch = scratchOf(this.#memory, this.#idBytes * CHUNK_MIN);
     if (scratch !== this.#scratch) {
       this.#scratch = scratch;
@@ -88,6 +91,13 @@ export class TableGrip {
       );
     }
     return this.#parts;
+  }
+
+  /** The end of the table: whoever comes after is told by ML_CLOSED. */
+  close(table: string): void {
+    this.#staged();
+    this.release();
+    this.#closed = `table ${table}`;
   }
 
   /** Gives back the scratch memory of all tables this thread holds in the memory. */

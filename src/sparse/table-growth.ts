@@ -2,13 +2,11 @@
  * @file How the memory of a table grows with its rows: the allocations of the kernels, played through without a table.
  *
  * Mirrors assembly/heap.ts (powers of two, retired blocks used again, whole or in halves), assembly/table/index.ts (an
- * index doubles when more than 3 of 4 slots would be taken) and assembly/table/rows.ts (blocks of rows that double up to
+ * index doubles at the limit of its partition) and assembly/table/rows.ts (blocks of rows that double up to
  * ROWS_BLOCK_MAX). Blocks of one size are alike, so counts of them are enough and no address is kept.
  */
-import { BLOCK_HEADER_BYTES, BUCKET_BYTES, ROWS_BLOCK_MAX, ROWS_BLOCK_MIN } from '../memory/table-layout.js';
+import { BLOCK_HEADER_BYTES, BUCKET_BYTES, ROWS_BLOCK_MAX, ROWS_BLOCK_MIN, slotLimit } from '../memory/table-layout.js';
 
-/** Three of the four slots of a bucket. */
-const ROWS_PER_BUCKET = 3;
 const SIZE_CLASSES = 32;
 const BLOCK_LOG2_MIN = 6;
 
@@ -60,12 +58,15 @@ export class PartitionModel {
   /** Bytes of the index before the last growth: during it both are there. */
   oldIndexBytes = 0;
   blockBytes = 0;
+  readonly #number: number;
   readonly #rowBytes: number;
   #slotRows = 0;
   #blockRows = 0;
   #room = 0;
 
-  constructor(rowBytes: number) {
+  /** `number` of the table's partitions, `rowBytes` of a row. */
+  constructor(number: number, rowBytes: number) {
+    this.#number = number;
     this.#rowBytes = rowBytes;
   }
 
@@ -80,7 +81,7 @@ export class PartitionModel {
     if (rows > this.#slotRows) {
       this.oldIndexBytes = this.indexBytes;
       this.indexBytes = Math.max(BUCKET_BYTES, this.indexBytes * 2);
-      this.#slotRows = (this.indexBytes / BUCKET_BYTES) * ROWS_PER_BUCKET;
+      this.#slotRows = slotLimit(this.#number, this.indexBytes / BUCKET_BYTES);
       heap.alloc(this.indexBytes);
       if (this.oldIndexBytes > 0) heap.free(this.oldIndexBytes);
     }
@@ -95,11 +96,16 @@ export class PartitionModel {
 }
 
 /**
- * Fills partitions to `rowCounts` side by side, as ids in random order do: each is as far along as all others, measured
+ * Fills the partitions of these numbers to `rowCounts` side by side, as ids in random order do: each is as far along as all others, measured
  * by its own end.
  */
-export function growTogether(rowCounts: readonly number[], rowBytes: number, heap: HeapModel): PartitionModel[] {
-  const partitions = rowCounts.map(() => new PartitionModel(rowBytes));
+export function growTogether(
+  rowCounts: readonly number[],
+  numbers: readonly number[],
+  rowBytes: number,
+  heap: HeapModel,
+): PartitionModel[] {
+  const partitions = numbers.map((number) => new PartitionModel(number, rowBytes));
   const nextAt = Float64Array.from(rowCounts, (count) => (count > 0 ? 1 / count : Number.POSITIVE_INFINITY));
   for (;;) {
     let first = 0;

@@ -1,5 +1,6 @@
 /** @file How tables are made, and how they are named for other threads. */
-import type { TableMemory, TableMemoryHandle, WhenFull } from '../runtime/table-memory.js';
+import type { WhenFull } from '../memory/table-layout.js';
+import type { TableMemory, TableMemoryHandle } from '../runtime/table-memory.js';
 import type { EmbeddingHashTableConfig } from './config-messages.js';
 import type { GateOptions } from './update-gate.js';
 

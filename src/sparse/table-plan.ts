@@ -69,6 +69,10 @@ const plans = new WeakMap<HashTableConfigInstance, TablePlan>();
 
 /** The plan of a config, made once. */
 export function planTable({ name, instance }: TableConfig): TablePlan {
+  if (instance === undefined) {
+    const reason = 'a table is made from a name and an instance: defineTable gives both';
+    throw new MonolithError('ML_GRAPH', { op: String(name), reason });
+  }
   let plan = plans.get(instance);
   if (plan === undefined) {
     plan = makePlan(name, instance);

@@ -14,6 +14,7 @@ import {
   PARTITION_BYTES,
   PARTITIONS,
   ROWS_BLOCK_MAX,
+  slotLimit,
   tableBytes,
 } from '../memory/table-layout.js';
 import { growTogether, HeapModel, heapBlockBytes, rowBytesOf } from './table-growth.js';
@@ -68,7 +69,7 @@ const HEAP_BLOCK_BYTES_MAX = 2 ** 31;
 /** A block of rows must fit a request. */
 export const ROW_FLOATS_MAX = (HEAP_BLOCK_BYTES_MAX / ROWS_BLOCK_MAX - 16) / 4;
 /** So must the index of a partition, with a little to spare for partitions that get more than their share. */
-export const TABLE_ROWS_MAX = Math.floor(0.999 * PARTITIONS * 3 * (HEAP_BLOCK_BYTES_MAX / BUCKET_BYTES));
+export const TABLE_ROWS_MAX = Math.floor(0.999 * PARTITIONS * slotLimit(0, HEAP_BLOCK_BYTES_MAX / BUCKET_BYTES));
 
 /**
  * The size of a table.
@@ -150,8 +151,9 @@ interface BankSize {
 
 function bankSize(counts: readonly number[], rowBytes: number, bank: number, banks: number, threads: number): BankSize {
   const heap = new HeapModel();
-  const own = counts.filter((_, partition) => partition % banks === bank);
-  const partitions = growTogether(own, rowBytes, heap);
+  const own = counts.map((_, partition) => partition).filter((partition) => partition % banks === bank);
+  const rowCounts = own.map((partition) => counts[partition]!);
+  const partitions = growTogether(rowCounts, own, rowBytes, heap);
   const oldIndex = Math.max(0, ...partitions.map((partition) => partition.oldIndexBytes));
   return {
     topBytes: heap.topBytes,
@@ -183,9 +185,9 @@ function normalQuantile(share: number): number {
 }
 
 function nextGrowthRows(rows: number): number {
-  let full = 3 * PARTITIONS;
-  while (full <= rows) full *= 2;
-  return full;
+  let buckets = 1;
+  while (slotLimit(PARTITIONS - 1, buckets) * PARTITIONS <= rows) buckets *= 2;
+  return slotLimit(PARTITIONS - 1, buckets) * PARTITIONS;
 }
 
 function tooLarge(rows: number, rowBytes: number): MonolithError {

@@ -94,7 +94,7 @@ for (const backend of BACKENDS) {
         await session.run([...updates], { ids: raggedOf(rows), seed: new Float32Array(128) });
       }
     };
-    await t.rejects(grow(), { code: 'ML_MEMORY', message: /tableApply update\/big/, hint: /tableBytes/ });
+    await t.rejects(grow(), { code: 'ML_MEMORY', message: /table big/, hint: /tableBytes/ });
     await session.close();
   });
 }

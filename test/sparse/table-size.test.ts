@@ -47,7 +47,7 @@ async function fillTable(rows: number, floats: number, seed: bigint): Promise<Fi
   const scratchBytes = heapBlockBytes(CHUNK * 12);
   const ids = kernels.heapAlloc(heap, CHUNK * 12) >>> 0;
   const model = new HeapModel();
-  const parts = Array.from({ length: PARTITIONS }, () => new PartitionModel(rowBytes));
+  const parts = Array.from({ length: PARTITIONS }, (_, p) => new PartitionModel(p, rowBytes));
   const hash = new Uint32Array(2);
   for (let first = 0; first < rows; first += CHUNK) {
     const count = Math.min(CHUNK, rows - first);
@@ -108,7 +108,7 @@ t.test('the parts of a size add up, whatever the shape', async (t) => {
       t.ok(size.spareBytes >= 0 && size.paddingBytes >= 0 && size.paddingBytes < 16 * shape.rows);
       t.ok(size.peakBytes >= size.totalBytes && size.budgetBytes >= size.peakBytes);
       t.ok(size.nextGrowthRows > shape.rows);
-      t.ok(size.keyBytes >= (shape.rows / 3) * 64, 'no index is more than three quarters full');
+      t.ok(size.keyBytes >= (shape.rows / 3.4) * 64, 'no index is more than 85 of 100 full');
       t.ok(tableSize({ ...shape, rows: shape.rows * 2 }).totalBytes > size.totalBytes);
     }),
     { numRuns: 40 },

@@ -9,6 +9,7 @@ import {
   ROW_REMOVED,
   SLOT_ROW_BYTES,
   SLOT_TIME_BYTES,
+  slotLimit,
   TABLE,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
@@ -76,7 +77,8 @@ export function bucketsOf(m: Views, partition: number): number {
 
 export function reserveSlot(m: Views, table: number, partition: number): boolean {
   const buckets = bucketsOf(m, partition);
-  if (m.u32[partition + PARTITION.slotsTaken]! + 1 <= buckets * 3) return true;
+  const p = (partition - partitionWord(m, table, 0)) / (PARTITION_BYTES / 4);
+  if (m.u32[partition + PARTITION.slotsTaken]! + 1 <= slotLimit(p, buckets)) return true;
   const rows = m.u32[partition + PARTITION.rows]! + 1;
   const wanted = buckets === 0 ? 1 : rows * 8 > buckets * 12 ? buckets * 2 : buckets;
   if (rebuildIndex(m, table, partition, wanted)) return true;
