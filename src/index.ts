@@ -26,6 +26,7 @@ export { type Combiner, FirstN, ReduceMean, ReduceSum } from './feature/combiner
 export {
   FeatureColumn,
   FeatureFactory,
+  type FeatureFactoryOptions,
   type FeatureSlice,
   FeatureSlot,
   type FeatureSlotConfig,
@@ -206,6 +207,7 @@ export { summarizeTrace, type TraceSummary } from './trace/trace-summary.js';
 // Training: the loop, its hooks, the built-in model.
 export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
+export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';
 export { NanGuardHook } from './train/hooks/nan-guard.js';
 export { StopAtStepHook } from './train/hooks/stop-at-step.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';

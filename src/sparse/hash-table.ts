@@ -13,6 +13,7 @@ import { type TableBank, TableMemory } from '../runtime/table-memory.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { type Rate, rateAt } from './learning-rate.js';
 import { isZeroRow } from './linalg.js';
+import { sessionFilter } from './session-filter.js';
 import { keepsIdsOut } from './step-gate.js';
 import { sumGradients } from './sum-gradients.js';
 import {
@@ -107,6 +108,7 @@ export class HashTable implements EmbeddingTable {
         seed: owner.seed,
         badGradients: 'skip',
         ...owner.tablePolicy,
+        ...(config.admission && { filter: sessionFilter(owner, config.admission) }),
         ...options,
       });
       if (table.plan.followsStep) owner.onStep((globalStep) => table.setGlobalStep(globalStep));

@@ -117,8 +117,6 @@ const cases: Partial<SessionOptions>[] = [
   { backend: 'wasm', threads: 1, ...APART },
   { backend: 'wasm', threads: 2, ...APART },
   { backend: 'reference', threads: 1 },
-  { backend: 'reference', threads: 2 },
-  { backend: 'reference', threads: 1, ...APART },
   { backend: 'reference', threads: 2, deterministic: true, ...APART },
 ];
 for (const options of cases) {
