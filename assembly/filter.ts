@@ -160,6 +160,37 @@ export function filterIds(
   }
 }
 
+/** Whether an id that has no row is to be kept out, as filterIds would say; nothing is counted. */
+export function keepsOut(filter: usize, thresholds: usize, id: u64): bool {
+  const threshold = load<u32>(thresholds + (slotOf(id) << 2));
+  return threshold != 0 && get(filter, id) < threshold;
+}
+
+/** Counts `count` sightings of an id, unless its slot has no threshold. */
+export function countSighting(filter: usize, thresholds: usize, id: u64, count: u32): void {
+  if (load<u32>(thresholds + (slotOf(id) << 2)) != 0) add(filter, id, count);
+}
+
+/**
+ * kept[i] = 1, a word each, when ids[i], whose slots[i] is 0, is to be kept out by what is known before this call; then
+ * all sightings of ids without a slot count. An id that comes twice gets one answer. Returns how many are kept out.
+ */
+export function filterAbsent(
+  filter: usize, thresholds: usize, ids: usize, counts: usize, n: i32, slots: usize, kept: usize,
+): u32 {
+  let keptCount: u32 = 0;
+  for (let i = 0; i < n; i++) {
+    const out = load<u32>(slots + (<usize>i << 2)) == 0 && keepsOut(filter, thresholds, load<u64>(ids + (<usize>i << 3)));
+    store<u32>(kept + (<usize>i << 2), <u32>out);
+    keptCount += <u32>out;
+  }
+  for (let i = 0; i < n; i++) {
+    if (load<u32>(slots + (<usize>i << 2)) != 0) continue;
+    countSighting(filter, thresholds, load<u64>(ids + (<usize>i << 3)), load<u32>(counts + (<usize>i << 2)));
+  }
+  return keptCount;
+}
+
 /** Seeds the 16 bytes of a generator by two rounds of xorshift64*; a seed of 0 is not one. */
 export function seedXorshift(generator: usize, seed: u64): void {
   let x = seed;

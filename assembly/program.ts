@@ -10,7 +10,7 @@ import * as optim from "./optim/dense";
 import * as sparse from "./sparse";
 import { host } from "./host";
 import { barrier } from "./sync";
-import { tableApply, tableFind, tableRetrieve } from "./table";
+import { tableAdmit, tableApply, tableFind, tableRetrieve, tableTouch } from "./table";
 import { traceNow, traceOn, traceSpan } from "./trace";
 
 // Step context of one thread, u32 words; src/memory/control-layout.ts draws it.
@@ -93,6 +93,9 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 48: return <i32>tableRetrieve(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
     case 49: return host(49, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), 0);
     case 50: return host(50, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
+    case 51: sparse.countInverseU32(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
+    case 52: return <i32>tableAdmit(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
+    case 53: return tableTouch(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
     default: return STATUS_KERNEL;
   }
 }

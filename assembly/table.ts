@@ -23,6 +23,7 @@
 //                       segments of a serving row; 16-byte aligned.
 // A slot is named by the address of its row word less 32, so that constants reach its other words:
 //                       id at 2 * slot - bucket, row at slot + 32, time at slot + 48.
+export * from "./table/admit";
 export { tableApply } from "./table/apply";
 export * from "./table/banks";
 export { tableClear, tableEvict } from "./table/evict";

@@ -21,16 +21,48 @@ export const HEADER_BYTES: usize = 256;
 // used, and 16 bytes put each of those on a cache line of its own.
 export const STRIPE_SHIFT: u32 = 4;
 
-// Slot: | 0 key i64 | 8 hash u32, 0 = free | 12 hop bitmap u32 of the bucket at this place |. A pair-keyed set adds the
-// table index at 16 and a SLOT_SHIFT of 5; home buckets are 3 mod 4, and slots start so that those open a cache line.
-export const SLOT_SHIFT: u32 = 4;
+// Slot: | 0 id i64 | 8 hash u32, 0 = free | 12 hop bitmap u32 of the bucket at this place |, and in a set of pairs
+// | 16 table index + 1, u32 | 20 unused |. Home buckets are 3 mod 4, and slots start so that those open a cache line.
 export const HOP_RANGE: u32 = 32;
 export const INSERT_RANGE: u32 = 4096;
 
-// Overflow slot: | 0 key i64 | 8 hash u32, 0 = free | 12 unused |, linear probing by the upper half of the mix.
+// Overflow slot: as a slot, without a bitmap; linear probing by the upper half of the mix.
 
 // Lane: | 0 lock | 64 scratch | 1152 room for 2048 keys |, for callers whose ids are not in this memory.
 export const LANE_BYTES: usize = 64 + 1088 + 16384;
+
+/**
+ * What a key is; the type argument of everything that depends on it, gone when it is compiled. An id stands alone; a pair
+ * is an id and a table, whose index is kept plus one: what is wiped is the table of no pair.
+ */
+export type IdKey = u8;
+export type PairKey = u16;
+
+// @ts-ignore: decorator
+@inline export function isPair<K>(): bool { return sizeof<K>() == sizeof<PairKey>(); }
+// @ts-ignore: decorator
+@inline export function slotShift<K>(): u32 { return isPair<K>() ? 5 : 4; }
+
+/** The mix of a pair covers both: tables of one id lie apart. `salt` is the mix of the table. */
+// @ts-ignore: decorator
+@inline export function mixKey<K>(id: i64, salt: u64): u64 { return mix64(isPair<K>() ? <u64>id ^ salt : <u64>id); }
+
+// @ts-ignore: decorator
+@inline export function isKey<K>(slot: usize, id: i64, table: u32): bool {
+  return load<i64>(slot) == id && (!isPair<K>() || load<u32>(slot, 16) == table);
+}
+
+/** Pairs are published word by word, so that who reads without a lock and finds the bitmap unchanged read one pair. */
+// @ts-ignore: decorator
+@inline export function putKey<K>(slot: usize, id: i64, table: u32): void {
+  if (isPair<K>()) {
+    atomic.store<i64>(slot, id);
+    atomic.store<u32>(slot, table, 16);
+  } else store<i64>(slot, id);
+}
+
+// @ts-ignore: decorator
+@inline export function tableAt<K>(slot: usize): u32 { return isPair<K>() ? load<u32>(slot, 16) : 0; }
 
 export const INSERTED: u32 = 0;
 export const PRESENT: u32 = 1;
@@ -41,7 +73,7 @@ export const LOST_LOCK: u32 = 3;
  * Writes the header of a set at `set` (64-byte aligned) and returns the end of its memory. Nothing after the header and
  * the lanes' locks is touched before the first insert.
  */
-export function createTouchedKeys(
+export function createTouched<K>(
   set: usize, capacity: u32, buckets: u32, locks: u32, overflowSlots: u32, laneCount: u32,
 ): usize {
   memory.fill(set, 0, HEADER_BYTES);
@@ -50,7 +82,7 @@ export function createTouchedKeys(
   const stripes = lanes + <usize>laneCount * LANE_BYTES;
   const overflow = stripes + ((<usize>(locks << STRIPE_SHIFT) + 63) & ~63);
   // Slot 3 opens a cache line.
-  const slots = overflow + <usize>(overflowSlots << SLOT_SHIFT) + 16;
+  const slots = overflow + (<usize>(overflowSlots + 1) << slotShift<K>());
   const slotCount = buckets + INSERT_RANGE;
   store<u32>(set, capacity, 12);
   store<u32>(set, buckets - 1, 16);
@@ -66,15 +98,15 @@ export function createTouchedKeys(
   store<u32>(set, lanes, 52);
   store<u32>(set, laneCount, 56);
   atomic.store<i32>(set + STATE, 0);
-  return slots + (<usize>slotCount << SLOT_SHIFT);
+  return slots + (<usize>slotCount << slotShift<K>());
 }
 
-export function initialise(set: usize): bool {
+export function initialise<K>(set: usize): bool {
   if (!lockInTime(set + INIT_LOCK)) return false;
   if (atomic.load<i32>(set + STATE) == 0) {
     memory.fill(load<u32>(set, 32), 0, <usize>(load<u32>(set, 20) + 1) << STRIPE_SHIFT);
-    memory.fill(load<u32>(set, 36), 0, <usize>(load<u32>(set, 40) + 1) << SLOT_SHIFT);
-    memory.fill(load<u32>(set, 28), 0, <usize>load<u32>(set, 48) << SLOT_SHIFT);
+    memory.fill(load<u32>(set, 36), 0, <usize>(load<u32>(set, 40) + 1) << slotShift<K>());
+    memory.fill(load<u32>(set, 28), 0, <usize>load<u32>(set, 48) << slotShift<K>());
     atomic.store<i32>(set + STATE, 1);
   }
   unlock(set + INIT_LOCK);
@@ -123,7 +155,7 @@ export function lockStripes(set: usize): bool {
 }
 
 /** Empties the set. The caller holds the clear lock and every stripe. */
-export function wipe(set: usize): void {
+export function wipe<K>(set: usize): void {
   atomic.store<u32>(set + EPOCH, load<u32>(set, 8) | 1);
   const stripes = <usize>load<u32>(set, 32);
   const end = stripes + (<usize>(load<u32>(set, 20) + 1) << STRIPE_SHIFT);
@@ -132,10 +164,10 @@ export function wipe(set: usize): void {
     store<u32>(p, 0, 8);
   }
   if (load<u32>(set, 132) != 0) {
-    memory.fill(load<u32>(set, 36), 0, <usize>(load<u32>(set, 40) + 1) << SLOT_SHIFT);
+    memory.fill(load<u32>(set, 36), 0, <usize>(load<u32>(set, 40) + 1) << slotShift<K>());
     atomic.store<u32>(set + OVERFLOW_COUNT, 0);
   }
-  memory.fill(load<u32>(set, 28), 0, <usize>load<u32>(set, 48) << SLOT_SHIFT);
+  memory.fill(load<u32>(set, 28), 0, <usize>load<u32>(set, 48) << slotShift<K>());
   atomic.store<u32>(set + SIZE, 0);
   atomic.store<u32>(set + EPOCH, load<u32>(set, 8) + 1);
 }
@@ -144,7 +176,7 @@ export function wipe(set: usize): void {
  * Clears a set that is over capacity or whose overflow set is full; returns the keys dropped, 0 when another thread was
  * first, -1 when a lock is lost. `pending` keys of `epoch` are in the set and not yet in its size.
  */
-export function clearFull(set: usize, epoch: u32, pending: u32): i64 {
+export function clearFull<K>(set: usize, epoch: u32, pending: u32): i64 {
   if (!lockInTime(set + CLEAR_LOCK)) return -1;
   let dropped: i64 = 0;
   const own = atomic.load<u32>(set + EPOCH) == epoch ? pending : 0;
@@ -154,7 +186,7 @@ export function clearFull(set: usize, epoch: u32, pending: u32): i64 {
   ) {
     if (lockStripes(set)) {
       dropped = countTouchedKeys(set);
-      wipe(set);
+      wipe<K>(set);
       atomic.add<u32>(set + CLEAR_COUNT, 1);
       unlockStripes(set, load<u32>(set, 20) + 1);
     } else {
@@ -165,35 +197,35 @@ export function clearFull(set: usize, epoch: u32, pending: u32): i64 {
   return dropped;
 }
 
-/** Where `key` is in the overflow set, or the free place where it would go. The caller holds the overflow lock. */
-function findOverflow(set: usize, key: i64): usize {
+/** Where the key is in the overflow set, or the free place where it would go. The caller holds the overflow lock. */
+function findOverflow<K>(set: usize, id: i64, table: u32): usize {
   const overflow = <usize>load<u32>(set, 36);
   const mask = load<u32>(set, 40);
-  let i = <u32>(mix64(<u64>key) >> 32) & mask;
-  let p = overflow + (<usize>i << SLOT_SHIFT);
+  let i = <u32>(mixKey<K>(id, mix64(table)) >> 32) & mask;
+  let p = overflow + (<usize>i << slotShift<K>());
   // Ends: a quarter of the places stays free.
-  while (load<u32>(p, 8) != 0 && load<i64>(p) != key) {
+  while (load<u32>(p, 8) != 0 && !isKey<K>(p, id, table)) {
     i = (i + 1) & mask;
-    p = overflow + (<usize>i << SLOT_SHIFT);
+    p = overflow + (<usize>i << slotShift<K>());
   }
   return p;
 }
 
-export function overflowHas(set: usize, key: i64): u32 {
+export function overflowHas<K>(set: usize, id: i64, table: u32): u32 {
   if (!lockInTime(set + OVERFLOW_LOCK)) return LOST_LOCK;
-  const found = load<u32>(findOverflow(set, key), 8) != 0;
+  const found = load<u32>(findOverflow<K>(set, id, table), 8) != 0;
   unlock(set + OVERFLOW_LOCK);
   return found ? PRESENT : INSERTED;
 }
 
 /** Adds a key that is known to be absent. The caller holds `stripe`. */
-export function addOverflow(set: usize, stripe: usize, key: i64, hash: u32): u32 {
+export function addOverflow<K>(set: usize, stripe: usize, id: i64, table: u32, hash: u32): u32 {
   if (!lockInTime(set + OVERFLOW_LOCK)) return LOST_LOCK;
   let result = OVERFLOW_FULL;
   const count = load<u32>(set, 132);
   if (count < load<u32>(set, 44)) {
-    const p = findOverflow(set, key);
-    store<i64>(p, key);
+    const p = findOverflow<K>(set, id, table);
+    putKey<K>(p, id, table);
     store<u32>(p, hash, 8);
     atomic.store<u32>(set + OVERFLOW_COUNT, count + 1);
     store<u32>(stripe, load<u32>(stripe, 8) + 1, 8);

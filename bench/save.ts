@@ -2,11 +2,13 @@
  * @file Measures saves and restores of a table: `npm run bench:save [-- --rows 10000000 --quick --json]`.
  *
  * Adagrad rows of dimension 16 against plain writes and reads of as many bytes through buffers of the same size, in turns
- * within one run. Files stay in the page cache. Two clocks: one stops before the files are forced to disk, the other after.
- * A share is plain time divided by ours, so that 1 is as fast as plain bytes. Restores go into an empty table; memory that
- * no row was ever in costs page faults, which is what the first round shows. Reads have two plain sides: one drops what it
- * reads into the same buffer again and again, the other keeps it in new memory, as a restore must. Resident growth is
- * sampled during saves.
+ * within one run. Saves have two clocks: one stops before the files are forced to disk, the other after. Restores have two
+ * conditions, each beside a plain read under the same one: files in the page cache, and files that were dropped from it, so
+ * that they come from the disk (left out, and said so, where the machine cannot drop them). From the page cache there is a
+ * second plain side: one drops what it reads into the same buffer again and again, the other keeps it in new memory, as a
+ * restore must. A share is plain time divided by ours, so that 1 is as fast as plain bytes. Restores go into an empty
+ * table; memory that no row was ever in costs page faults, which is what the first round shows. Resident growth is sampled
+ * during saves.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
@@ -20,6 +22,7 @@ import { restoreTable } from '../src/sparse/table-files/restore-table.js';
 import { saveTable } from '../src/sparse/table-files/save-table.js';
 import { BUFFER_BYTES } from '../src/sparse/table-files/shard-encoder.js';
 import { READ_BUFFER_BYTES } from '../src/sparse/table-files/shard-loader.js';
+import { dropCache } from './drop-cache.js';
 import { benchMain, type Machine, machine, machineText, median, table as textTable } from './harness.js';
 
 const DIM = 16;
@@ -42,7 +45,12 @@ interface Round {
   readonly plainRead: Clock;
   /** Into memory as large as the files. */
   readonly plainReadKept: Clock;
+  /** From the disk; null when the files could not be dropped from memory. */
+  readonly restoreCold: Clock | null;
+  readonly plainReadCold: Clock | null;
 }
+
+type Share = 'save' | 'saveSynced' | 'restore' | 'restoreKept' | 'restoreCold';
 
 export interface SaveReport extends Machine {
   readonly rows: number;
@@ -50,9 +58,11 @@ export interface SaveReport extends Machine {
   readonly files: number;
   readonly rounds: readonly Round[];
   /** Medians over rounds of plain time over ours; accepted are 0.6 and more. */
-  readonly shares: Readonly<Record<'save' | 'saveSynced' | 'restore' | 'restoreKept', number>>;
+  readonly shares: Readonly<Record<Share, number | null>>;
   /** The same by CPU time, which others on the machine disturb less, with all threads added up. */
-  readonly cpuShares: Readonly<Record<'save' | 'saveSynced' | 'restore' | 'restoreKept', number>>;
+  readonly cpuShares: Readonly<Record<Share, number | null>>;
+  /** Why there is no cold side, or null. */
+  readonly coldSkipped: string | null;
   /** Resident memory at the most during saves over what it was before; accepted are 64 and less. */
   readonly growthMiB: number;
   readonly bars: typeof BARS;
@@ -72,6 +82,7 @@ export async function runSaveBench({ quick, rows }: { quick: boolean; rows?: num
     await mkdir(dir);
     let growthBytes = 0;
     let saved = { bytes: 0, files: [] as readonly string[] };
+    let coldSkipped: string | null = null;
     const rounds: Round[] = [];
     for (let round = 0; round < (quick ? 1 : 3); round++) {
       const base = join(dir, 'table');
@@ -87,6 +98,15 @@ export async function runSaveBench({ quick, rows }: { quick: boolean; rows?: num
       if (target.size !== source.size) throw new Error(`restored ${target.size} of ${source.size} rows`);
       const plainRead = await timed(() => readPlain(saved.files, false));
       const plainReadKept = await timed(() => readPlain(saved.files, true));
+      const cold = async (action: () => Promise<unknown>) => {
+        coldSkipped ??= await dropCache(saved.files);
+        return coldSkipped === null ? timed(action) : null;
+      };
+      target.clear();
+      // Whoever reads first pays for page cache that the host may have taken back; neither side shall.
+      await cold(() => readPlain(saved.files, false));
+      const restoreCold = await cold(() => restoreTable(target, base));
+      const plainReadCold = await cold(() => readPlain(saved.files, false));
       target.clear();
       const plain = join(dir, 'plain');
       const plainWrite = await timed(() => writePlain(plain, saved.bytes, saved.files.length, false));
@@ -95,18 +115,27 @@ export async function runSaveBench({ quick, rows }: { quick: boolean; rows?: num
       await removeAll(dir);
       const plainWriteSynced = await timed(() => writePlain(plain, saved.bytes, saved.files.length, true));
       await removeAll(dir);
-      rounds.push({ save, plainWrite, saveSynced, plainWriteSynced, restore, plainRead, plainReadKept });
+      rounds.push({
+        ...{ save, plainWrite, saveSynced, plainWriteSynced },
+        ...{ restore, plainRead, plainReadKept, restoreCold, plainReadCold },
+      });
     }
+    const shareOf = (ours: keyof Round, plain: keyof Round, clock: keyof Clock) => {
+      const shares = rounds.flatMap((r) => r[plain] && r[ours] && r[plain][clock] / r[ours][clock]);
+      return shares.includes(null) ? null : median(shares.filter((share) => share !== null));
+    };
     const share = (clock: keyof Clock) => ({
-      save: median(rounds.map((r) => r.plainWrite[clock] / r.save[clock])),
-      saveSynced: median(rounds.map((r) => r.plainWriteSynced[clock] / r.saveSynced[clock])),
-      restore: median(rounds.map((r) => r.plainRead[clock] / r.restore[clock])),
-      restoreKept: median(rounds.map((r) => r.plainReadKept[clock] / r.restore[clock])),
+      save: shareOf('save', 'plainWrite', clock),
+      saveSynced: shareOf('saveSynced', 'plainWriteSynced', clock),
+      restore: shareOf('restore', 'plainRead', clock),
+      restoreKept: shareOf('restore', 'plainReadKept', clock),
+      restoreCold: shareOf('restoreCold', 'plainReadCold', clock),
     });
     return {
       ...machine(),
       ...{ rows: count, bytes: saved.bytes, files: saved.files.length, rounds },
       ...{ shares: share('ms'), cpuShares: share('cpuMs'), growthMiB: growthBytes / 2 ** 20, bars: BARS },
+      coldSkipped,
     };
   } finally {
     rmSync(dir, { recursive: true, force: true });
@@ -174,19 +203,24 @@ function text(report: SaveReport): string {
     ['saveSynced', 'plainWriteSynced'],
     ['restore', 'plainRead'],
     ['restore', 'plainReadKept'],
+    ['restoreCold', 'plainReadCold'],
   ] as const;
   const lines = rows.flatMap(([ours, plain]) =>
-    report.rounds.map((round, index) => {
-      const share = round[plain].ms / round[ours].ms;
-      const cpu = [round[ours], round[plain]].map(({ cpuMs }) => `${cpuMs.toFixed(0)} ms`);
-      return [`${ours} / ${plain} ${index + 1}`, perSec(round[ours]), perSec(round[plain]), share.toFixed(2), ...cpu];
+    report.rounds.flatMap((round, index) => {
+      const [our, other] = [round[ours], round[plain]];
+      if (our === null || other === null) return [];
+      const cpu = [our, other].map(({ cpuMs }) => `${cpuMs.toFixed(0)} ms`);
+      return [[`${ours} / ${plain} ${index + 1}`, perSec(our), perSec(other), (other.ms / our.ms).toFixed(2), ...cpu]];
     }),
   );
-  const { save, saveSynced, restore, restoreKept } = report.shares;
+  const { save, saveSynced, restore, restoreKept, restoreCold } = report.shares;
+  const shown = (share: number | null) => share?.toFixed(2) ?? 'not measured';
   return [
     `${machineText(report)}; ${report.rows} rows, ${(report.bytes / 1e9).toFixed(2)} GB in ${report.files} files`,
     textTable(['round', 'ours', 'plain', 'share', 'our CPU', 'plain CPU'], lines),
-    `shares: save ${save.toFixed(2)}, synced ${saveSynced.toFixed(2)}, restore ${restore.toFixed(2)}, beside a read that keeps ${restoreKept.toFixed(2)} (wanted ${BARS.share})`,
+    `shares (wanted ${BARS.share}): save ${shown(save)}, synced ${shown(saveSynced)}`,
+    `restore from the page cache ${shown(restore)}, beside a read that keeps ${shown(restoreKept)}; from the disk ${shown(restoreCold)}`,
+    ...(report.coldSkipped === null ? [] : [`NO READS FROM THE DISK: ${report.coldSkipped}`]),
     `resident growth while saving: ${report.growthMiB.toFixed(1)} MiB (wanted below ${BARS.growthMiB})`,
   ].join('\n');
 }

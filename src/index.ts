@@ -26,6 +26,7 @@ export { type Combiner, FirstN, ReduceMean, ReduceSum } from './feature/combiner
 export {
   FeatureColumn,
   FeatureFactory,
+  type FeatureFactoryOptions,
   type FeatureSlice,
   FeatureSlot,
   type FeatureSlotConfig,
@@ -179,6 +180,7 @@ export {
   type TouchedKeySetHandle,
   type TouchedKeySetOptions,
 } from './sparse/touched-key-set.js';
+export { TouchedPairSet, type TouchedPairs } from './sparse/touched-pair-set.js';
 export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
@@ -205,6 +207,7 @@ export { summarizeTrace, type TraceSummary } from './trace/trace-summary.js';
 // Training: the loop, its hooks, the built-in model.
 export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
+export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';
 export { NanGuardHook } from './train/hooks/nan-guard.js';
 export { StopAtStepHook } from './train/hooks/stop-at-step.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';

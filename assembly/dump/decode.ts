@@ -9,40 +9,83 @@ const UNUSUAL: u32 = 2;
 /** Copies `count` floats from words 5 bytes apart to words that follow each other. */
 // @ts-ignore: decorator
 @inline function gatherFloats(from: usize, to: usize, count: u32): void {
+  // Three of four words by one swizzle, whose indexes stay in a register; a shuffle of two vectors would make them anew.
+  const three = i8x16(0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 0, 0, 0, 0);
   let left = count;
   for (; left >= 4; left -= 4, from += 20, to += 16) {
-    const spread = v128.shuffle<i8>(
-      v128.load(from), v128.load(from, 3), 0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 28, 29, 30, 31,
-    );
-    v128.store(to, spread);
+    v128.store(to, v128.load_lane<u32>(from, v128.swizzle(v128.load(from), three), 3, 15));
   }
   for (; left > 0; left--, from += 5, to += 4) store<u32>(to, load<u32>(from));
 }
 
-/** True when every constant byte of the message is as in the template. */
+/** Bits of 16 bytes that are constant and differ from the template. */
 // @ts-ignore: decorator
-@inline function constantsMatch(plan: usize, payload: usize, fixed: usize): bool {
-  const template = <usize>load<u32>(plan, 8), mask = <usize>load<u32>(plan, 12);
+@inline function differing(template: usize, mask: usize, payload: usize): v128 {
+  return v128.and(v128.load(mask), v128.xor(v128.load(payload), v128.load(template)));
+}
+
+/** True when every constant byte of the message is as in the template. Both are padded to 64 bytes. */
+// @ts-ignore: decorator
+@inline function constantsMatch(template: usize, mask: usize, payload: usize, fixed: usize): bool {
   let wrong = i32x4.splat(0);
-  for (let i: usize = 0; i < fixed; i += 16) {
-    wrong = v128.or(wrong, v128.and(v128.load(mask + i), v128.xor(v128.load(payload + i), v128.load(template + i))));
+  for (let i: usize = 0; i < fixed; i += 64) {
+    const first = v128.or(
+      differing(template + i, mask + i, payload + i),
+      differing(template + i + 16, mask + i + 16, payload + i + 16),
+    );
+    const second = v128.or(
+      differing(template + i + 32, mask + i + 32, payload + i + 32),
+      differing(template + i + 48, mask + i + 48, payload + i + 48),
+    );
+    wrong = v128.or(wrong, v128.or(first, second));
   }
   return !v128.any_true(wrong);
 }
 
 /** Values of the runs into `row`. */
 // @ts-ignore: decorator
-@inline function gatherRuns(plan: usize, payload: usize, row: usize): void {
-  const runs = plan + 96;
-  const end = runs + (<usize>load<u32>(plan, 16) << 4);
+@inline function gatherRuns(runs: usize, end: usize, payload: usize, row: usize): void {
   for (let run = runs; run < end; run += 16) {
     gatherFloats(payload + <usize>load<u32>(run, 8), row + <usize>load<u32>(run), load<u32>(run, 4));
   }
 }
 
+/** No time has this value. */
+const NO_TIME: u64 = 0xffffffffffffffff;
+
+/** The varint that [p, last) is, or NO_TIME: of 32 bits, it takes at most five bytes, of which only the last is below 128. */
+// @ts-ignore: decorator
+@inline function timeOf(p: usize, last: usize): u64 {
+  const bytes = load<u64>(p);
+  let time: u64 = NO_TIME;
+  if (last - p == 5) {
+    // As the seconds of these decades are: all five at once.
+    if ((bytes & 0x8080808080) == 0x80808080) {
+      time = (bytes & 0x7f) | ((bytes >> 1) & 0x3f80) | ((bytes >> 2) & 0x1fc000) | ((bytes >> 3) & 0xfe00000) |
+        ((bytes >> 4) & 0x7f0000000);
+    }
+  } else if (last - p < 5) {
+    time = shortTime(p, last);
+  }
+  return time > 0xffffffff ? NO_TIME : time;
+}
+
+/** The varint that [p, last) is, or NO_TIME. */
+function shortTime(p: usize, last: usize): u64 {
+  let time: u64 = 0;
+  let shift: u64 = 0;
+  while (p < last) {
+    const byte = load<u8>(p++);
+    time |= <u64>(byte & 0x7f) << shift;
+    if (byte < 0x80) return p == last ? time : NO_TIME;
+    shift += 7;
+  }
+  return NO_TIME;
+}
+
 /**
  * Decodes the records of [bytes, end), at most `limit`: id, time and the words of a row of each, rows `rowStride` bytes
- * apart (0 = all into one place, for a check only). Up to 16 bytes beyond `end` are read. Returns how many there were;
+ * apart (0 = all into one place, for a check only). Up to 64 bytes beyond `end` are read. Returns how many there were;
  * progress[0] = where the next record begins, progress[1] = why it ended: 0 more bytes needed, 1 limit, 2 unusual.
  *
  * Payloads are not summed here. progress[2] is the checksum of the file up to `bytes`, and becomes the one up to
@@ -56,6 +99,10 @@ export function decodeEntries(
 ): u32 {
   const t = <usize>load<u32>(plan);
   const fixed = <usize>load<u32>(plan, 4);
+  const template = <usize>load<u32>(plan, 8), mask = <usize>load<u32>(plan, 12);
+  const runs = plan + 96;
+  const runsEnd = runs + (<usize>load<u32>(plan, 16) << 4);
+  const shifts = <usize>load<u32>(plan, 52);
   const skips = load<u32>(plan, 28) != 0;
   let at = bytes, row = rows;
   let count: u32 = 0, why = FULL, expected = load<u32>(progress, 8);
@@ -72,25 +119,20 @@ export function decodeEntries(
     const sizeCrc = skips ? masked(crc32cBytes(t, at, 8, 0)) : load<u32>(plan + 28 + (timeBytes << 2));
     if (load<u32>(at, 8) != sizeCrc) { why = UNUSUAL; break; }
     if (left < <usize>size + 16) { why = NEEDS_BYTES; break; }
-    if (!constantsMatch(plan, payload, fixed)) { why = UNUSUAL; break; }
+    if (!constantsMatch(template, mask, payload, fixed)) { why = UNUSUAL; break; }
     const stored = load<u32>(last);
     let p = payload + fixed;
     if (skips) {
       if (stored != masked(crc32cBytes(t, payload, <u32>size, 0))) { why = UNUSUAL; break; }
       p = skipField(p, last);
     }
-    // A time of 32 bits takes at most five bytes; its last byte, and only that, is below 128.
-    let time: u64 = 0;
-    let shift: u64 = 0;
-    let whole = false;
-    for (; p < last && shift < 35; shift += 7) {
-      const byte = load<u8>(p++);
-      time |= <u64>(byte & 0x7f) << shift;
-      if (byte < 0x80) { whole = true; break; }
+    const time = timeOf(p, last);
+    if (time == NO_TIME) { why = UNUSUAL; break; }
+    if (!skips) {
+      const framed = framedCrc(t, load<u32>(plan + 60 + (timeBytes << 2)), stored);
+      expected = shifted(shifts + ((timeBytes - 1) << 12), expected) ^ framed;
     }
-    if (!whole || p != last || time > 0xffffffff) { why = UNUSUAL; break; }
-    if (!skips) expected = withRecord(plan, t, expected, stored, timeBytes);
-    gatherRuns(plan, payload, row);
+    gatherRuns(runs, runsEnd, payload, row);
     store<u64>(ids + (<usize>count << 3), load<u64>(payload, 1));
     store<u32>(times + (<usize>count << 2), <u32>time);
     row += rowStride;
@@ -103,12 +145,14 @@ export function decodeEntries(
   return count;
 }
 
-/** Checksum of what `crc` is that of and a record after it, whose payload has the `stored` checksum. */
+/**
+ * What a record adds to the checksum of the bytes before it: `header` is that of its header moved on by its payload, which
+ * has the `stored` checksum. Both pass the four bytes of the footer, and so do these, all as one word.
+ */
 // @ts-ignore: decorator
-@inline function withRecord(plan: usize, t: usize, crc: u32, stored: u32, timeBytes: usize): u32 {
+@inline function framedCrc(t: usize, header: u32, stored: u32): u32 {
   const payloadCrc = rotl<u32>(stored - 0xa282ead8, 15);
-  const framed = word(t, load<u32>(plan + 60 + (timeBytes << 2)) ^ payloadCrc) ^ ~word(t, ~stored);
-  return shifted(<usize>load<u32>(plan, 52) + ((timeBytes - 1) << 12), crc) ^ framed;
+  return ~word(t, header ^ payloadCrc ^ ~stored);
 }
 
 /** Where the value of the time begins, past an optimizer field that a serving row does not keep; `last` when it is not as usual. */

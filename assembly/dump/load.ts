@@ -3,44 +3,62 @@
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { lock, unlock } from "../sync";
-import { bucketOf, indexInsert, partitionAt, probe, reserveSlot } from "../table/index";
+import { bucketOf, freeSlots, hitSlot, hitsOf, indexInsert, partitionAt, probe, reserveSlot, slotLimit } from "../table/index";
 import { newRow } from "../table/rows";
 
 /** src/memory/dump-layout.ts sizes scratch memory by the same number. */
 const CHUNK: u32 = 512;
 
 /**
- * Brings the first buckets of a chunk of ids near. Another thread may be growing an index meanwhile, so that where it is
- * and how large may not fit together: the result is only a place to touch, and must lie in memory.
+ * Writes the hashes of a chunk of ids and brings their first buckets near. Another thread may be growing an index
+ * meanwhile, so that where it is and how large may not fit together: the result is only a place to touch, and must lie in
+ * memory.
  */
-function touchFirst(table: usize, ids: usize, n: u32, buckets: usize): i32 {
+function touchFirst(table: usize, ids: usize, n: u32, hashes: usize): i32 {
   const last: u32 = (<u32>memory.size() << 16) - 64;
-  const end = buckets + (<usize>n << 2);
-  for (let at = buckets; at < end; at += 4, ids += 8) {
-    const hash = mix64(load<u64>(ids));
-    store<u32>(at, min(<u32>bucketOf(partitionAt(table, hash), hash), last));
-  }
+  const end = hashes + (<usize>n << 3);
+  for (let at = hashes; at < end; at += 8, ids += 8) store<u64>(at, mix64(load<u64>(ids)));
   let touched: i32 = 0;
-  for (let at = buckets; at < end; at += 4) touched |= load<i32>(<usize>load<u32>(at));
+  for (let at = hashes; at < end; at += 8) {
+    const hash = load<u64>(at);
+    touched |= load<i32>(<usize>min(<u32>bucketOf(partitionAt(table, hash), hash), last));
+  }
   return touched;
 }
 
 /** Slot of `id` with a row of any content; 0 when the heap is full. */
 // @ts-ignore: decorator
 @inline function slotFor(table: usize, partition: usize, hash: u64, id: i64): usize {
-  const found = probe(partition, bucketOf(partition, hash), id);
+  const bucket = bucketOf(partition, hash);
+  const hit = hitsOf(bucket, i64x2.splat(id));
+  let slot = hitSlot(bucket, hit);
+  if (hit == 0) slot = slotBeyond(table, partition, bucket, hash, id);
+  return slot;
+}
+
+/** The same for an id that is not in its first bucket. */
+// @ts-ignore: decorator
+@inline function slotBeyond(table: usize, partition: usize, bucket: usize, hash: u64, id: i64): usize {
+  const free = freeSlots(bucket);
+  // With a free slot in the first bucket the id is nowhere else.
+  const found = free != 0 ? 0 : probe(partition, bucket, id);
   if (found != 0) return found;
+  const index = load<u32>(partition);
   if (!reserveSlot(table, partition)) return 0;
   const row = newRow(table, partition);
   if (row == 0) return 0;
   store<u32>(partition, load<u32>(partition, 8) + 1, 8);
   store<u32>(partition, load<u32>(partition, 36) + 1, 36);
-  return indexInsert(partition, hash, id, <u32>row, 0);
+  if (free == 0 || load<u32>(partition) != index) return indexInsert(partition, hash, id, <u32>row, 0);
+  const slot = hitSlot(bucket, free);
+  store<i64>(slot + (slot - bucket), id);
+  store<u32>(slot, <u32>row, 32);
+  return slot;
 }
 
 /**
  * Rows for ids[0..n), made when absent, with the given times and contents, `stride` bytes apart and as many as a row has.
- * Returns how many were handled: fewer than n = the heap is full. `scratch` has 2048 bytes.
+ * Returns how many were handled: fewer than n = the heap is full. `scratch` has 4096 bytes.
  */
 export function loadRows(
   table: usize, ids: usize, times: usize, rows: usize, stride: usize, n: u32, scratch: usize,
@@ -51,16 +69,15 @@ export function loadRows(
   for (let start: u32 = 0; start < n; start += CHUNK) {
     const end = min(start + CHUNK, n);
     touchFirst(table, ids + (<usize>start << 3), end - start, scratch);
-    for (; done < end; done++) {
-      const id = load<i64>(ids + (<usize>done << 3));
-      const hash = mix64(<u64>id);
+    for (let at = scratch; done < end; done++, at += 8) {
+      const hash = load<u64>(at);
       const partition = partitionAt(table, hash);
       if (partition != held) {
         if (held != 0) unlock(held + 40);
         lock(partition + 40);
         held = partition;
       }
-      const slot = slotFor(table, partition, hash, id);
+      const slot = slotFor(table, partition, hash, load<i64>(ids + (<usize>done << 3)));
       if (slot == 0) {
         unlock(held + 40);
         return done;
@@ -80,7 +97,7 @@ export function reserveRows(table: usize, partition: u32, rows: u32): void {
   const at = <usize>load<u32>(table, 32) + (<usize>partition << 6);
   if (load<u32>(at) != 0) return;
   let buckets: u32 = 1;
-  while (buckets * 3 < rows) buckets <<= 1;
+  while (slotLimit(partition, buckets) < rows) buckets <<= 1;
   const index = heapAlloc(<usize>load<u32>(table, 20), buckets << 6);
   if (index == 0) return;
   store<u32>(at, <u32>index);

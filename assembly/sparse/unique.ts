@@ -93,3 +93,11 @@ function uniqueChunks(
   if (touch) if (generation == 0) return i32(touched | 0x80000000);
   return count;
 }
+
+/** counts[inverse[i]] += 1 for each of the n ids of a feature: how often each unique id came. */
+export function countInverseU32(inverse: usize, n: i32, counts: usize): void {
+  for (let i = 0; i < n; i++) {
+    const at = counts + (<usize>load<u32>(inverse + (<usize>i << 2)) << 2);
+    store<u32>(at, load<u32>(at) + 1);
+  }
+}

@@ -1,6 +1,6 @@
 // The update of a table: gradients of all slices summed per id, each row stepped once.
 import { addRowF32 } from "../sparse";
-import { evictWhenFull, overflowSlot } from "./full";
+import { evictWhenFull, overflowSlot, sinkSlot } from "./full";
 import { findSlot, ROW_SUMMING } from "./index";
 import { ListedPlace, ListedSlot } from "./listing";
 import { upsertSlot } from "./rows";
@@ -143,9 +143,13 @@ function insertIds(table: usize, p: u32, slices: usize, sliceCount: u32): bool {
   return true;
 }
 
-/** Finds slots and rows of partition `p` once more; those without get `absent`. Returns how many have none. */
+/**
+ * Finds slots and rows of partition `p` once more; those without get `absent`, but for those that a filter keeps out, which
+ * stay at the sink. Returns how many have none and are not kept out.
+ */
 function findAgain(table: usize, p: u32, slices: usize, sliceCount: u32, absent: usize): u32 {
   let missing: u32 = 0;
+  const sink = sinkSlot(table, p);
   for (let s: u32 = 0; s < sliceCount; s++) {
     const slice = slices + (<usize>s << 5);
     const ids = <usize>load<u32>(slice);
@@ -157,8 +161,9 @@ function findAgain(table: usize, p: u32, slices: usize, sliceCount: u32, absent:
       const u = <usize>load<u32>(order + (<usize>k << 2));
       let slot = findSlot(table, load<i64>(ids + (u << 3)));
       if (slot == 0) {
-        slot = absent;
-        missing++;
+        const keptOut = sink != 0 && load<u32>(slots + (u << 2)) == <u32>sink;
+        slot = keptOut ? sink : absent;
+        missing += <u32>!keptOut;
       }
       store<u32>(slots + (u << 2), <u32>slot);
       // A slot of zero reads the null page.
@@ -198,7 +203,7 @@ function stepMerged(table: usize, merged: usize, last: usize, updateSec: u32): b
 /**
  * Sums the gradients of each id over the slices, in slice order, and steps its row once. Handles the partitions
  * [first, end), whose owner the caller is. `slices` is an array of `sliceCount` records of 8 u32 words:
- * | unique ids | order | offsets | rows | gradients | gradient stride (floats) | slots | - |, order and offsets as
+ * | unique ids | order | offsets | rows | gradients | gradient stride (floats) | slots | counts, of tableAdmit |, order and offsets as
  * partitionByHash writes them, rows and slots as tableFind does. The first slice's gradient row is the accumulator; a slot
  * points to it for the length of this call. `merged` has room for the ids of one partition over all slices. A row whose sum
  * is NaN or infinite keeps its values.

@@ -26,6 +26,20 @@ export function bankRows(order: usize, offsets: usize, bank: u32, banks: u32, ro
   }
 }
 
+/** out = counts (word 7 of a slice record) of the ids that bankUpdates of the same arguments gives, in their order. */
+export function bankCounts(slice: usize, first: u32, end: u32, bank: u32, banks: u32, out: usize): void {
+  const order = <usize>load<u32>(slice, 4);
+  const offsets = <usize>load<u32>(slice, 8);
+  const counts = <usize>load<u32>(slice, 28);
+  for (let p = first; p < end; p++) {
+    if (p % banks != bank) continue;
+    const last = order + (<usize>load<u32>(offsets + (<usize>p << 2), 4) << 2);
+    for (let q = order + (<usize>load<u32>(offsets + (<usize>p << 2)) << 2); q < last; q += 4, out += 4) {
+      store<u32>(out, load<u32>(counts + (<usize>load<u32>(q) << 2)));
+    }
+  }
+}
+
 /**
  * Ids and gradient rows of those partitions of `bank` that lie in [first, end), taken from a slice record of tableApply;
  * outOffsets[0..64] as partitionByHash would give them for these ids alone. Returns how many ids there are.

@@ -1,8 +1,8 @@
 // What an update does when the heap is full: remove what is expired, or go on without new ids.
 //
-// Block at word 13 of the table, 0 for a table that fails: | 0 days of each slot, u32[32768], or 0 | 1 whether new ids are
-// passed over | then, 64 bytes in, a slot and after all slots a row for each partition |. The ids that are passed over
-// share the row of their partition for the length of the update; nobody ever reads it.
+// Block at word 13 of the table, 0 for a table that fails and admits all: | 0 days of each slot, u32[32768], or 0 | 1 whether new ids are
+// passed over | then, 64 bytes in, a slot and after all slots a row for each partition |. The ids that are passed over,
+// by a full table or by an admission filter, share the row of their partition for the length of the update; nobody ever reads it.
 import { tableEvict } from "./evict";
 import { latestUpdate } from "./step";
 
@@ -15,7 +15,21 @@ export function evictWhenFull(table: usize, p: u32): bool {
   return tableEvict(table, p, p + 1, latestUpdate(table), <usize>load<u32>(block)) != 0;
 }
 
-/** The slot of the row that takes what is passed over in a partition, or 0 when nothing is. */
+/** The slot of the row that takes what nobody reads in a partition, or 0 in a table that has none. */
+// @ts-ignore: decorator
+@inline export function sinkSlot(table: usize, p: u32): usize {
+  const block = <usize>load<u32>(table, OVERFLOW);
+  return block == 0 ? 0 : block + 64 + (<usize>p << 6);
+}
+
+/** Whether a slot is one of those. */
+// @ts-ignore: decorator
+@inline export function isSink(table: usize, slot: usize): bool {
+  const block = <usize>load<u32>(table, OVERFLOW);
+  return block != 0 && slot - (block + 64) < <usize>64 << load<u32>(table);
+}
+
+/** The sink when new ids of a full table go there, or 0 when they do not. */
 // @ts-ignore: decorator
 @inline export function overflowSlot(table: usize, p: u32): usize {
   const block = <usize>load<u32>(table, OVERFLOW);

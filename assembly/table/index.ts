@@ -94,7 +94,7 @@ export function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time
  * lines, and not the same for all partitions: a hash fills them alike, and they would all grow in one step.
  */
 // @ts-ignore: decorator
-@inline function slotLimit(p: u32, buckets: u32): u32 {
+@inline export function slotLimit(p: u32, buckets: u32): u32 {
   return <u32>((<u64>buckets * (720 + 2 * p)) >> 8);
 }
 

@@ -1,4 +1,5 @@
-// Slots of a table, in the order of the index or of their ids. For those who walk all rows.
+// Slots of a table, in the order of the index or of an index of a given size. For those who walk all rows.
+import { mix64 } from "../hash";
 import { ROW_REMOVED } from "./index";
 
 /**
@@ -32,31 +33,36 @@ export function tableScan(table: usize, first: u32, end: u32, cursor: usize, slo
   return count;
 }
 
-const DIGITS: usize = 8;
-const COUNTS_BYTES: usize = DIGITS * 256 * 4;
+const DIGITS: u32 = 4;
+const COUNTS_BYTES: usize = <usize>DIGITS * 256 * 4;
+
+/** Where the slot's id comes in the order of sortSlotsByHash. */
+// @ts-ignore: decorator
+@inline function placeOf(slot: usize, bucketsLog2: u64): u64 {
+  return rotr<u64>(mix64(load<u64>(slot + (slot & 63))), bucketsLog2);
+}
 
 /**
- * Sorts slots by their ids, as signed numbers, so that what is written in this order does not depend on how the table came
- * to be. By byte, from the lowest on; a byte that all ids share costs nothing. `scratch` has room for two lists of n
- * 16-byte records and 8192 bytes more, 8-byte aligned.
+ * Sorts slots by the bucket their ids have in an index of 2^bucketsLog2 buckets, and within it by the rest of the hash, so
+ * that what is written in this order does not depend on how the table came to be, and whoever reads it walks through an
+ * index from its begin to its end. Half of a hash is sorted by byte, from the lowest on; the few ids that share it are put
+ * right after. `scratch` has room for two lists of n 8-byte records and 4096 bytes more.
  */
-export function sortSlotsById(slots: usize, n: u32, scratch: usize): void {
+export function sortSlotsByHash(slots: usize, n: u32, bucketsLog2: u32, scratch: usize): void {
   const counts = scratch;
   let from = scratch + COUNTS_BYTES;
-  let to = from + (<usize>n << 4);
+  let to = from + (<usize>n << 3);
   memory.fill(counts, 0, COUNTS_BYTES);
   for (let i: u32 = 0; i < n; i++) {
     const slot = <usize>load<u32>(slots + (<usize>i << 2));
-    const key = load<u64>(slot + (slot & 63)) ^ 0x8000000000000000;
-    const record = from + (<usize>i << 4);
-    store<u64>(record, key);
-    store<u32>(record, <u32>slot, 8);
-    for (let d: usize = 0; d < DIGITS; d++) {
-      const at = counts + (d << 10) + (<usize>((key >> (<u64>d << 3)) & 255) << 2);
+    const key = <u32>(placeOf(slot, <u64>bucketsLog2) >> 32);
+    store<u64>(from + (<usize>i << 3), (<u64>slot << 32) | <u64>key);
+    for (let d: u32 = 0; d < DIGITS; d++) {
+      const at = counts + (<usize>d << 10) + (<usize>((key >> (d << 3)) & 255) << 2);
       store<u32>(at, load<u32>(at) + 1);
     }
   }
-  for (let d: usize = 0; d < DIGITS && n > 0; d++) {
+  for (let d: usize = 0; d < <usize>DIGITS && n > 0; d++) {
     const digit = counts + (d << 10);
     if (load<u32>(digit + (<usize>load<u8>(from + d) << 2)) == n) continue;
     // Counts become the places where the records of a digit go.
@@ -66,16 +72,34 @@ export function sortSlotsById(slots: usize, n: u32, scratch: usize): void {
       store<u32>(at, place);
       place += count;
     }
-    const end = from + (<usize>n << 4);
-    for (let record = from; record < end; record += 16) {
+    const end = from + (<usize>n << 3);
+    for (let record = from; record < end; record += 8) {
       const at = digit + (<usize>load<u8>(record + d) << 2);
       const target = load<u32>(at);
       store<u32>(at, target + 1);
-      v128.store(to + (<usize>target << 4), v128.load(record));
+      store<u64>(to + (<usize>target << 3), load<u64>(record));
     }
     const sorted = to;
     to = from;
     from = sorted;
   }
-  for (let i: u32 = 0; i < n; i++) store<u32>(slots + (<usize>i << 2), load<u32>(from + (<usize>i << 4), 8));
+  let before: u32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const record = from + (<usize>i << 3);
+    const key = load<u32>(record);
+    store<u32>(slots + (<usize>i << 2), load<u32>(record, 4));
+    if (i > 0 && key == before) settle(slots, i, bucketsLog2);
+    before = key;
+  }
+}
+
+/** Moves slot i to its place among those before it, which are in order. */
+function settle(slots: usize, i: u32, bucketsLog2: u32): void {
+  const slot = load<u32>(slots + (<usize>i << 2));
+  const place = placeOf(<usize>slot, <u64>bucketsLog2);
+  let at = slots + (<usize>i << 2);
+  for (; at > slots && placeOf(<usize>load<u32>(at - 4), <u64>bucketsLog2) > place; at -= 4) {
+    store<u32>(at, load<u32>(at - 4));
+  }
+  store<u32>(at, slot);
 }

@@ -1,16 +1,21 @@
 /**
  * @file Finds and loads checkpoints. Nothing is handed out before all of it was verified.
  */
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
+import { writeWhole } from '../io/atomic-file.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
+import type { FileSystem } from '../io/file-system.js';
 import { RecordReader } from '../io/record-reader.js';
+import type { AdmissionFilter } from '../sparse/admission-filter.js';
+import { type FilterFile, restoreFilter } from '../sparse/filter-files.js';
 import { restoreFiles } from '../sparse/table-files/restore-table.js';
 import type { StoredTable } from '../sparse/table-files/stored-table.js';
-import type { ManifestTable } from './manifest.js';
+import type { ManifestFilter, ManifestTable } from './manifest.js';
 import { checkpointExists, readState } from './model-dir.js';
 import { assetDir, checkpointsIn, STATE_FILE } from './names.js';
-import type { ModelLayout, Snapshot, TableRow, TableSnapshot } from './snapshot.js';
+import type { FilterSnapshot, ModelLayout, Snapshot, TableRow, TableSnapshot } from './snapshot.js';
 import { decodeNext, hasAnyFile, verifyCheckpoint, wrapped } from './verify-checkpoint.js';
 
 /** A checkpoint in the form it was saved from; dense values are in memory, the rows of tables are read as they are taken. */
@@ -18,6 +23,12 @@ export interface LoadedCheckpoint extends Snapshot {
   /** The prefix it was loaded from. */
   readonly path: string;
   readonly tables: readonly LoadedTable[];
+  readonly filters: readonly LoadedFilter[];
+}
+
+export interface LoadedFilter extends FilterSnapshot {
+  /** Puts the saved state in place of the filter's own, or leaves it as it was: ML_FILTER_FILE for one of another size. */
+  restoreInto(filter: AdmissionFilter): Promise<void>;
 }
 
 export interface LoadedTable extends TableSnapshot {
@@ -62,8 +73,9 @@ export async function loadCheckpoint(prefix: string, options: LoadOptions = {}):
   return withHint(dirname(prefix), prefix, async () => {
     const { manifest, dense } = await verifyCheckpoint(prefix, options.expect);
     const tables = manifest.tables.map((table) => loadedTable(prefix, table));
+    const filters = (manifest.filters ?? []).map((filter) => loadedFilter(prefix, filter));
     const { step, model: modelName, settings } = manifest;
-    return { path: prefix, step, modelName, ...(settings && { settings }), dense, tables };
+    return { path: prefix, step, modelName, ...(settings && { settings }), dense, tables, filters };
   });
 }
 
@@ -75,6 +87,23 @@ function loadedTable(prefix: string, table: ManifestTable): LoadedTable {
     if (rows !== rowCount) throw rowsMissing(prefix, table, rows);
   };
   return { name, segments, rowCount, rows: () => readRows(prefix, table), restoreInto };
+}
+
+function loadedFilter(prefix: string, { name, files }: ManifestFilter): LoadedFilter {
+  const copy = async (file: string, dir: string, fs: FileSystem): Promise<FilterFile> => {
+    const to = join(dir, file);
+    const { sizeBytes, crc } = await writeWhole(to, readFileSync(join(assetDir(prefix), file)), fs);
+    return { file: to, bytes: sizeBytes, crc };
+  };
+  return {
+    name,
+    restoreInto: (filter) => restoreFilter(filter, join(assetDir(prefix), name)),
+    write: async (base, fs) => {
+      const written: FilterFile[] = [];
+      for (const file of files) written.push(await copy(file, dirname(base), fs));
+      return written;
+    },
+  };
 }
 
 function rowsMissing(prefix: string, { name, rowCount }: ManifestTable, found: number): MonolithError {

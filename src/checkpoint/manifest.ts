@@ -31,6 +31,7 @@ const schema = z.strictObject({
       files: z.array(z.string()),
     }),
   ),
+  filters: z.optional(z.array(z.strictObject({ name: z.string(), files: z.array(z.string()) }))),
   files: z.array(z.strictObject({ suffix: z.string(), bytes: count, crc32c: z.string() })),
   crc32c: z.string(),
 });
@@ -48,12 +49,20 @@ export interface ManifestTable extends TableLayout {
   readonly files: readonly string[];
 }
 
+export interface ManifestFilter {
+  readonly name: string;
+  /** One per split, in order. */
+  readonly files: readonly string[];
+}
+
 export interface Manifest {
   readonly model: string;
   readonly step: number;
   readonly settings?: Settings | undefined;
   readonly dense: readonly DenseLayout[];
   readonly tables: readonly ManifestTable[];
+  /** Left out when there is none. */
+  readonly filters?: readonly ManifestFilter[] | undefined;
   readonly files: readonly ManifestFile[];
 }
 
@@ -71,6 +80,7 @@ export function formatManifest(manifest: Manifest): string {
       rowCount,
       files,
     })),
+    filters: manifest.filters?.length ? manifest.filters.map(({ name, files }) => ({ name, files })) : undefined,
     files: manifest.files.map(({ suffix, bytes, crc32c: crc }) => ({ suffix, bytes, crc32c: crc })),
   };
   const crc = crcHex(crc32c(Buffer.from(JSON.stringify(body), 'utf8')));

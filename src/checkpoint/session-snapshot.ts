@@ -2,14 +2,16 @@
 import type { Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, VARIABLES } from '../graph/ops/state.js';
 import type { Session } from '../runtime/session.js';
+import type { AdmissionFilter } from '../sparse/admission-filter.js';
 import { TABLES } from '../sparse/embedding-ops.js';
+import { writeFilter } from '../sparse/filter-files.js';
 import { HashTable } from '../sparse/hash-table.js';
 import type { TableConfig } from '../sparse/table-config.js';
-import { storedTable } from '../sparse/table-files/stored-table.js';
+import { storedTable } from '../sparse/table-files/table-image-of.js';
 import type { LoadedCheckpoint } from './load-checkpoint.js';
 import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.js';
 
-/** All variables and tables of the session, in place: save it before the next step runs. */
+/** All variables, tables and filters of the session, in place: save it before the next step runs. */
 export function snapshotSession(session: Session, modelName: string, settings?: Settings): Snapshot {
   return {
     step: session.globalStep,
@@ -25,11 +27,21 @@ export function snapshotSession(session: Session, modelName: string, settings?: 
       const stored = storedTable(table);
       return { name: config.name, segments: table.plan.dump, rowCount: table.size, rows: () => table.rows(), stored };
     }),
+    filters: filtersOf(session).map((filter, server) => ({
+      name: `hash_filter_${server}`,
+      write: (base, fs) => writeFilter(filter, base, fs),
+    })),
   };
 }
 
 /** Puts a checkpoint, which was verified when it was loaded, into a session. */
 export async function restoreSession(session: Session, loaded: LoadedCheckpoint): Promise<void> {
+  // First, since a filter of another size is refused here, before anything has changed.
+  const filters = filtersOf(session);
+  for (const { name, restoreInto } of loaded.filters) {
+    const filter = filters[Number(name.replace(/^.*_/, ''))];
+    if (filter !== undefined) await restoreInto(filter);
+  }
   for (const { name, data } of loaded.dense) {
     if (!(data instanceof Int32Array)) session.writeVariable(name, data);
   }
@@ -38,6 +50,12 @@ export async function restoreSession(session: Session, loaded: LoadedCheckpoint)
   for (const table of loaded.tables) {
     await table.restoreInto(storedTable(HashTable.of(session, configs.get(table.name)!)));
   }
+}
+
+/** The filters that the tables have and that have a state to save, each once, in the order of the tables. */
+function filtersOf(session: Session): AdmissionFilter[] {
+  const filters = tableConfigs(session).map((config) => HashTable.of(session, config).gate.filter);
+  return [...new Set(filters)].filter((filter) => filter?.type === 'sliding_hash_filter') as AdmissionFilter[];
 }
 
 function denseVariables(session: Session): Tensor[] {

@@ -5,8 +5,10 @@
 import { MonolithError } from '../base/errors.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import type { EntryRow } from '../io/entry-dump.js';
+import type { FileSystem } from '../io/file-system.js';
 import { type DumpSegment, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
 import { tableBaseName } from '../io/shard-files.js';
+import type { FilterFile } from '../sparse/filter-files.js';
 import type { StoredTable } from '../sparse/table-files/stored-table.js';
 
 export type DenseDtype = 'float32' | 'int32' | 'int64';
@@ -52,11 +54,20 @@ export interface ModelLayout {
 /** What else a run depends on, for example its batch size: kept to tell when a later run has it otherwise. */
 export type Settings = Readonly<Record<string, string | number>>;
 
+/** An admission filter. */
+export interface FilterSnapshot {
+  /** Base name of its files: `hash_filter_<server>`. */
+  readonly name: string;
+  /** Writes the files next to `base`. */
+  write(base: string, fs: FileSystem): Promise<readonly FilterFile[]>;
+}
+
 export interface Snapshot extends ModelLayout {
   readonly step: number;
   readonly settings?: Settings;
   readonly dense: readonly DenseValue[];
   readonly tables: readonly TableSnapshot[];
+  readonly filters?: readonly FilterSnapshot[];
 }
 
 const ARRAY_TYPES = { float32: Float32Array, int32: Int32Array, int64: BigInt64Array } as const;
@@ -66,7 +77,7 @@ export function checkSnapshot(snapshot: Snapshot, file: string): void {
   const refuse = (reason: string): never => {
     throw new MonolithError('ML_CKPT_WRITE', { file, reason });
   };
-  const { step, dense, tables } = snapshot;
+  const { step, dense, tables, filters = [] } = snapshot;
   if (!isCount(step)) refuse(`step ${step} is not a step`);
   const names = new Set<string>([GLOBAL_STEP]);
   for (const { name, dtype, shape, data } of dense) {
@@ -80,10 +91,14 @@ export function checkSnapshot(snapshot: Snapshot, file: string): void {
     }
   }
   const files = new Set<string>();
+  for (const { name } of filters) {
+    if (!/^hash_filter_\d+$/.test(name) || files.has(name)) refuse(`a filter cannot be called ${name}`);
+    files.add(name);
+  }
   for (const table of tables) {
     const base = tableBaseName(table.name);
     if (base === '') refuse('a table has no name');
-    if (files.has(base)) refuse(`two tables have the same name: ${base}`);
+    if (files.has(base)) refuse(`two tables or filters have the same name: ${base}`);
     files.add(base);
     if (!isCount(table.rowCount)) refuse(`table ${table.name} has ${table.rowCount} rows`);
     if (table.segments.length === 0) refuse(`table ${table.name} has no segments`);

@@ -2,7 +2,7 @@
  * @file Writes all files of one checkpoint under temporary names and describes them in a manifest.
  */
 
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { FileSink, writeError, writeWhole } from '../io/atomic-file.js';
@@ -17,7 +17,7 @@ import { shardRange } from '../sparse/table-files/shard-encoder.js';
 import { ShardThreads } from '../sparse/table-files/shard-threads.js';
 import { type WrittenShard, writeShard } from '../sparse/table-files/shard-writer.js';
 import { TableImage } from '../sparse/table-files/stored-table.js';
-import { formatManifest, type ManifestFile, type ManifestTable } from './manifest.js';
+import { formatManifest, type ManifestFile, type ManifestFilter, type ManifestTable } from './manifest.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
 import type { Snapshot, TableRow, TableSnapshot } from './snapshot.js';
 
@@ -50,6 +50,12 @@ export async function stageCheckpoint(
     tables.push({ name, segments, rowCount, files: shards.map((shard) => shard.name) });
     for (const shard of shards) files.push(described(`${ASSETS_SUFFIX}/${shard.name}`, shard));
   }
+  const filters: ManifestFilter[] = [];
+  for (const { name, write } of snapshot.filters ?? []) {
+    const written = await within(join(`${prefix}${ASSETS_SUFFIX}`, name), () => write(join(assets, name), fs));
+    filters.push({ name, files: written.map(({ file }) => basename(file)) });
+    for (const file of written) files.push(described(`${ASSETS_SUFFIX}/${basename(file.file)}`, file));
+  }
   const step = { name: GLOBAL_STEP, dtype: 'int64', shape: [], data: BigInt64Array.of(BigInt(snapshot.step)) } as const;
   const data = await within(`${prefix}${DATA_SUFFIX}`, () => writeBundleData(dataFile, [...snapshot.dense, step], fs));
   const index = await within(`${prefix}${INDEX_SUFFIX}`, () => writeWhole(indexFile, data.index, fs));
@@ -57,7 +63,7 @@ export async function stageCheckpoint(
 
   const { modelName: model, settings } = snapshot;
   const dense = sortedByName(snapshot.dense);
-  const manifestText = formatManifest({ model, step: snapshot.step, settings, dense, tables, files });
+  const manifestText = formatManifest({ model, step: snapshot.step, settings, dense, tables, filters, files });
   const manifestFile = join(assets, MANIFEST_FILE);
   const manifest = await within(`${prefix}${MANIFEST_SUFFIX}`, () => writeWhole(manifestFile, manifestText, fs));
   await within(`${prefix}${ASSETS_SUFFIX}`, () => fs.syncDirectory(assets));

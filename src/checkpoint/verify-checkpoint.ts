@@ -16,7 +16,14 @@ import { tableBaseName, validateShardedFiles } from '../io/shard-files.js';
 import { type BundleTensor, readTensorBundle } from '../io/tensor-bundle.js';
 import { checkShard } from '../sparse/table-files/check-shard.js';
 import type { LoadedShard } from '../sparse/table-files/shard-loader.js';
-import { checkModel, type Manifest, type ManifestFile, type ManifestTable, parseManifest } from './manifest.js';
+import {
+  checkModel,
+  type Manifest,
+  type ManifestFile,
+  type ManifestFilter,
+  type ManifestTable,
+  parseManifest,
+} from './manifest.js';
 import { isMissing } from './model-dir.js';
 import { ASSETS_SUFFIX, assetDir, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_SUFFIX } from './names.js';
 import type { DenseValue, ModelLayout } from './snapshot.js';
@@ -37,7 +44,18 @@ export async function verifyCheckpoint(prefix: string, expect?: ModelLayout): Pr
   };
   const dense = verifyDense(prefix, manifest, expected);
   for (const table of manifest.tables) await verifyTable(prefix, table, expected);
+  for (const filter of manifest.filters ?? []) verifyFilter(prefix, filter, expected);
   return { manifest, dense };
+}
+
+function verifyFilter(
+  prefix: string,
+  { name, files }: ManifestFilter,
+  expected: (suffix: string) => ManifestFile,
+): void {
+  for (const file of wrapped(`${prefix}${MANIFEST_SUFFIX}`, () => validateShardedFiles(name, files))) {
+    verifyBytes(join(assetDir(prefix), file), expected(`${ASSETS_SUFFIX}/${file}`));
+  }
 }
 
 function readManifest(prefix: string): Manifest {

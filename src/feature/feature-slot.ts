@@ -7,6 +7,8 @@
 import { MonolithError } from '../base/errors.js';
 import type { Op, Tensor } from '../graph/graph.js';
 import { columns } from '../graph/ops/math.js';
+import { SLOT_COUNT } from '../memory/filter-layout.js';
+import { needsFilter } from '../sparse/admission-filter.js';
 import type {
   EmbeddingHashTableConfig,
   FloatCompressorMessage,
@@ -18,6 +20,7 @@ import { RandomUniformInitializer, ZerosInitializer } from '../sparse/initialize
 import type { Rate } from '../sparse/learning-rate.js';
 import { mergeSlots } from '../sparse/merged-multi-type-hash-table.js';
 import { AdagradOptimizer, Fp16Compressor, Fp32Compressor, FtrlOptimizer } from '../sparse/optimizers.js';
+import type { Admission } from '../sparse/session-filter.js';
 import { sharedName } from '../sparse/shared-name.js';
 import {
   HashTableConfigInstance,
@@ -27,8 +30,17 @@ import {
 } from '../sparse/table-config.js';
 import { mergeSegments, type RatedSegment } from '../sparse/table-messages.js';
 
+const DEFAULT_EXPIRE_DAYS = 36500;
+
 export interface FeatureSlotConfig {
-  readonly name: string;
+  /** Default: the slot id. */
+  readonly name?: string;
+  /** The v2 slot in the ids of the features: what thresholds and expiry go by. */
+  readonly slotId?: number;
+  /** Sightings before an id of the slot gets a row; 0 unless told. */
+  readonly occurrenceThreshold?: number;
+  /** Days without an update after which an id of the slot may go; 36500 unless told. */
+  readonly expireTime?: number;
   /** The first slice is then a bias of dimension 1. */
   readonly hasBias?: boolean;
   readonly biasInitializer?: InitializerMessage;
@@ -58,7 +70,7 @@ export class FeatureSlot {
   readonly #segments: RatedSegment[] = [];
 
   constructor(factory: FeatureFactory, config: FeatureSlotConfig) {
-    this.name = config.name;
+    this.name = nameOf(config);
     this.#factory = factory;
     this.#config = config;
     this.bias = config.hasBias ? this.#addBias() : null;
@@ -106,6 +118,18 @@ export class FeatureSlot {
   /** Segments with equal neighbours merged: what the table is made of. */
   get mergedSegments(): readonly RatedSegment[] {
     return mergeSegments(this.#segments).merged;
+  }
+
+  get slotId(): number | undefined {
+    return this.#config.slotId;
+  }
+
+  get occurrenceThreshold(): number {
+    return this.#config.occurrenceThreshold ?? 0;
+  }
+
+  get expireTime(): number {
+    return this.#config.expireTime ?? DEFAULT_EXPIRE_DAYS;
   }
 
   /** What the slot's own table would be. */
@@ -156,20 +180,27 @@ export class FeatureColumn {
   }
 }
 
+export interface FeatureFactoryOptions {
+  /** Ids that the admission filter of a session remembers when a slot has a threshold; 300 million unless told. */
+  readonly filterCapacity?: number;
+  readonly filterSplitNum?: number;
+}
+
 export class FeatureFactory {
+  readonly #options: FeatureFactoryOptions;
   readonly #slots = new Map<string, FeatureSlot>();
   #tables: ReadonlyMap<FeatureSlot, TableConfig> | undefined;
 
+  constructor(options: FeatureFactoryOptions = {}) {
+    this.#options = options;
+  }
+
   createFeatureSlot(config: FeatureSlotConfig): FeatureSlot {
-    this.assertOpen(config.name);
-    if (this.#slots.has(config.name)) {
-      throw new MonolithError('ML_GRAPH', {
-        op: config.name,
-        reason: `Duplicate names for the table. Name: ${config.name}`,
-      });
-    }
-    const slot = new FeatureSlot(this, config);
-    this.#slots.set(config.name, slot);
+    const name = nameOf(config);
+    this.assertOpen(name);
+    if (this.#slots.has(name)) throw refused(name, `Duplicate names for the table. Name: ${name}`);
+    const slot = new FeatureSlot(this, checkSlot(config));
+    this.#slots.set(name, slot);
     return slot;
   }
 
@@ -188,7 +219,7 @@ export class FeatureFactory {
 
   /** The physical table of a slot. The first call fixes all slots. */
   tableOf(slot: FeatureSlot): TableConfig {
-    this.#tables ??= mergeTables([...this.#slots.values()]);
+    this.#tables ??= mergeTables([...this.#slots.values()], this.#options);
     const table = this.#tables.get(slot);
     if (table === undefined) {
       throw new MonolithError('ML_GRAPH', { op: slot.name, reason: 'the slot is of another factory' });
@@ -201,25 +232,74 @@ export class FeatureFactory {
   }
 }
 
+function refused(op: string, reason: string): MonolithError {
+  return new MonolithError('ML_GRAPH', { op, reason });
+}
+
+function nameOf({ name, slotId }: FeatureSlotConfig): string {
+  if (name !== undefined && name !== '') return name;
+  if (slotId === undefined) throw refused('feature slot', 'it has neither a name nor a slot id');
+  return String(slotId);
+}
+
+/** The config, if its slot id can be one of ids and its numbers count something. */
+function checkSlot(config: FeatureSlotConfig): FeatureSlotConfig {
+  const { slotId, occurrenceThreshold = 0, expireTime } = config;
+  const name = nameOf(config);
+  const isCount = (value: number) => Number.isInteger(value) && value >= 0 && value < 2 ** 32;
+  if (slotId !== undefined && !(isCount(slotId) && slotId < SLOT_COUNT)) {
+    throw new MonolithError('ML_FID_SLOT', { limit: SLOT_COUNT, slot: slotId });
+  }
+  if (!isCount(occurrenceThreshold)) throw refused(name, `${occurrenceThreshold} is no occurrence threshold`);
+  if (expireTime !== undefined && !isCount(expireTime)) throw refused(name, `${expireTime} is no number of days`);
+  if (slotId === undefined && (occurrenceThreshold > 0 || expireTime !== undefined))
+    throw refused(name, 'a threshold or an expire time goes by the slot in the ids: give the slot id');
+  return config;
+}
+
+/** The maps of all slots, which every table and the filter get. */
+function slotMaps(slots: readonly FeatureSlot[], options: FeatureFactoryOptions) {
+  const known = slots.filter(({ slotId }) => slotId !== undefined);
+  if (known.length === 0) return {};
+  const slotExpireTimes = known.map(({ slotId, expireTime }) => ({ slot: slotId!, expireTime }));
+  const expiry = { slotExpireTimeConfig: { slotExpireTimes, defaultExpireTime: DEFAULT_EXPIRE_DAYS } };
+  const thresholds = {
+    slotOccurrenceThresholds: known.map(({ slotId, occurrenceThreshold }) => ({ slot: slotId!, occurrenceThreshold })),
+  };
+  if (!needsFilter(thresholds)) return { expiry };
+  const { filterCapacity: capacity, filterSplitNum: splitNum } = options;
+  const admission: Admission = {
+    thresholds,
+    ...(capacity === undefined ? {} : { capacity }),
+    ...(splitNum === undefined ? {} : { splitNum }),
+  };
+  return { expiry, admission };
+}
+
 /** Slots with equal configs share a table. */
-function mergeTables(slots: readonly FeatureSlot[]): Map<FeatureSlot, TableConfig> {
+function mergeTables(slots: readonly FeatureSlot[], options: FeatureFactoryOptions): Map<FeatureSlot, TableConfig> {
   const byName = new Map(slots.map((slot) => [slot.name, slot]));
   const empty = slots.find((slot) => slot.dim === 0);
   if (empty !== undefined) {
     throw new MonolithError('ML_GRAPH', { op: empty.name, reason: `${empty.name} has no slice, pls. check!` });
   }
   const tables = new Map<FeatureSlot, TableConfig>();
-  const configs = Object.fromEntries(slots.map((slot) => [slot.name, instanceOf(slot)]));
+  const { expiry, admission } = slotMaps(slots, options);
+  const configs = Object.fromEntries(slots.map((slot) => [slot.name, instanceOf(slot, expiry)]));
   for (const { name, config, slots: names } of mergeSlots(configs)) {
     const extraRestoreNames = config.extraRestoreNames.map((extra) => sharedName('hashTable', extra));
-    const instance = instanceOf(byName.get(names[0]!)!, extraRestoreNames);
-    const table = { name: sharedName('hashTable', name), instance };
+    const instance = instanceOf(byName.get(names[0]!)!, expiry, extraRestoreNames);
+    const table = { name: sharedName('hashTable', name), instance, ...(admission && { admission }) };
     for (const slot of names) tables.set(byName.get(slot)!, table);
   }
   return tables;
 }
 
-function instanceOf(slot: FeatureSlot, extraRestoreNames: readonly string[] = []): HashTableConfigInstance {
+function instanceOf(
+  slot: FeatureSlot,
+  expiry: EmbeddingHashTableConfig = {},
+  extraRestoreNames: readonly string[] = [],
+): HashTableConfigInstance {
   const rates = slot.mergedSegments.map(({ rate }) => rate);
-  return new HashTableConfigInstance(slot.tableConfig, rates, { extraRestoreNames });
+  return new HashTableConfigInstance({ ...slot.tableConfig, ...expiry }, rates, { extraRestoreNames });
 }

@@ -88,9 +88,14 @@ export class FileSink {
     if (this.#sums) this.#crc = crc32c(bytes, this.#crc);
   }
 
+  /** Forces what was written so far to disk; more may be written meanwhile. */
+  sync(): Promise<void> {
+    return this.#file.sync();
+  }
+
   /** Forces the content to disk and closes the file. */
   async finish(): Promise<void> {
-    await this.#file.sync();
+    await this.sync();
     await this.close();
   }
 

@@ -2,7 +2,8 @@
  * @file Reads records out of a stream of snappy blocks, the form of multi-table files: each block comes after its
  * compressed length as a big-endian u32 and knows nothing of where records begin.
  *
- * Holds one block and at most one record more. Damage is ML_RECORD with file, record number and field.
+ * Holds one block and at most one record more. Records are taken one by one with `next`, or many at a time out of what
+ * `peek` shows, unchecked then. Damage is ML_RECORD with file, record number and field.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';
@@ -57,6 +58,25 @@ export class SnappyRecordReader {
     this.#decoded = this.#decoded.subarray(recordBytes);
     this.#record++;
     return payload;
+  }
+
+  /** At most `count` of the bytes that are decoded and not consumed. */
+  peek(count: number): Uint8Array {
+    return this.#decoded.subarray(0, count);
+  }
+
+  /** Passes over `bytes` decoded bytes, which were `records` whole records. */
+  consume(bytes: number, records: number): void {
+    this.#decoded = this.#decoded.subarray(bytes);
+    this.#record += records;
+  }
+
+  /** Decodes one more block behind those of `peek`; false at the end of the file. */
+  fill(): boolean {
+    const block = this.#nextBlock();
+    if (block === null) return false;
+    this.#decoded = this.#decoded.length === 0 ? block : Buffer.concat([this.#decoded, block]);
+    return true;
   }
 
   close(): void {

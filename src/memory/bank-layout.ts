@@ -2,13 +2,16 @@
  * @file What a program keeps about a table in other memories: where it is there, and where threads stage their ids.
  *
  * Record, u32 words in the session's memory:
- * | 0 banks | 1 floats of a copied row | 2 ids a slice can have | 3 slices | control block per bank … | stage per thread and bank … |
+ * | 0 banks | 1 floats of a copied row | 2 ids a slice can have | 3 slices | 4 gate, or 0 | control block per bank … | stage per thread and bank … |
  * Stage, in the bank, for the ids of all slices; parts begin at multiples of 64:
  * | ids i64 | order u32, the identity | rows u32 | slots u32 | merged u32 | slice records | offsets of each slice | floats |
  */
 import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS } from './table-layout.js';
 
-export const BANKED = { banks: 0, rowFloats: 1, sliceIds: 2, slices: 3, addresses: 4 } as const;
+export const BANKED = { banks: 0, rowFloats: 1, sliceIds: 2, slices: 3, gate: 4, addresses: 5 } as const;
+/** The gate of an update, u32 words; filter and touched are 0 where there is none. Each thread has a buffer. */
+export const GATE = { filter: 0, thresholds: 1, touched: 2, tableIndex: 3, buffers: 4, bufferBytes: 5 } as const;
+export const GATE_WORDS = 6;
 /** Offsets of the partitions of a slice, rounded up to whole lines. */
 export const OFFSETS_BYTES = lines((PARTITIONS + 1) * 4);
 
@@ -47,6 +50,15 @@ export function stageParts(sliceIds: number, slices: number, rowFloats: number):
     floats: take(capacity * rowFloats * 4),
   };
   return { ...parts, bytes };
+}
+
+/** Parts of the buffer of a gate, for the ids of all slices: byte offsets. */
+export function gateParts(capacity: number, scratchBytes: number) {
+  const ids = lines(scratchBytes);
+  const counts = ids + lines(capacity * 8);
+  const slots = counts + lines(capacity * 4);
+  const kept = slots + lines(capacity * 4);
+  return { scratch: 0, ids, counts, slots, kept, bytes: kept + lines(capacity * 4) };
 }
 
 /** Bytes a thread needs in the session's memory to gather the ids and gradients of one slice: offsets, ids, gradients. */

@@ -9,7 +9,7 @@
  * the header with the payload as zeros, for the same | 21..23 - | 24.. runs, 4 words each |
  *
  * Addresses and counts are u32. `fixed bytes` counts the message up to and with the tag of the time; template and mask are
- * padded with zeros to 16 bytes. `skips` is 1 for serving tables: only id and weights are fixed, an optimizer field of any
+ * padded with zeros to 64 bytes. `skips` is 1 for serving tables: only id and weights are fixed, an optimizer field of any
  * content may follow, and then the time. Run: | byte offset in the row | floats | byte offset in the message | constant
  * bytes after the run, less one |. Shift tables are 4 KiB for each number of bytes of the time: what a checksum becomes
  * when a record of that size follows.
@@ -38,7 +38,7 @@ export const TIME_BYTES_MAX = 5;
 /** What kernels may write or read beyond the last record. */
 export const DUMP_SLACK_BYTES = 64;
 /** Scratch memory of encodeEntries and of loadRows. */
-export const DUMP_SCRATCH_BYTES = 2048;
+export const DUMP_SCRATCH_BYTES = 4096;
 
 /** Words of decodeEntries: address of the next record, why it ended, checksum of the file up to there if all is right. */
 export const DECODE_PROGRESS = { next: 0, why: 1, crc: 2 } as const;

@@ -59,3 +59,10 @@ export function mix64BigInt(id: bigint): bigint {
 export function partitionOfHash(high: number, partitions: number): number {
   return partitions === 1 ? 0 : high >>> (Math.clz32(partitions) + 1);
 }
+
+/** Where an id of a partition comes in the order of files: its bucket in an index of 2^bucketsLog2 buckets, then the rest of the hash. */
+export function placeInBuckets(id: bigint, bucketsLog2: number): bigint {
+  const hash = mix64BigInt(id);
+  const shift = BigInt(bucketsLog2);
+  return BigInt.asUintN(64, hash << (64n - shift)) | (hash >> shift);
+}

@@ -21,7 +21,7 @@ export const TABLE = {
   badGradients: 11,
   /** Rows whose gradient was NaN or infinite, counted atomically. */
   badGradientRows: 12,
-  /** Address of the OVERFLOW block of a table that does not fail when the heap is full, else 0. */
+  /** Address of the OVERFLOW block of a table that has a filter or does not fail when the heap is full, else 0. */
   overflow: 13,
   /** i64, the largest time of an update, raised atomically. */
   maxUpdateTime: 14,
@@ -29,8 +29,8 @@ export const TABLE = {
 /** `plain`: a training table whose retrievers are all raw, so that the first floats of a row are what a lookup shows. */
 export const TABLE_FLAG = { serving: 1, plain: 2 } as const;
 export const BAD_GRADIENTS = { fail: 0, skip: 1 } as const;
-/** What tableApply, tableUpdate and tableOptimize answer in place of a count. */
-export const UPDATE_RESULT = { heapFull: -1, badGradient: -2, refused: -3 } as const;
+/** What tableApply, tableUpdate, tableOptimize and tableTouch answer in place of a count. */
+export const UPDATE_RESULT = { heapFull: -1, badGradient: -2, refused: -3, lostLock: -4 } as const;
 /** For tableApply: rows are stamped with the latest time the table has seen. */
 export const TIME_UNKNOWN = 0xffffffff;
 /** Where the segments begin, and the words of each. */
@@ -131,7 +131,7 @@ export const HEAP = { lock: 0, top: 1, end: 2, retired: 4 } as const;
 export const WHEN_FULL = ['fail', 'evict-expired', 'stop-admitting'] as const;
 export type WhenFull = (typeof WHEN_FULL)[number];
 
-/** The overflow block, by which a table follows that in a step: u32 words; OVERFLOW_SLOTS bytes in, a slot per partition, then a row for each. */
+/** The overflow block, for ids that get no row in a step: u32 words; OVERFLOW_SLOTS bytes in, a slot per partition, then a row for each. */
 export const OVERFLOW = {
   /** Expire days of each feature slot, u32[32768]: expired rows are removed. 0: none are. */
   days: 0,
@@ -145,7 +145,17 @@ export function overflowBytes(rowBytes: number): number {
 }
 
 /** Words of a slice record of tableApply. */
-export const APPLY_SLICE = { ids: 0, order: 1, offsets: 2, rows: 3, gradients: 4, stride: 5, slots: 6 } as const;
+export const APPLY_SLICE = {
+  ids: 0,
+  order: 1,
+  offsets: 2,
+  rows: 3,
+  gradients: 4,
+  stride: 5,
+  slots: 6,
+  /** How often each id came; for tables with an admission filter. */
+  counts: 7,
+} as const;
 export const APPLY_SLICE_BYTES = 32;
 
 /** Ids that a lookup handles together, and the scratch memory it needs for them. */
@@ -155,9 +165,9 @@ export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 8;
 /** Words of the cursor of tableScan: partition, and 4 * bucket + slot in it. */
 export const SCAN_CURSOR = { partition: 0, position: 1 } as const;
 
-/** Scratch memory of sortSlotsById: two lists of 16-byte records and the counts of eight digits. */
+/** Scratch memory of sortSlotsByHash: two lists of 8-byte records and the counts of four digits. */
 export function sortScratchBytes(slotCount: number): number {
-  return 2 * slotCount * 16 + 8 * 256 * 4;
+  return 2 * slotCount * 8 + 4 * 256 * 4;
 }
 
 /** Address of segment `index` of a table. */

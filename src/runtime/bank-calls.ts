@@ -5,26 +5,45 @@
  * The kernels that a bank runs are its own; between memories there is only copying, one run of ids, rows or gradients per
  * table, slice and bank. src/memory/bank-layout.ts draws what is shared.
  */
-import { BANKED, lines, OFFSETS_BYTES, type StageParts, stageParts } from '../memory/bank-layout.js';
-import { APPLY_SLICE, APPLY_SLICE_BYTES } from '../memory/table-layout.js';
+import { BANKED, GATE, gateParts, lines, OFFSETS_BYTES, type StageParts, stageParts } from '../memory/bank-layout.js';
+import { APPLY_SLICE, APPLY_SLICE_BYTES, UPDATE_RESULT } from '../memory/table-layout.js';
 import type { Views } from '../memory/views.js';
 import { KERNEL } from './kernels.js';
 import type { HostCall } from './load-kernels.js';
+import { TOUCHED_SCRATCH_BYTES } from './touched-geometry.js';
+import type { FilterKernels } from './wasm/filter.js';
 import type { TableKernels } from './wasm/table.js';
+import type { TouchedKernels } from './wasm/touched.js';
 
 /** A memory as these calls see it: kernels of whatever backend over its views. */
 export interface CallableBank {
   readonly views: Views;
-  readonly kernels: Pick<TableKernels, 'tableFind' | 'tableRetrieve' | 'tableApply'>;
+  readonly kernels: Pick<TableKernels, 'tableFind' | 'tableRetrieve' | 'tableApply' | 'tablePassOver' | 'tableStepped'>;
 }
 
 export interface CallerMemory {
   readonly views: Views;
-  readonly kernels: Pick<TableKernels, 'bankIds' | 'bankRows' | 'bankUpdates'>;
+  readonly kernels: Pick<TableKernels, 'bankIds' | 'bankRows' | 'bankUpdates' | 'bankCounts'> &
+    Pick<FilterKernels, 'filterAbsent'> &
+    Pick<TouchedKernels, 'insertTouchedPairs'>;
+}
+
+/** The gate of a table as one thread passes it; addresses in the session's memory, 0 for what there is not. */
+interface Gate {
+  readonly filter: number;
+  readonly thresholds: number;
+  readonly touched: number;
+  readonly tableIndex: number;
+  readonly scratch: number;
+  readonly ids: number;
+  readonly counts: number;
+  readonly slots: number;
+  readonly kept: number;
 }
 
 /** One table, one thread: the stage it has in each bank. */
 interface Stage {
+  readonly gate: Gate | null;
   readonly bank: CallableBank;
   readonly table: number;
   readonly base: number;
@@ -95,19 +114,45 @@ export class BankCalls {
     let stepped = 0;
     for (const [index, stage] of stages.entries()) {
       const owners = { first, end, bank: index, banks: stages.length };
-      if (this.#stageSlices(stage, owners, slices, sliceCount, gathered) === 0) continue;
+      const staged = this.#stageSlices(stage, owners, slices, sliceCount, gathered);
+      if (staged === 0) continue;
+      this.#admit(stage, staged);
       const { bank, table, base, parts } = stage;
       const [records, merged] = [base + parts.records, base + parts.merged];
       const result = bank.kernels.tableApply(table, first, end, records, sliceCount, merged, updateSec);
       if (result < 0) return result;
       stepped += result;
+      if (!this.#touch(stage, staged)) return UPDATE_RESULT.lostLock;
     }
     return stepped;
   }
 
+  /** Ids without a row ask the filter, which is here, and those that stay out go to the sinks, which are there. */
+  #admit({ bank, table, base, parts, gate }: Stage, staged: number): void {
+    if (gate === null || gate.filter === 0) return;
+    const { views, kernels } = this.#here();
+    const { filter, thresholds, ids, counts, slots, kept } = gate;
+    copy(bank.views, base + parts.slots, views, slots, staged * 4);
+    if (kernels.filterAbsent(filter, thresholds, ids, counts, staged, slots, kept) === 0) return;
+    copy(views, kept, bank.views, base + parts.merged, staged * 4);
+    const [rowsAt, slotsAt] = [base + parts.rows, base + parts.slots];
+    bank.kernels.tablePassOver(table, base + parts.ids, staged, base + parts.merged, rowsAt, slotsAt);
+  }
+
+  /** Records the ids that got a step; false when a lock is lost. */
+  #touch({ bank, table, base, parts, gate }: Stage, staged: number): boolean {
+    if (gate === null || gate.touched === 0) return true;
+    const { views, kernels } = this.#here();
+    // The gradients are spent: their place is free.
+    const out = base + parts.floats;
+    const n = bank.kernels.tableStepped(table, base + parts.ids, staged, base + parts.slots, out);
+    copy(bank.views, out, views, gate.ids, n * 8);
+    return kernels.insertTouchedPairs(gate.touched, gate.ids, n, gate.tableIndex, gate.scratch) >= 0;
+  }
+
   /** Copies what all slices have for one bank into its stage, finds the rows, and returns how many ids there are. */
   #stageSlices(
-    { bank, table, base, parts, sliceIds }: Stage,
+    { bank, table, base, parts, sliceIds, gate }: Stage,
     owners: { first: number; end: number; bank: number; banks: number },
     slices: number,
     sliceCount: number,
@@ -122,6 +167,10 @@ export class BankCalls {
       const gatheredRows = gatheredIds + lines(sliceIds * 8);
       const { first, end, bank: index, banks } = owners;
       const n = kernels.bankUpdates(slice, first, end, index, banks, gatheredIds, gatheredRows, gathered);
+      if (gate !== null && gate.filter !== 0) {
+        copy(views, gatheredIds, views, gate.ids + staged * 8, n * 8);
+        kernels.bankCounts(slice, first, end, index, banks, gate.counts + staged * 4);
+      }
       const [ids, rows, slots] = [parts.ids + staged * 8, parts.rows + staged * 4, parts.slots + staged * 4];
       const [offsets, gradients] = [parts.offsets + s * OFFSETS_BYTES, parts.floats + staged * stride * 4];
       copy(views, gathered, bank.views, base + offsets, OFFSETS_BYTES);
@@ -142,13 +191,32 @@ export class BankCalls {
       const banks = word(BANKED.banks);
       const sliceIds = word(BANKED.sliceIds);
       const parts = stageParts(sliceIds, word(BANKED.slices), word(BANKED.rowFloats));
+      const gate = this.#gateOf(word(BANKED.gate), sliceIds * word(BANKED.slices));
       stages = Array.from({ length: banks }, (_, index) => {
         const base = word(BANKED.addresses + banks * (1 + this.#thread) + index);
-        return { bank: this.#banks[index]!, table: word(BANKED.addresses + index), base, parts, sliceIds };
+        return { bank: this.#banks[index]!, table: word(BANKED.addresses + index), base, parts, sliceIds, gate };
       });
       this.#stages.set(record, stages);
     }
     return stages;
+  }
+
+  #gateOf(record: number, capacity: number): Gate | null {
+    if (record === 0) return null;
+    const word = (name: keyof typeof GATE) => this.#here().views.u32[record / 4 + GATE[name]]!;
+    const at = word('buffers') + this.#thread * word('bufferBytes');
+    const { scratch, ids, counts, slots, kept } = gateParts(capacity, TOUCHED_SCRATCH_BYTES);
+    return {
+      filter: word('filter'),
+      thresholds: word('thresholds'),
+      touched: word('touched'),
+      tableIndex: word('tableIndex'),
+      scratch: at + scratch,
+      ids: at + ids,
+      counts: at + counts,
+      slots: at + slots,
+      kept: at + kept,
+    };
   }
 }
 

@@ -69,6 +69,14 @@ export const KERNEL = {
     'rows of ids in other memories, copied to a local buffer; result: found',
   ),
   bankedApply: kernel(50, 'bankedApply', 'uuuuuuu', 'tableApply of a table in other memories'),
+  countInverseU32: kernel(51, 'countInverseU32', 'uuu', 'how often each unique id came'),
+  tableAdmit: kernel(52, 'tableAdmit', 'uuuuuuu', 'ids without a row that the filter keeps out; result: how many'),
+  tableTouch: kernel(
+    53,
+    'tableTouch',
+    'uuuuuuuu',
+    'ids that got a step go to a set of touched pairs; result: how many',
+  ),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;

@@ -323,6 +323,9 @@ export class Session implements CompileTarget {
         { hint: "lower the learning rate, clip gradients, or give the session's tablePolicy badGradients: 'skip'" },
       );
     }
+    if (failedDetail === UPDATE_RESULT.lostLock) {
+      return new MonolithError('ML_TIMEOUT', { what: `lock of touched pairs, ${name}`, timeoutMs: 30_000 });
+    }
     if (failedDetail === UPDATE_RESULT.refused) return new MonolithError('ML_GLOBAL_STEP', { step: this.globalStep });
     return new MonolithError(
       'ML_MEMORY',

@@ -17,7 +17,8 @@ export const LANE_KEYS = LANE_SCRATCH + TOUCHED_SCRATCH_BYTES;
 const LANE_BYTES = LANE_KEYS + LANE_KEY_COUNT * 8;
 
 const HEADER_BYTES = 256;
-const SLOT_BYTES = 16;
+/** Bytes of a slot by what its keys are. */
+export const TOUCHED_SLOT_BYTES = { id: 16, pair: 32 } as const;
 const STRIPE_BYTES = 16;
 
 export interface TouchedGeometry {
@@ -44,14 +45,19 @@ export function nextPow2(n: number): number {
  * The overflow set holds keys whose neighbourhood is full. Natural ids put none there, so a sixteenth of the capacity is
  * ample; ids made to collide fill it, and then count as a set over its capacity.
  */
-export function touchedGeometry(capacity: number, concurrencyLevel: number, laneCount = 16): TouchedGeometry {
+export function touchedGeometry(
+  capacity: number,
+  concurrencyLevel: number,
+  laneCount = 16,
+  keys: keyof typeof TOUCHED_SLOT_BYTES = 'id',
+): TouchedGeometry {
   const buckets = nextPow2(Math.trunc(capacity * 1.2));
   const slots = buckets + INSERT_RANGE;
   const locks = nextPow2(concurrencyLevel);
   const overflowSlots = nextPow2(Math.max(64, Math.trunc(capacity / 16)));
   const stripesBytes = Math.ceil((locks * STRIPE_BYTES) / 64) * 64;
-  const bytes =
-    HEADER_BYTES + laneCount * LANE_BYTES + stripesBytes + (overflowSlots + slots) * SLOT_BYTES + SLOT_BYTES;
+  const slotBytes = TOUCHED_SLOT_BYTES[keys];
+  const bytes = HEADER_BYTES + laneCount * LANE_BYTES + stripesBytes + (overflowSlots + slots + 1) * slotBytes;
   return {
     capacity,
     buckets,

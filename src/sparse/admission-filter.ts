@@ -161,6 +161,11 @@ export class HashFilter implements AdmissionFilter {
     return new HashFilter({ pointer, geometry, thresholds }, memory);
   }
 
+  /** The memory the filter is in. */
+  get buffer(): SharedArrayBuffer {
+    return this.#memory.views.buffer;
+  }
+
   get geometry(): FilterGeometry {
     return this.handle.geometry;
   }

@@ -26,7 +26,7 @@ export class BankedTable {
   /** Floats of a copied row: so many that it is 16-byte aligned. */
   readonly rowFloats: number;
 
-  constructor(context: LoweringContext, table: HashTable, sliceIds: number) {
+  constructor(context: LoweringContext, table: HashTable, sliceIds: number, gate: number) {
     const { plan, environment } = context;
     this.#context = context;
     this.#sliceIds = sliceIds;
@@ -46,6 +46,7 @@ export class BankedTable {
     u32[this.#record / 4 + BANKED.rowFloats] = this.rowFloats;
     u32[this.#record / 4 + BANKED.sliceIds] = sliceIds;
     u32[this.#record / 4 + BANKED.slices] = plan.slices;
+    u32[this.#record / 4 + BANKED.gate] = gate;
     u32.set([...table.addresses, ...stages.flat()], this.#record / 4 + BANKED.addresses);
   }
 

@@ -10,8 +10,10 @@ import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS, TIME_UNKNOWN } fro
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, type RaggedFeed, registerLowering } from '../runtime/lowering.js';
+import { TOUCHED_SCRATCH_BYTES } from '../runtime/touched-geometry.js';
 import { BankedTable } from './banked-lowering.js';
 import { HashTable } from './hash-table.js';
+import { type StepGate, stepGate, writeGate } from './step-gate.js';
 import type { TableConfig } from './table-config.js';
 import { tableDim } from './table-plan.js';
 
@@ -87,6 +89,9 @@ interface TableGroup {
   /** Places of the ids in the index; only in programs that update a table of the session's memory. */
   readonly slots?: PerSlice;
   readonly banked?: BankedTable;
+  readonly gate: StepGate;
+  /** How often each unique id came; only in programs that update a table with an admission filter. */
+  readonly counts?: PerSlice;
 }
 interface PerSlice {
   readonly base: number;
@@ -146,9 +151,11 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     count = total;
     features.set(lookup.output, { inverse, ragged });
   }
-  const group = { table, ids, rows, count, capacity, features };
+  const gate = updated ? stepGate(context, config.name, table.gate) : {};
+  const counts = gate.filter === undefined ? {} : { counts: lowerCounts(context, count, capacity, features) };
+  const group = { table, ids, rows, count, capacity, features, gate, ...counts };
   if (BankedTable.needed(context, table)) {
-    const banked = new BankedTable(context, table, capacity);
+    const banked = new BankedTable(context, table, capacity, writeGate(context, gate, capacity));
     const owners = lowerOwners(context, ids.pointer, count, capacity);
     const [order, offsets] = [owners.order.pointer, owners.offsets.pointer];
     banked.find({ ids: ids.pointer, order, offsets, rows: rows.pointer });
@@ -161,6 +168,22 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
   const shown = table.plan.plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
   if (slots === undefined) return { ...group, shown };
   return { ...group, shown, owners: lowerOwners(context, ids.pointer, count, capacity), slots };
+}
+
+/** Counts how often each unique id of a slice came, over all features of the table. */
+function lowerCounts(
+  context: LoweringContext,
+  count: Register,
+  capacity: number,
+  features: TableGroup['features'],
+): PerSlice {
+  const counts = context.perSlice(capacity * 4, 'counts');
+  const one = context.slice.constant(1);
+  context.emit(KERNEL.zeroRowsF32, [counts.pointer, one, count, one]);
+  for (const { inverse, ragged } of features.values()) {
+    context.emit(KERNEL.countInverseU32, [inverse, ragged.count, counts.pointer]);
+  }
+  return counts;
 }
 
 /** Groups the unique ids of a slice by partition. */
@@ -237,7 +260,12 @@ registerLowering(EmbeddingUpdate, (op, context) => {
   const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
   for (let s = 0; s < plan.slices; s++) {
     const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
-    const words = [...[group.ids, order, offsets, group.rows, sums].map(at), strideFloats, at(group.slots)];
+    const words = [
+      ...[group.ids, order, offsets, group.rows, sums].map(at),
+      strideFloats,
+      at(group.slots),
+      at(group.counts),
+    ];
     context.environment.views.u32.set(words, (records + s * APPLY_SLICE_BYTES) / 4);
   }
   const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
@@ -246,18 +274,30 @@ registerLowering(EmbeddingUpdate, (op, context) => {
     group.banked.apply(first, end, records);
     return;
   }
+  const tableRegister = thread.constant(group.table.address);
+  const updates = [tableRegister, first, end, thread.constant(records), thread.constant(plan.slices)];
+  const { filter, touched } = group.gate;
+  if (filter !== undefined) {
+    const addresses = [thread.constant(filter.pointer), thread.constant(filter.thresholds)];
+    context.emitThread(KERNEL.tableAdmit, [...updates, ...addresses]);
+  }
   const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
   const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
   context.emitThread(
     KERNEL.tableApply,
+    [...updates, thread.each((index) => merged + index * mergedBytes), thread.constant(TIME_UNKNOWN)],
+    { checked: true },
+  );
+  if (touched === undefined) return;
+  const bufferBytes = Math.ceil((TOUCHED_SCRATCH_BYTES + group.capacity * 8) / 64) * 64;
+  const buffers = context.alloc(bufferBytes * plan.threads, 'touched ids');
+  context.emitThread(
+    KERNEL.tableTouch,
     [
-      thread.constant(group.table.address),
-      first,
-      end,
-      thread.constant(records),
-      thread.constant(plan.slices),
-      thread.each((index) => merged + index * mergedBytes),
-      thread.constant(TIME_UNKNOWN),
+      ...updates,
+      thread.constant(touched.pointer),
+      thread.constant(touched.tableIndex),
+      thread.each((index) => buffers + index * bufferBytes),
     ],
     { checked: true },
   );

@@ -36,23 +36,40 @@ export const HashFilterSplitMetaMessage = message('HashFilterSplitMetaDump', {
   slidingHashFilterMeta: sub(5, SlidingHashFilterMetaMessage),
 });
 
+export interface FilterFile {
+  readonly file: string;
+  readonly bytes: number;
+  /** CRC-32C of all of it. */
+  readonly crc: number;
+}
+
 /** Writes the files of `filter` next to `base` and returns their names; a filter without state has none. */
 export async function saveFilter(filter: AdmissionFilter, base: string, fs = nodeFileSystem): Promise<string[]> {
+  return (await writeFilter(filter, base, fs)).map(({ file }) => file);
+}
+
+/** saveFilter, with size and checksum of each file. */
+export async function writeFilter(filter: AdmissionFilter, base: string, fs = nodeFileSystem): Promise<FilterFile[]> {
   if (!(filter instanceof HashFilter)) return [];
   const { splits } = filter.geometry;
-  const files: string[] = [];
+  const files: FilterFile[] = [];
   await fs.makeDirectory(dirname(base));
   for (let split = 0; split < splits; split++) {
     const file = shardFileName(base, split, splits);
-    await writeSplit(filter, split, file, fs);
-    files.push(file);
+    files.push({ file, ...(await writeSplit(filter, split, file, fs)) });
   }
   await fs.syncDirectory(dirname(base));
   return files;
 }
 
-async function writeSplit(filter: HashFilter, split: number, file: string, fs: FileSystem): Promise<void> {
+async function writeSplit(
+  filter: HashFilter,
+  split: number,
+  file: string,
+  fs: FileSystem,
+): Promise<Omit<FilterFile, 'file'>> {
   const temporary = shardTemporaryName(file);
+  let written: Omit<FilterFile, 'file'>;
   try {
     const sink = await FileSink.create(temporary, fs);
     try {
@@ -64,10 +81,12 @@ async function writeSplit(filter: HashFilter, split: number, file: string, fs: F
       }
       await records.flush();
       await sink.finish();
+      written = { bytes: sink.sizeBytes, crc: sink.crc };
     } finally {
       await sink.close();
     }
     await fs.rename(temporary, file);
+    return written;
   } catch (cause) {
     throw await cleanUp(writeError(file, cause), () => fs.remove(temporary));
   }

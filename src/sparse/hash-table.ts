@@ -7,46 +7,34 @@
  * steps, not during them, these calls may be used on a session's tables too.
  */
 import { MonolithError } from '../base/errors.js';
-import { BAD_GRADIENTS, WHEN_FULL } from '../memory/table-layout.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
 import { type TableBank, TableMemory } from '../runtime/table-memory.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { type Rate, rateAt } from './learning-rate.js';
 import { isZeroRow } from './linalg.js';
+import { sessionFilter } from './session-filter.js';
 import { sumGradients } from './sum-gradients.js';
-import {
-  checkChoice,
-  checkNow,
-  checkRates,
-  checkRows,
-  checkStep,
-  checkTime,
-  type GradientRows,
-  idList,
-} from './table-checks.js';
+import { checkNow, checkRates, checkRows, checkStep, checkTime, type GradientRows, idList } from './table-checks.js';
 import { HashTableConfigInstance, type TableConfig } from './table-config.js';
 import {
   type BankTable,
   badGradientsOf,
-  freeControl,
   maxUpdateTimeOf,
   passedOverOf,
   raiseUpdateTime,
   ratesOf,
   rowsOf,
   setStepOf,
-  writeControl,
 } from './table-control.js';
-import { freeOverflow, writeOverflow } from './table-full.js';
 import { TableGrip } from './table-grip.js';
-import { claimName, releaseName } from './table-names.js';
+import { freeTables, makeTables } from './table-making.js';
 import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
 import { planTable, type TablePlan } from './table-plan.js';
 import { clearTables, evictTables, expireDays } from './table-removal.js';
 import { EntryReader, restorePart, rowChunks, sortedRows, type TableRowView } from './table-rows.js';
 import { summarize } from './table-summary.js';
 import { TableUpdates } from './table-updates.js';
-import { UpdateGate } from './update-gate.js';
+import { type GateOptions, UpdateGate } from './update-gate.js';
 
 export type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
 export type { TableRowView } from './table-rows.js';
@@ -77,6 +65,8 @@ export class HashTable implements EmbeddingTable {
   readonly #grip: TableGrip;
   readonly #updates: TableUpdates;
   readonly #gate: UpdateGate;
+  /** What updates pass; steps follow it too. */
+  readonly gate: GateOptions;
   readonly #rates: readonly (Rate | null)[];
   readonly #nowSec: () => number;
 
@@ -89,6 +79,7 @@ export class HashTable implements EmbeddingTable {
     const tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
     this.#grip = new TableGrip(memory, tables, this.plan.dim);
     this.#updates = new TableUpdates(config.name, this.plan, this.#grip);
+    this.gate = options;
     this.#gate = new UpdateGate((ids) => this.contains(ids), options);
     this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
   }
@@ -104,6 +95,7 @@ export class HashTable implements EmbeddingTable {
         seed: owner.seed,
         badGradients: 'skip',
         ...owner.tablePolicy,
+        ...(config.admission && { filter: sessionFilter(owner, config.admission) }),
         ...options,
       });
       if (table.plan.followsStep) owner.onStep((globalStep) => table.setGlobalStep(globalStep));
@@ -113,37 +105,17 @@ export class HashTable implements EmbeddingTable {
 
   /** An empty table. ML_TABLE_NAME when the memory has one of that name. */
   static create(memory: TableMemory, config: TableConfig, options: TableOptions = {}): HashTable {
-    const plan = planTable(config);
-    const { seed = 0, badGradients = 'fail', whenFull = 'fail' } = options;
-    const days = expireDays(config.instance.tableConfig);
-    checkChoice('badGradients', badGradients, Object.keys(BAD_GRADIENTS));
-    checkChoice('whenFull', whenFull, WHEN_FULL);
-    claimName(memory, config.name);
-    const made: BankTable[] = [];
+    const tables = makeTables(memory, config, options);
     try {
-      for (const bank of memory.banks) {
-        made.push({ bank, address: writeControl(bank, config.name, plan, { seed, badGradients }) });
-        writeOverflow(made.at(-1)!, config.name, plan, whenFull, days);
-      }
-      const addresses = made.map(({ address }) => address);
-      const rates = plan.segments.map(({ rate }) => rate);
+      const addresses = tables.map(({ address }) => address);
+      const rates = planTable(config).segments.map(({ rate }) => rate);
       const table = new HashTable({ memory, config, addresses, rates, options });
       table.setGlobalStep(0);
       return table;
     } catch (cause) {
-      HashTable.#free(memory, config.name, made, plan);
+      freeTables(memory, config, tables);
       throw cause;
     }
-  }
-
-  /** Gives back all memory of a table, and its name. */
-  static #free(memory: TableMemory, name: string, tables: readonly BankTable[], plan: TablePlan): void {
-    clearTables(name, tables);
-    for (const table of tables) {
-      freeOverflow(table, plan);
-      freeControl(table, plan);
-    }
-    releaseName(memory, name);
   }
 
   get handle(): HashTableHandle {
@@ -383,7 +355,7 @@ export class HashTable implements EmbeddingTable {
   dispose(): void {
     const tables = this.#tables;
     this.#grip.close(this.name);
-    HashTable.#free(this.memory, this.name, tables, this.plan);
+    freeTables(this.memory, this.config, tables);
   }
 
   get #tables(): readonly BankTable[] {

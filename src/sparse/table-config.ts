@@ -10,6 +10,7 @@ import { RandomUniformInitializer, ZerosInitializer } from './initializers.js';
 import { type Rate, ratesAt, resolveRate } from './learning-rate.js';
 import { planOptimizer } from './optimizer-plan.js';
 import { AdagradOptimizer, Fp32Compressor, SgdOptimizer } from './optimizers.js';
+import type { Admission } from './session-filter.js';
 import { checkChoice } from './table-checks.js';
 import { printTable } from './table-messages.js';
 
@@ -49,6 +50,8 @@ export class HashTableConfigInstance {
 export interface TableConfig {
   readonly name: string;
   readonly instance: HashTableConfigInstance;
+  /** Which ids get a row in a session; all unless told. */
+  readonly admission?: Admission;
 }
 
 /** A run of columns with one purpose. What is left out takes the defaults of the messages. */

@@ -21,15 +21,16 @@ import type { TablePart } from './table-grip.js';
 import type { TablePlan } from './table-plan.js';
 import { evictWith } from './table-removal.js';
 
-/** Gives the table of one bank its overflow block, unless it fails when it is full. */
+/** Gives the table of one bank its overflow block, unless it fails when it is full and `keepsIdsOut` is false. */
 export function writeOverflow(
   table: BankTable,
   name: string,
   plan: TablePlan,
   whenFull: WhenFull,
   days: Uint32Array,
+  keepsIdsOut: boolean,
 ): void {
-  if (whenFull === 'fail') return;
+  if (whenFull === 'fail' && !keepsIdsOut) return;
   const { bank, address } = table;
   const { u32 } = bank.views;
   const block = heapBlock(bank, overflowBytes(plan.rowBytes), `${name}/overflow`);
@@ -59,7 +60,8 @@ export function freeOverflow({ bank, address }: BankTable, plan: TablePlan): voi
 export function whenFullOf({ bank, address }: BankTable): WhenFull {
   const block = bank.views.u32[address / 4 + TABLE.overflow]!;
   if (block === 0) return 'fail';
-  return bank.views.u32[block / 4 + OVERFLOW.passesOver] === 0 ? 'evict-expired' : 'stop-admitting';
+  if (bank.views.u32[block / 4 + OVERFLOW.passesOver] !== 0) return 'stop-admitting';
+  return bank.views.u32[block / 4 + OVERFLOW.days] === 0 ? 'fail' : 'evict-expired';
 }
 
 /** Removes what is expired, in the middle of a call: the scratch memory is in use, so the days are those of the block. */

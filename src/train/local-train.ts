@@ -12,6 +12,7 @@ import type { Settings } from '../checkpoint/snapshot.js';
 import { type Fetch, Session, type SessionOptions } from '../runtime/session.js';
 import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
+import { EvictionHook } from './hooks/eviction.js';
 import { NanGuardHook } from './hooks/nan-guard.js';
 import { StopAtStepHook } from './hooks/stop-at-step.js';
 import type { ModelSpec } from './model-spec.js';
@@ -99,7 +100,7 @@ export class LocalTrainer {
       graph: model.graph,
       // The guard comes first, though §3.1 has it near the end: a step that went wrong must not be saved, or every later
       // run would go on from it.
-      hooks: [new NanGuardHook(model.loss), ...saver, ...hooks, stop],
+      hooks: [new NanGuardHook(model.loss), new EvictionHook(), ...saver, ...hooks, stop],
       createSession: async () => {
         const session = await Session.create(model.graph, options.session);
         try {

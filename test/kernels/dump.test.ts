@@ -5,11 +5,18 @@ import { crc32c } from '../../src/io/crc32c.js';
 import { EntryDumpCodec } from '../../src/io/entry-dump.js';
 import { type DumpedOptimizer, type DumpSegment, OPTIMIZER_DUMPS } from '../../src/io/optimizer-dump.js';
 import { frameRecord } from '../../src/io/record-writer.js';
-import { CRC_SHIFT_BYTES, CRC_TABLES_BYTES, DECODE_END, DECODE_PROGRESS } from '../../src/memory/dump-layout.js';
+import {
+  CRC_SHIFT_BYTES,
+  CRC_TABLES_BYTES,
+  DECODE_END,
+  DECODE_PROGRESS,
+  DUMP_SCRATCH_BYTES,
+} from '../../src/memory/dump-layout.js';
 import { PARTITIONS } from '../../src/memory/table-layout.js';
 import * as reference from '../../src/runtime/reference/dump.js';
 import { BankScratch } from '../../src/sparse/table-files/bank-scratch.js';
 import { writeDumpPlan } from '../../src/sparse/table-files/dump-plan.js';
+import { idWordOf } from '../../src/sparse/table-files/stored-table.js';
 import { type Row, TestTable } from '../sparse/table-files/fixture.js';
 import { KernelHarness } from './harness.js';
 import { runPair } from './pair.js';
@@ -91,10 +98,11 @@ t.test('rows of every shape become the bytes of the codec, and rows again', asyn
         const plan = writeDumpPlan(image, scratch)!;
         const slots = scratch.alloc(rows.length * 4);
         const outBytes = rows.length * plan.maxRecordBytes + 64;
-        const [out, twin, work] = [scratch.alloc(outBytes), scratch.alloc(outBytes), scratch.alloc(2048)];
+        const [out, twin, work] = [scratch.alloc(outBytes), scratch.alloc(outBytes), scratch.alloc(DUMP_SCRATCH_BYTES)];
         let found = 0;
         for (let p = 0; p < PARTITIONS; p++) found += image.scan(p, views.u32.subarray(slots / 4 + found));
-        kernels.sortSlotsById(slots, found, scratch.alloc(1 << 14));
+        const idOf = (slot: number) => views.i64[idWordOf(slot)]!;
+        views.u32.subarray(slots / 4, slots / 4 + found).sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
         const bytes = kernels.encodeEntries(plan.address, slots, found, out, work);
         const wanted = encoded(segments, table.rows());
         assert.equal(Buffer.from(views.u8.slice(out, out + bytes)).toString('hex'), wanted.toString('hex'));
@@ -159,7 +167,7 @@ t.test('rows from columns into a table, reserved or not, are as the twin puts th
     [700, 900],
   ] as const) {
     const scratch = new BankScratch(bank);
-    const [ids, times, rows, work] = [count * 8, count * 4, count * 32, 2048].map((size) =>
+    const [ids, times, rows, work] = [count * 8, count * 4, count * 32, DUMP_SCRATCH_BYTES].map((size) =>
       scratch.alloc(size + 64),
     ) as [number, number, number, number];
     for (let i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
+import { placeInBuckets } from '../../src/memory/hash.js';
 import { BUCKET_BYTES, SCAN_CURSOR, sortScratchBytes } from '../../src/memory/table-layout.js';
 import { stream } from './both.js';
 import { KernelHarness } from './harness.js';
@@ -11,13 +12,23 @@ const h = await KernelHarness.create(8 << 20);
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 
-/** Ids of all sizes and signs, and some that differ in one byte alone. */
+/** The id that mix64 makes `hash` of: its steps backwards. */
+function idWithHash(hash: bigint): bigint {
+  let x = hash ^ (hash >> 33n);
+  x = BigInt.asUintN(64, x * 0x9cb4b2f8129337dbn);
+  x ^= x >> 33n;
+  x = BigInt.asUintN(64, x * 0x4f74430c22a54005n);
+  return BigInt.asIntN(64, x ^ (x >> 33n));
+}
+
+/** Ids of all sizes and signs, some that differ in one byte alone, and some whose hashes differ in two middle bits. */
 const ids = fc.uniqueArray(
   fc.oneof(
     fc.bigInt({ min: I64_MIN, max: I64_MAX }),
     fc.bigInt({ min: -300n, max: 300n }),
     fc.nat(255).map((byte) => (BigInt(byte) << 40n) + 5n),
     fc.constantFrom(I64_MIN, I64_MAX, 0n, -1n),
+    fc.nat(7).map((bits) => idWithHash((BigInt(bits & 4) << 60n) | (BigInt(bits & 3) << 30n) | 5n)),
   ),
   { maxLength: 400 },
 );
@@ -72,18 +83,23 @@ t.test('a scan gives every row of its partitions once, however often it is resum
   fc.assert(property, { numRuns: 60 });
 });
 
-t.test('slots are sorted by their ids as signed numbers', async () => {
-  const property = fc.property(ids, fc.constantFrom(0, 2, 6), (ids, log2) =>
-    h.scope(() => {
-      const scratch = h.alloc(sortScratchBytes(ids.length));
-      const begin = h.arena.mark();
-      const table = tableOf(ids, log2);
-      const slots = h.alloc(ids.length * 4);
-      const count = h.wasm.tableScan(table.address, 0, table.partitions, h.putI32([0, 0]), slots, ids.length);
-      runPair(h, begin, h.wasm.sortSlotsById, twins.sortSlotsById, [slots, count, scratch]);
-      const sorted = [...ids].sort((a, b) => (a < b ? -1 : 1));
-      assert.deepEqual(slotsAt(slots, count).map(idOf), sorted);
-    }),
+t.test('slots are sorted by the buckets of their ids', async () => {
+  const property = fc.property(
+    ids,
+    fc.constantFrom(0, 2, 6),
+    fc.integer({ min: 0, max: 30 }),
+    (ids, log2, bucketsLog2) =>
+      h.scope(() => {
+        const scratch = h.alloc(sortScratchBytes(ids.length));
+        const begin = h.arena.mark();
+        const table = tableOf(ids, log2);
+        const slots = h.alloc(ids.length * 4);
+        const count = h.wasm.tableScan(table.address, 0, table.partitions, h.putI32([0, 0]), slots, ids.length);
+        runPair(h, begin, h.wasm.sortSlotsByHash, twins.sortSlotsByHash, [slots, count, bucketsLog2, scratch]);
+        const place = (id: bigint) => placeInBuckets(id, bucketsLog2);
+        const sorted = [...ids].sort((a, b) => (place(a) < place(b) ? -1 : 1));
+        assert.deepEqual(slotsAt(slots, count).map(idOf), sorted);
+      }),
   );
   fc.assert(property, { numRuns: 60 });
 });

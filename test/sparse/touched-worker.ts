@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { instantiateKernels } from '../../src/runtime/load-kernels.js';
 import { TouchedKeySet, type TouchedKeySetHandle } from '../../src/sparse/touched-key-set.js';
+import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/touched-pair-set.js';
 
 export interface TouchedJob {
   readonly module: WebAssembly.Module;
@@ -15,11 +16,14 @@ export interface TouchedJob {
   readonly keysPerInsert: number;
   readonly rounds: number;
   readonly stealEvery: number;
+  /** For a set of pairs: batches go to tables 0 to this less one, in turn. */
+  readonly tables?: number;
 }
 
 export interface TouchedWorkerResult {
   readonly dropped: number;
   readonly stolen: BigInt64Array[];
+  readonly stolenPairs: TouchedPairs[];
 }
 
 /** The batches of keys of one round. */
@@ -41,10 +45,13 @@ function* batches({ keys, keysPerInsert }: TouchedJob): Generator<BigInt64Array>
 
 function run(data: TouchedJob): TouchedWorkerResult {
   const kernels = instantiateKernels(data.module, data.memory);
-  const set = TouchedKeySet.attach(data.handle, { memory: data.memory, kernels });
+  const { handle, memory, tables = 1 } = data;
+  const ids = handle.keys === 'id' ? TouchedKeySet.attach(handle, { memory, kernels }) : undefined;
+  const pairs = handle.keys === 'pair' ? TouchedPairSet.attach(handle, { memory, kernels }) : undefined;
   let dropped = 0;
   let inserts = 0;
   const stolen: BigInt64Array[] = [];
+  const stolenPairs: TouchedPairs[] = [];
   // All threads start together, or they would take turns.
   if (Atomics.add(data.gate, 0, 1) + 1 === data.threads) Atomics.notify(data.gate, 0);
   for (let seen = Atomics.load(data.gate, 0); seen < data.threads; seen = Atomics.load(data.gate, 0)) {
@@ -52,11 +59,13 @@ function run(data: TouchedJob): TouchedWorkerResult {
   }
   for (let round = 0; round < data.rounds; round++) {
     for (const batch of batches(data)) {
-      dropped += set.insert(batch);
-      if (++inserts % data.stealEvery === 0) stolen.push(set.steal());
+      dropped += ids?.insert(batch) ?? pairs!.insert(batch, inserts % tables);
+      if (++inserts % data.stealEvery !== 0) continue;
+      if (ids !== undefined) stolen.push(ids.steal());
+      else stolenPairs.push(pairs!.stealPairs());
     }
   }
-  return { dropped, stolen };
+  return { dropped, stolen, stolenPairs };
 }
 
 parentPort?.on('message', (job: TouchedJob | 'end') => {

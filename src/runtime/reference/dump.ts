@@ -19,6 +19,7 @@ import {
   PARTITION_BYTES,
   SLOT_ROW_BYTES,
   SLOT_TIME_BYTES,
+  slotLimit,
   TABLE,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
@@ -247,7 +248,7 @@ export function reserveRows(m: Views, table: number, partition: number, rows: nu
   const at = (m.u32[table / 4 + TABLE.partitions]! + partition * PARTITION_BYTES) / 4;
   if (m.u32[at + PARTITION.index] !== 0) return;
   let buckets = 1;
-  while (buckets * 3 < rows) buckets *= 2;
+  while (slotLimit(partition, buckets) < rows) buckets *= 2;
   const index = heapAlloc(m, m.u32[table / 4 + TABLE.heap]!, buckets * BUCKET_BYTES);
   if (index === 0) return;
   m.u32[at + PARTITION.index] = index;

@@ -142,6 +142,36 @@ export function filterIds(
   }
 }
 
+const thresholdOf = (m: Views, thresholds: number, id: bigint): number => m.u32[(thresholds >>> 2) + slotOf(id)]!;
+
+export function keepsOut(m: Views, filter: number, thresholds: number, id: bigint): boolean {
+  const threshold = thresholdOf(m, thresholds, id);
+  return threshold !== 0 && new Visit(m, filter, id).get() < threshold;
+}
+
+export function countSighting(m: Views, filter: number, thresholds: number, id: bigint, count: number): void {
+  if (thresholdOf(m, thresholds, id) !== 0) new Visit(m, filter, id).add(count);
+}
+
+export function filterAbsent(
+  m: Views,
+  filter: number,
+  thresholds: number,
+  ids: number,
+  counts: number,
+  n: number,
+  slots: number,
+  kept: number,
+): number {
+  const idAt = (i: number): bigint => m.i64[(ids >>> 3) + i]!;
+  const absent = Array.from({ length: n }, (_, i) => i).filter((i) => m.u32[(slots >>> 2) + i] === 0);
+  const out = absent.filter((i) => keepsOut(m, filter, thresholds, idAt(i)));
+  m.u32.fill(0, kept >>> 2, (kept >>> 2) + n);
+  for (const i of out) m.u32[(kept >>> 2) + i] = 1;
+  for (const i of absent) countSighting(m, filter, thresholds, idAt(i), m.u32[(counts >>> 2) + i]!);
+  return out.length;
+}
+
 const u64 = (value: bigint): bigint => BigInt.asUintN(64, value);
 
 export function seedXorshift(m: Views, generator: number, seed: bigint): void {

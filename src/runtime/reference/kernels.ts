@@ -6,7 +6,7 @@ import * as dense from './dense.js';
 import * as optim from './optim/dense.js';
 import { addCountI64, advanceGeneration } from './program.js';
 import * as sparse from './sparse.js';
-import { tableApply, tableFind, tableRetrieve } from './table.js';
+import { tableAdmit, tableApply, tableFind, tableRetrieve } from './table.js';
 
 export type BoundKernel = (...operands: number[]) => number;
 type PlainKernel = (m: Views, ...operands: number[]) => number | undefined;
@@ -23,11 +23,12 @@ export function referenceKernels(m: Views, host?: HostCall): ReadonlyMap<string,
       ...sparse,
       addCountI64,
       advanceGeneration,
+      tableAdmit,
       tableApply,
       tableFind,
       tableRetrieve,
     };
-    for (const { name, opcode } of [KERNEL.bankedFind, KERNEL.bankedApply]) {
+    for (const { name, opcode } of [KERNEL.bankedFind, KERNEL.bankedApply, KERNEL.tableTouch]) {
       all[name] = (_: Views, ...operands: number[]) => (host ?? refuseCall)(opcode, ...operands);
     }
     map = new Map(

@@ -24,6 +24,10 @@ export function uniqueTableCells(_m: Views, maxIds: number): number {
  * would pass 2^32 - 1 the caller zeroes the table and starts again at 1. Returns the unique count, -1 when the table is
  * full.
  */
+export function countInverseU32(m: Views, inverse: number, n: number, counts: number): void {
+  for (let i = 0; i < n; i++) m.u32[counts / 4 + m.u32[inverse / 4 + i]!]!++;
+}
+
 export function uniqueI64(
   m: Views,
   ids: number,

@@ -12,6 +12,7 @@ import {
   UPDATE_RESULT,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
+import { sinkSlot } from './table-admit.js';
 import { tableEvict } from './table-evict.js';
 import { findSlot, partitionWord, ROW, TIME } from './table-index.js';
 import { upsertSlot } from './table-rows.js';
@@ -49,14 +50,16 @@ function insertIds(m: Views, table: number, updates: Updates): boolean {
   return true;
 }
 
-/** Finds slots and rows once more: an index that grew has moved them. Those without get `absent`; returns how many. */
-function findAgain(m: Views, table: number, updates: Updates, absent: number): number {
+/** Finds slots and rows once more: an index that grew has moved them. Those without get `absent`, but for those a filter keeps out; returns how many. */
+function findAgain(m: Views, table: number, partition: number, updates: Updates, absent: number): number {
   let missing = 0;
+  const sink = sinkSlot(m, table, partition);
   for (const { id, slotWord, rowWord } of updates) {
     let slot = findSlot(m, table, id);
     if (slot === 0) {
-      slot = absent;
-      missing++;
+      const keptOut = sink !== 0 && m.u32[slotWord] === sink;
+      slot = keptOut ? sink : absent;
+      missing += keptOut ? 0 : 1;
     }
     m.u32[slotWord] = slot;
     m.u32[rowWord] = m.u32[slot / 4 + ROW]!;
@@ -68,13 +71,13 @@ function findAgain(m: Views, table: number, updates: Updates, absent: number): n
 function insertAbsent(m: Views, table: number, partition: number, updates: () => Updates, updateSec: number): boolean {
   let whole = insertIds(m, table, updates());
   if (!whole) {
-    findAgain(m, table, updates(), 0);
+    findAgain(m, table, partition, updates(), 0);
     for (const { slotWord } of updates()) {
       const slot = m.u32[slotWord]!;
       if (slot !== 0) m.u32[slot / 4 + TIME] = updateSec;
     }
     if (evictWhenFull(m, table, partition)) {
-      findAgain(m, table, updates(), 0);
+      findAgain(m, table, partition, updates(), 0);
       whole = insertIds(m, table, updates());
     }
   }
@@ -82,8 +85,14 @@ function insertAbsent(m: Views, table: number, partition: number, updates: () =>
     const overflow = m.u32[table / 4 + TABLE.overflow]!;
     if (overflow === 0 || m.u32[overflow / 4 + OVERFLOW.passesOver] === 0) return false;
     const slot = overflow + OVERFLOW_SLOTS + partition * BUCKET_BYTES;
-    m.u32[partitionWord(m, table, partition) + PARTITION.passedOver]! += findAgain(m, table, updates(), slot);
-  } else findAgain(m, table, updates(), 0);
+    m.u32[partitionWord(m, table, partition) + PARTITION.passedOver]! += findAgain(
+      m,
+      table,
+      partition,
+      updates(),
+      slot,
+    );
+  } else findAgain(m, table, partition, updates(), 0);
   return true;
 }
 

@@ -45,6 +45,25 @@ export function bankRows(
   }
 }
 
+export function bankCounts(
+  m: Views,
+  slice: number,
+  first: number,
+  end: number,
+  bank: number,
+  banks: number,
+  out: number,
+): void {
+  const word = (name: keyof typeof APPLY_SLICE) => m.u32[slice / 4 + APPLY_SLICE[name]]!;
+  let n = 0;
+  for (let p = first; p < end; p++) {
+    if (p % banks !== bank) continue;
+    each(m, word('order'), word('offsets'), p, (u) => {
+      m.u32[out / 4 + n++] = m.u32[word('counts') / 4 + u]!;
+    });
+  }
+}
+
 export function bankUpdates(
   m: Views,
   slice: number,

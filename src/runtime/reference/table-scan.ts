@@ -1,4 +1,5 @@
-/** @file Plain twin of assembly/table/scan.ts: slots in the order of the index or of their ids. */
+/** @file Plain twin of assembly/table/scan.ts: slots in the order of the index or of an index of a given size. */
+import { placeInBuckets } from '../../memory/hash.js';
 import { BUCKET_BYTES, BUCKET_SLOTS, PARTITION, SCAN_CURSOR } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 import { bucketsOf, idOf, liveSlots, partitionWord } from './table-index.js';
@@ -33,7 +34,13 @@ export function tableScan(
   return count;
 }
 
-export function sortSlotsById(m: Views, slots: number, n: number, _scratch: number): void {
-  const compare = (a: number, b: number) => (idOf(m, a) < idOf(m, b) ? -1 : 1);
-  m.u32.subarray(slots / 4, slots / 4 + n).sort(compare);
+export function sortSlotsByHash(m: Views, slots: number, n: number, bucketsLog2: number, _scratch: number): void {
+  const placed = [...m.u32.subarray(slots / 4, slots / 4 + n)].map((slot) => {
+    return { slot, place: placeInBuckets(idOf(m, slot), bucketsLog2) };
+  });
+  placed.sort((a, b) => (a.place < b.place ? -1 : 1));
+  m.u32.set(
+    placed.map(({ slot }) => slot),
+    slots / 4,
+  );
 }

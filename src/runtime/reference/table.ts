@@ -5,6 +5,7 @@
  * heap and the shared kernels take their locks by spinning.
  */
 export { heapAlloc, heapFree } from './heap.js';
+export { tableAdmit, tablePassOver, tableStepped } from './table-admit.js';
 export { tableApply } from './table-apply.js';
 export * from './table-banks.js';
 export * from './table-evict.js';

@@ -1,5 +1,5 @@
 /**
- * @file Plain hopscotch set of 64-bit keys: what assembly/touched does, for one thread and without locks.
+ * @file Plain hopscotch sets of ids and of pairs of id and table: what assembly/touched does, for one thread and without locks.
  *
  * It takes the same steps in the same order, so that it places every key in the same slot and drains in the same order.
  */
@@ -20,12 +20,18 @@ export function mixKey(key: bigint): bigint {
 
 /** Hash of a key: never 0, which marks a free slot, and never 1. */
 export function hashKey(key: bigint): number {
-  return (Number(mixKey(key) & 0xffffffffn) | 3) >>> 0;
+  return hashOfMix(mixKey(key));
 }
 
-export class ReferenceTouchedKeySet {
+function hashOfMix(mix: bigint): number {
+  return (Number(mix & 0xffffffffn) | 3) >>> 0;
+}
+
+/** The set over keys of any width, by the mix of a key. */
+class ReferenceTouchedSet {
   readonly geometry: TouchedGeometry;
-  readonly #keys: BigInt64Array;
+  readonly #mix: (key: bigint) => bigint;
+  readonly #keys: bigint[];
   readonly #hashes: Uint32Array;
   readonly #hops: Uint32Array;
   /** Linear probing; undefined is free. */
@@ -33,9 +39,10 @@ export class ReferenceTouchedKeySet {
   #overflowCount = 0;
   #size = 0;
 
-  constructor(geometry: TouchedGeometry) {
+  constructor(geometry: TouchedGeometry, mix: (key: bigint) => bigint) {
     this.geometry = geometry;
-    this.#keys = new BigInt64Array(geometry.slots);
+    this.#mix = mix;
+    this.#keys = new Array(geometry.slots).fill(0n);
     this.#hashes = new Uint32Array(geometry.slots);
     this.#hops = new Uint32Array(geometry.slots);
     this.#overflow = new Array(geometry.overflowSlots);
@@ -50,26 +57,26 @@ export class ReferenceTouchedKeySet {
   }
 
   /** Inserts the keys in order; returns how many keys clears dropped on the way. */
-  insert(keys: Iterable<bigint>): number {
+  protected insertAll(keys: Iterable<bigint>): number {
     let dropped = 0;
     for (const key of keys) dropped += this.#insertOne(key);
     return dropped;
   }
 
   /** Removes and returns all keys: those of the table by slot, then those of the overflow set. */
-  steal(): BigInt64Array {
+  protected stealAll(): bigint[] {
     const keys: bigint[] = [];
     this.#hashes.forEach((hash, slot) => {
       if (hash !== 0) keys.push(this.#keys[slot]!);
     });
     for (const key of this.#overflow) if (key !== undefined) keys.push(key);
     this.#clear();
-    return BigInt64Array.from(keys);
+    return keys;
   }
 
   #insertOne(key: bigint): number {
     let dropped = this.#size > this.geometry.capacity ? this.#clear() : 0;
-    const hash = hashKey(key);
+    const hash = hashOfMix(this.#mix(key));
     const bucket = hash & (this.geometry.buckets - 1);
     if (this.#inTable(bucket, key) || this.#overflow[this.#overflowPlace(key)] !== undefined) return dropped;
     if (!this.#place(bucket, key, hash)) {
@@ -128,7 +135,7 @@ export class ReferenceTouchedKeySet {
   /** Where `key` is in the overflow set, or the free place where it would go. */
   #overflowPlace(key: bigint): number {
     const mask = this.geometry.overflowSlots - 1;
-    let at = Number(mixKey(key) >> 32n) & mask;
+    let at = Number(this.#mix(key) >> 32n) & mask;
     while (this.#overflow[at] !== undefined && this.#overflow[at] !== key) at = (at + 1) & mask;
     return at;
   }
@@ -141,5 +148,39 @@ export class ReferenceTouchedKeySet {
     this.#overflowCount = 0;
     this.#size = 0;
     return dropped;
+  }
+}
+
+export class ReferenceTouchedKeySet extends ReferenceTouchedSet {
+  constructor(geometry: TouchedGeometry) {
+    super(geometry, mixKey);
+  }
+
+  insert(ids: Iterable<bigint>): number {
+    return this.insertAll(ids);
+  }
+
+  steal(): BigInt64Array {
+    return BigInt64Array.from(this.stealAll());
+  }
+}
+
+export interface TouchedPair {
+  readonly id: bigint;
+  readonly table: number;
+}
+
+/** A pair is one number: the table above the 64 bits of the id. */
+export class ReferenceTouchedPairSet extends ReferenceTouchedSet {
+  constructor(geometry: TouchedGeometry) {
+    super(geometry, (key) => mixKey((key & MASK_64) ^ mixKey((key >> 64n) + 1n)));
+  }
+
+  insert(ids: Iterable<bigint>, table: number): number {
+    return this.insertAll([...ids].map((id) => (BigInt(table) << 64n) | (id & MASK_64)));
+  }
+
+  steal(): TouchedPair[] {
+    return this.stealAll().map((key) => ({ id: BigInt.asIntN(64, key), table: Number(key >> 64n) }));
   }
 }

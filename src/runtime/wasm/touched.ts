@@ -1,14 +1,18 @@
-/** @file Exports of assembly/touched: the touched-key set. `set` is the pointer `createTouchedKeys` was given. */
+/** @file Exports of assembly/touched: the touched-key set. `set` is the pointer that the set was created at. */
+type Create = (
+  set: number,
+  capacity: number,
+  buckets: number,
+  locks: number,
+  overflowSlots: number,
+  laneCount: number,
+) => number;
+
 export interface TouchedKernels {
-  createTouchedKeys(
-    set: number,
-    capacity: number,
-    buckets: number,
-    locks: number,
-    overflowSlots: number,
-    laneCount: number,
-  ): number;
+  readonly createTouchedKeys: Create;
+  readonly createTouchedPairs: Create;
   insertTouchedKeys(set: number, keys: number, count: number, scratch: number): number;
+  insertTouchedPairs(set: number, ids: number, count: number, tableIndex: number, scratch: number): number;
   countTouchedKeys(set: number): number;
   capacityOfTouchedKeys(set: number): number;
   countTouchedClears(set: number): number;
@@ -17,6 +21,8 @@ export interface TouchedKernels {
   beginSteal(set: number): number;
   stolenTouchedKeys(set: number): number;
   endSteal(set: number): void;
+  beginStealPairs(set: number): number;
+  endStealPairs(set: number): void;
   acquireTouchedLane(set: number): number;
   releaseTouchedLane(lane: number): void;
 }

@@ -36,7 +36,7 @@ export async function checkShard({ name, segments, isServing }: RowShape, file: 
       ...{ name, memory: await memory, addresses: [address] },
       ...{ dumpSegments: segments, skipZero: false, expireDays: null },
     };
-    return await loadShard(new TableImage(table), file, false);
+    return await loadShard(new TableImage(table), file, { load: false });
   } finally {
     scratch.free();
   }

@@ -27,7 +27,7 @@ export function writeDumpPlan(image: TableImage, scratch: BankScratch): DumpPlan
   const { template } = layout;
   const runs = layout.runs.filter((run) => run.count > 0);
   const fixed = template.length;
-  const padded = Math.ceil(fixed / 16) * 16;
+  const padded = Math.ceil(fixed / 64) * 64;
   const headBytes = Math.ceil((4 * (DUMP_PLAN_RUNS + DUMP_RUN_WORDS * runs.length)) / 64) * 64;
   const maxRecordBytes = RECORD_HEADER_BYTES + fixed + TIME_BYTES_MAX + RECORD_FOOTER_BYTES;
   const shiftsBytes = TIME_BYTES_MAX * CRC_SHIFT_BYTES;

@@ -16,7 +16,8 @@ import {
 } from '../../memory/table-layout.js';
 import type { HashTable } from '../hash-table.js';
 import { shardRange } from './shard-encoder.js';
-import { idWordOf, type StoredTable, TableImage } from './stored-table.js';
+import { idWordOf, type StoredTable, type TableImage } from './stored-table.js';
+import { tableImageOf } from './table-image-of.js';
 
 /** As the reference: no limit that a table could reach. */
 const DEFAULT_LIMIT = 2 ** 61;
@@ -42,7 +43,7 @@ export function saveAsTensor(
   limit = DEFAULT_LIMIT,
   offset = 0,
 ): TablePortion {
-  const image = new TableImage(table);
+  const image = tableImageOf(table);
   if (image.isServing) throw new MonolithError('ML_TABLE_SERVING', { operation: 'Save' });
   const { begin, end } = bucketRange(image, shardIdx, numShards);
   const codec = new EntryDumpCodec(image.table.dumpSegments);

@@ -1,5 +1,5 @@
 /**
- * @file Rows of one bank as records, partition by partition, in the order of their ids.
+ * @file Rows of one bank as records, partition by partition, in the order of the buckets of their ids.
  *
  * The kernels do it in the bank's memory. Where they cannot, because a message has no fixed shape or the heap has no room
  * left for buffers, the TypeScript codec does the same more slowly: a table that fills its memory can still be saved.
@@ -7,17 +7,18 @@
 import { EntryDumpCodec } from '../../io/entry-dump.js';
 import { frameRecord, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { DUMP_SCRATCH_BYTES, DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
+import { placeInBuckets } from '../../memory/hash.js';
 import { SLOT_ROW_BYTES, SLOT_TIME_BYTES, sortScratchBytes } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/table-memory.js';
 import { BankScratch } from './bank-scratch.js';
 import { writeDumpPlan } from './dump-plan.js';
-import { idWordOf, type TableImage } from './stored-table.js';
+import { bucketsLog2For, idWordOf, type TableImage } from './stored-table.js';
 
 export interface PartitionEncoder {
   readonly maxRecordBytes: number;
   /** Bytes of each of the two buffers that can be filled. */
   readonly bufferBytes: number;
-  /** Slots of a partition of this bank in the order of their ids; good until the next call. */
+  /** Slots of a partition of this bank in the order of files; good until the next call. */
   select(partition: number): Uint32Array;
   /** Records of slots[start, start + count) of the last selection into buffer `which` from `at` on; returns their bytes. */
   encode(slots: Uint32Array, start: number, count: number, which: number, at: number): number;
@@ -78,7 +79,7 @@ class KernelEncoder implements PartitionEncoder {
     const { slots, sort } = this.#at;
     const found = views.u32.subarray(slots / 4, slots / 4 + this.#image.rowsOf(partition));
     this.#image.scan(partition, found);
-    kernels.sortSlotsById(slots, found.length, sort);
+    kernels.sortSlotsByHash(slots, found.length, bucketsLog2For(partition, found.length), sort);
     return found;
   }
 
@@ -122,7 +123,9 @@ class PlainEncoder implements PartitionEncoder {
     const { i64 } = this.#bank.views;
     const slots = new Uint32Array(this.#image.rowsOf(partition));
     this.#image.scan(partition, slots);
-    return slots.sort((a, b) => (i64[idWordOf(a)]! < i64[idWordOf(b)]! ? -1 : 1));
+    const bucketsLog2 = bucketsLog2For(partition, slots.length);
+    const places = new Map(Array.from(slots, (slot) => [slot, placeInBuckets(i64[idWordOf(slot)]!, bucketsLog2)]));
+    return slots.sort((a, b) => (places.get(a)! < places.get(b)! ? -1 : 1));
   }
 
   encode(slots: Uint32Array, start: number, count: number, which: number, at: number): number {

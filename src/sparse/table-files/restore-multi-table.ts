@@ -2,15 +2,21 @@
  * @file Restores several tables from one set of files. Tables are not cleared, as in the reference: rows of the files go
  * over what is there. All files are checked before the first row changes.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MonolithError } from '../../base/errors.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
+import { SnappyRecordReader } from '../../io/snappy-record-reader.js';
 import { DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
-import { InflatedRecords } from './inflated-records.js';
 import { META_SUFFIX, readMeta, type TableMeta } from './multi-meta.js';
 import { shardFilesOf } from './restore-table.js';
-import { RowDecoder } from './row-decoder.js';
+import { cutRecord, RowDecoder } from './row-decoder.js';
+import { asTableFile, corruptRecord } from './row-errors.js';
 import type { NamedTable } from './save-multi-table.js';
-import { TableImage } from './stored-table.js';
+import type { TableImage } from './stored-table.js';
+import { tableImageOf } from './table-image-of.js';
+
+/** Records that are passed over between two looks at other work. */
+const SKIPS_PER_TURN = 16384;
 
 export interface RestoredMultiTable {
   /** Rows read, by table. */
@@ -38,7 +44,7 @@ export async function restoreMultiTable(
   base: string,
   { fileSystem: fs = nodeFileSystem }: { readonly fileSystem?: FileSystem } = {},
 ): Promise<RestoredMultiTable> {
-  const images = new Map(tables.map(({ name, table }) => [name, new TableImage(table)]));
+  const images = new Map(tables.map(({ name, table }) => [name, tableImageOf(table)]));
   const files = await shardFilesOf(base, fs);
   const metaFiles = await shardFilesOf(`${base}${META_SUFFIX}`, fs);
   if (files.length !== metaFiles.length) {
@@ -65,20 +71,30 @@ async function takeShard(
   images: ReadonlyMap<string, TableImage>,
   load: boolean,
 ): Promise<void> {
-  const records = await InflatedRecords.open(file);
+  const records = asTableFile(() => new SnappyRecordReader(file));
   try {
     for (const { name, entries } of metas) {
       const image = images.get(name);
-      if (image === undefined) await records.skip(entries);
+      if (image === undefined) await skipRows(records, entries);
       else await takeRows(records, image, entries, load);
     }
-    await records.expectEnd();
+    if (records.peek(1).length > 0 || asTableFile(() => records.fill())) {
+      throw corruptRecord(records, 'payload', 'the metadata tells of fewer records than there are');
+    }
   } finally {
-    await records.close();
+    records.close();
   }
 }
 
-async function takeRows(records: InflatedRecords, image: TableImage, entries: number, load: boolean): Promise<void> {
+/** Passes over records, whose checksums are checked all the same. */
+async function skipRows(records: SnappyRecordReader, entries: number): Promise<void> {
+  for (let left = entries; left > 0; left--) {
+    if (left % SKIPS_PER_TURN === 0) await nextTurn();
+    if (asTableFile(() => records.next()) === null) throw endsEarly(records);
+  }
+}
+
+async function takeRows(records: SnappyRecordReader, image: TableImage, entries: number, load: boolean): Promise<void> {
   const decoder = new RowDecoder(image, load);
   try {
     const { u8 } = decoder.scratch.bank.views;
@@ -87,14 +103,30 @@ async function takeRows(records: InflatedRecords, image: TableImage, entries: nu
     for (let left = entries; left > 0; ) {
       const part = records.peek(roomBytes);
       u8.set(part, room);
-      const { at, count } = decoder.take(room, room + part.length, records.place, left);
+      const { at, count } = decoder.take(
+        room,
+        room + part.length,
+        { file: records.file, record: records.record },
+        left,
+      );
       records.consume(at - room, count);
       left -= count;
-      if (left > 0 && (count === 0 || records.isEmpty)) await records.fill();
+      if (left > 0 && (count === 0 || records.peek(1).length === 0)) {
+        // Blocks are read and decoded on this thread, which others may be waiting for.
+        await nextTurn();
+        if (!asTableFile(() => records.fill())) throw endsEarly(records);
+      }
     }
     decoder.flush();
     if (load) image.raiseMaxUpdateSec(decoder.maxUpdateSec);
   } finally {
     decoder.close();
   }
+}
+
+/** The error of a file that has fewer records than it was said to. */
+function endsEarly(records: SnappyRecordReader): MonolithError {
+  const left = records.peek(Number.POSITIVE_INFINITY);
+  if (left.length > 0) return cutRecord(left.length, left, records);
+  return corruptRecord(records, 'payload', 'Parse entry failed! the file ends early');
 }

@@ -18,7 +18,8 @@ import { BankScratch } from './bank-scratch.js';
 import { checkShard } from './check-shard.js';
 import { ShardLoader } from './shard-loader.js';
 import { ShardThreads } from './shard-threads.js';
-import { type StoredTable, TableImage } from './stored-table.js';
+import type { StoredTable, TableImage } from './stored-table.js';
+import { tableImageOf } from './table-image-of.js';
 
 export interface RestoreTableOptions {
   /** Where files are listed. */
@@ -31,6 +32,8 @@ export interface RestoredTable {
   readonly files: readonly string[];
   /** Rows read; with skipZero, the table may have fewer. */
   readonly rows: number;
+  /** Memory did not hold old and new rows together: all files were checked, then read again into the cleared table. */
+  readonly inPlace: boolean;
 }
 
 /**
@@ -55,7 +58,7 @@ export async function restoreFiles(
   files: readonly string[],
   options: RestoreTableOptions = {},
 ): Promise<RestoredTable> {
-  const image = new TableImage(table);
+  const image = tableImageOf(table);
   const rowsExpected = rowsGuess(image, files);
   const threads = ShardThreads.start(image, files.length, rowsExpected, options.threads);
   let load: Load | null = null;
@@ -64,7 +67,7 @@ export async function restoreFiles(
     load = new Load(image, files, threads, rowsExpected);
     const loaded = await loadBeside(image, load);
     image.raiseMaxUpdateSec(loaded.maxUpdateSec);
-    return { files, rows: loaded.rows };
+    return { files, rows: loaded.rows, inPlace: loaded.inPlace };
   } finally {
     load?.close();
     await threads.close();
@@ -93,7 +96,11 @@ interface LoadedRows {
   readonly maxUpdateSec: number;
 }
 
-async function loadBeside(image: TableImage, load: Load): Promise<LoadedRows> {
+interface ReplacedRows extends LoadedRows {
+  readonly inPlace: boolean;
+}
+
+async function loadBeside(image: TableImage, load: Load): Promise<ReplacedRows> {
   const fresh = FreshPartitions.begin(image);
   if (fresh === null) return loadOver(image, load);
   let loaded: LoadedRows;
@@ -106,16 +113,16 @@ async function loadBeside(image: TableImage, load: Load): Promise<LoadedRows> {
     throw cause;
   }
   fresh.keep();
-  return loaded;
+  return { ...loaded, inPlace: false };
 }
 
 /** Checks everything, then clears and loads. Only the memory can still fail it, and that leaves the table empty. */
-async function loadOver(image: TableImage, load: Load): Promise<LoadedRows> {
+async function loadOver(image: TableImage, load: Load): Promise<ReplacedRows> {
   const { name, isServing } = image;
   for (const file of load.files) await checkShard({ name, isServing, segments: image.table.dumpSegments }, file);
   image.clear();
   try {
-    return await load.run();
+    return { ...(await load.run()), inPlace: true };
   } catch (cause) {
     image.clear();
     throw cause;
@@ -135,7 +142,7 @@ class Load {
     this.#rowsExpected = rowsExpected;
     this.files = files;
     this.#threads = threads;
-    this.#loader = threads.count === 0 ? new ShardLoader(image, true) : null;
+    this.#loader = threads.count === 0 ? new ShardLoader(image, { load: true }) : null;
   }
 
   async run(): Promise<LoadedRows> {

@@ -168,7 +168,7 @@ function firstDamage(bytes: Uint8Array, { file, record: first }: RecordPlace): M
  * The payload of the record that `bytes` begins with; null when it ends later. ML_CKPT_CORRUPT for checksums that do not
  * fit, and for a size beyond `maxBytes`, which no record of these files has.
  */
-export function framedPayload(bytes: Uint8Array, place: RecordPlace, maxBytes: number): Uint8Array | null {
+function framedPayload(bytes: Uint8Array, place: RecordPlace, maxBytes: number): Uint8Array | null {
   if (bytes.length < RECORD_HEADER_BYTES) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   check(view.getUint32(8, true), bytes.subarray(0, 8), 'length', place);

@@ -32,3 +32,16 @@ export function rowError(table: string, { file, record }: RecordPlace, cause: un
 export function readError(file: string, cause: unknown): MonolithError {
   return new MonolithError('ML_CKPT_READ', { file, reason: messageOf(cause) }, { cause });
 }
+
+/** Runs `action`; what a reader of records says is wrong becomes an error of table files. */
+export function asTableFile<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (!(cause instanceof MonolithError)) throw cause;
+    const { file, record, field, reason } = cause.fields;
+    if (cause.code === 'ML_FILE_READ') throw readError(String(file), cause.cause ?? cause);
+    if (cause.code !== 'ML_RECORD') throw cause;
+    throw corruptRecord({ file: String(file), record: Number(record) }, String(field), String(reason), cause);
+  }
+}

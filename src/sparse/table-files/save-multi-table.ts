@@ -15,6 +15,7 @@ import { encodeMeta, META_SUFFIX, type TableMeta } from './multi-meta.js';
 import { checkedShardCount, removeOtherCounts, type SavedTable, within } from './save-table.js';
 import { ShardEncoder, shardRange, writeChunks } from './shard-encoder.js';
 import { type StoredTable, TableImage } from './stored-table.js';
+import { tableImageOf } from './table-image-of.js';
 
 export interface NamedTable {
   readonly name: string;
@@ -44,7 +45,7 @@ export async function saveMultiTable(
   base: string,
   { nshards, fileSystem: fs = nodeFileSystem }: SaveMultiTableOptions = {},
 ): Promise<SavedMultiTable> {
-  const sorted = byName(tables).map(({ name, table }) => ({ name, table: new TableImage(table).table }));
+  const sorted = byName(tables).map(({ name, table }) => ({ name, table: tableImageOf(table).table }));
   const expireDays = sorted.find(({ table }) => table.expireDays !== null)?.table.expireDays ?? null;
   const images = sorted.map(({ name, table }) => ({ name, image: new TableImage({ ...fields(table), expireDays }) }));
   const total = images.reduce((sum, { image }) => sum + image.size, 0);

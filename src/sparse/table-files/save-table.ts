@@ -13,7 +13,8 @@ import type { HashTable } from '../hash-table.js';
 import { shardRange } from './shard-encoder.js';
 import { ShardThreads } from './shard-threads.js';
 import { type WrittenShard, writeShard } from './shard-writer.js';
-import { type StoredTable, TableImage } from './stored-table.js';
+import type { StoredTable } from './stored-table.js';
+import { tableImageOf } from './table-image-of.js';
 
 /** Shards are numbered with five digits. */
 const SHARDS_MAX = 99999;
@@ -53,7 +54,7 @@ export async function saveTable(
   options: SaveTableOptions = {},
 ): Promise<SavedTable> {
   const { fileSystem: fs = nodeFileSystem, nshards } = options;
-  const image = new TableImage(table);
+  const image = tableImageOf(table);
   const { size } = image;
   const shardCount = checkedShardCount(size, nshards, base);
   const staged = new StagedFiles(fs, shardTemporaryName);

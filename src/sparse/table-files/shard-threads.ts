@@ -13,8 +13,8 @@ import type { WriteShardOptions, WrittenShard } from './shard-writer.js';
 import type { StoredTable, TableImage } from './stored-table.js';
 import type { TableFilesService } from './table-files-service.js';
 
-/** Below this many rows one thread is as fast. */
-const ROWS_MIN = 500_000;
+/** Below this many rows one thread is as fast: starting two costs what it takes to restore about as many. */
+const ROWS_MIN = 1_000_000;
 /** As the reference's savers. */
 const TIMEOUT_MS = 60 * 60_000;
 

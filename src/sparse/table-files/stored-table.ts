@@ -14,12 +14,11 @@ import {
   PARTITIONS,
   ROW_REMOVED,
   SLOT_ROW_BYTES,
+  slotLimit,
   TABLE,
   TABLE_FLAG,
 } from '../../memory/table-layout.js';
 import type { TableBank, TableMemory } from '../../runtime/table-memory.js';
-import { HashTable } from '../hash-table.js';
-import { expireDays } from '../table-removal.js';
 
 export interface StoredTable {
   readonly name: string;
@@ -37,20 +36,6 @@ export interface StoredTable {
 /** Small indexes grow quickly enough by themselves. */
 const RESERVE_ROWS_MIN = 256;
 
-/** What a hash table is in files. */
-export function storedTable(table: HashTable): StoredTable {
-  const { name, memory, addresses, plan, config } = table;
-  const { skipZeroEmbedding, slotExpireTimeConfig } = config.instance.tableConfig;
-  return {
-    name,
-    memory,
-    addresses,
-    dumpSegments: plan.dump,
-    skipZero: skipZeroEmbedding === true,
-    expireDays: slotExpireTimeConfig === undefined ? null : expireDays(config.instance.tableConfig),
-  };
-}
-
 /** The table as its words tell it. */
 export class TableImage {
   readonly table: StoredTable;
@@ -60,8 +45,7 @@ export class TableImage {
   readonly rowBytes: number;
   readonly isServing: boolean;
 
-  constructor(given: StoredTable | HashTable) {
-    const table = given instanceof HashTable ? storedTable(given) : given;
+  constructor(table: StoredTable) {
     this.table = table;
     this.name = table.name;
     const words = this.#words(0);
@@ -175,4 +159,11 @@ export class TableImage {
 /** Where the id of a slot is, counted in i64: slots are 4 bytes apart, ids 8. */
 export function idWordOf(slot: number): number {
   return (slot + (slot % BUCKET_BYTES)) / 8;
+}
+
+/** Logarithm of the buckets that the index of a partition grows to with this many rows; files are in their order. */
+export function bucketsLog2For(partition: number, rows: number): number {
+  let log2 = 0;
+  while (slotLimit(partition, 2 ** log2) < rows) log2++;
+  return log2;
 }

@@ -35,7 +35,7 @@ t.test('rows of every optimizer survive, whatever the number of files and banks'
     t.equal(files.length, 1 + (index % 4));
     const copy = await TestTable.create({ segments, banks: 1 + ((index + 1) % 3) });
     copy.put(sampleRows(50, segments, 1000));
-    t.same(await restoreTable(copy, base), { files, rows: 300 });
+    t.same(await restoreTable(copy, base), { files, rows: 300, inPlace: false });
     t.same(copy.rows(), table.rows(), optimizer);
     t.equal(copy.image.maxUpdateSec, 1_700_000_299);
   }
@@ -238,8 +238,21 @@ t.test('a restore replaces a table that fills more than half of its memory', asy
   await saveTable(saved, base, quick);
   const table = await TestTable.create({ segments: ADAGRAD, budgetBytes: 6 << 18 });
   table.put(sampleRows(9000, ADAGRAD, 9999));
-  await restoreTable(table, base);
+  const before = table.rows();
+  const file = `${base}-00000-of-00001`;
+  const intact = readFileSync(file);
+  // The last record is damaged: only a check of all files, before the old rows go, keeps them.
+  const damaged = Buffer.from(intact);
+  damaged[damaged.length - 9]! ^= 1;
+  writeFileSync(file, damaged);
+  await t.rejects(restoreTable(table, base), { code: 'ML_CKPT_CORRUPT', fields: { file, record: 8999 } });
+  t.same(table.rows(), before);
+  writeFileSync(file, intact);
+  t.equal((await restoreTable(table, base)).inPlace, true, 'old and new rows do not fit together');
   t.same(table.rows(), saved.rows());
+  const roomy = await TestTable.create({ segments: ADAGRAD });
+  roomy.put(sampleRows(9000, ADAGRAD, 9999));
+  t.equal((await restoreTable(roomy, base)).inPlace, false);
   // Nothing is left for buffers, and it can be saved all the same.
   const bank = table.memory.banks[0]!;
   for (let bytes = 1 << 19; bytes >= 64; bytes /= 2) while (bank.kernels.heapAlloc(bank.heap, bytes) !== 0);

@@ -1,0 +1,45 @@
+/** @file The blocks of a table in all banks: made together, given back together. */
+import { BAD_GRADIENTS, WHEN_FULL } from '../memory/table-layout.js';
+import type { TableMemory } from '../runtime/table-memory.js';
+import { keepsIdsOut } from './step-gate.js';
+import { checkChoice } from './table-checks.js';
+import type { TableConfig } from './table-config.js';
+import { type BankTable, freeControl, writeControl } from './table-control.js';
+import { freeOverflow, writeOverflow } from './table-full.js';
+import { claimName, releaseName } from './table-names.js';
+import type { TableOptions } from './table-options.js';
+import { planTable } from './table-plan.js';
+import { clearTables, expireDays } from './table-removal.js';
+
+/** An empty table in each bank. ML_TABLE_NAME when the memory has one of that name; nothing is taken by one that fails. */
+export function makeTables(memory: TableMemory, config: TableConfig, options: TableOptions): readonly BankTable[] {
+  const plan = planTable(config);
+  const { seed = 0, badGradients = 'fail', whenFull = 'fail', filter } = options;
+  const days = expireDays(config.instance.tableConfig);
+  checkChoice('badGradients', badGradients, Object.keys(BAD_GRADIENTS));
+  checkChoice('whenFull', whenFull, WHEN_FULL);
+  claimName(memory, config.name);
+  const made: BankTable[] = [];
+  try {
+    for (const bank of memory.banks) {
+      const table = { bank, address: writeControl(bank, config.name, plan, { seed, badGradients }) };
+      made.push(table);
+      writeOverflow(table, config.name, plan, whenFull, days, keepsIdsOut(filter));
+    }
+  } catch (cause) {
+    freeTables(memory, config, made);
+    throw cause;
+  }
+  return made;
+}
+
+/** Gives back all memory of a table, and its name. */
+export function freeTables(memory: TableMemory, config: TableConfig, tables: readonly BankTable[]): void {
+  const plan = planTable(config);
+  clearTables(config.name, tables);
+  for (const table of tables) {
+    freeOverflow(table, plan);
+    freeControl(table, plan);
+  }
+  releaseName(memory, config.name);
+}

@@ -1,0 +1,66 @@
+/**
+ * @file Evicts expired rows while training, of the tables whose configs ask for it (§2.5): between steps, when no thread is
+ * at a table.
+ */
+import { performance } from 'node:perf_hooks';
+import type { Session } from '../../runtime/session.js';
+import { TABLES } from '../../sparse/embedding-ops.js';
+import { HashTable } from '../../sparse/hash-table.js';
+import { PeriodicEviction } from '../../sparse/periodic-eviction.js';
+import type { TableConfig } from '../../sparse/table-config.js';
+import type { RunContext, TrainHook } from '../hook.js';
+
+const POLL_MS = 10_000;
+const EVERY_HOURS = 240;
+/** Steps without a pause: a poll may come this much late, which is nothing beside hours. */
+const QUIET_STEPS = 1000;
+
+export interface EvictionOptions {
+  /** Unix seconds; the wall clock unless told. */
+  readonly nowSec?: () => number;
+  readonly pollMs?: number;
+  readonly onEvicted?: (table: string, rows: number) => void;
+}
+
+export class EvictionHook implements TrainHook {
+  readonly #options: EvictionOptions;
+  #evictions: readonly { readonly name: string; readonly eviction: PeriodicEviction }[] = [];
+  #polledMs = 0;
+
+  constructor(options: EvictionOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Starts the clocks: the first eviction is due when the hours of the table have gone by. */
+  afterCreateSession(session: Session): void {
+    const { nowSec } = this.#options;
+    const configs = session.graph.getCollection<TableConfig>(TABLES);
+    this.#evictions = configs.flatMap((config) => {
+      const { enableFeatureEviction, featureEvictEveryNHours: everyHours = EVERY_HOURS } = config.instance.tableConfig;
+      if (enableFeatureEviction !== true) return [];
+      const table = HashTable.of(session, config);
+      const eviction = new PeriodicEviction(table, { everyHours, ...(nowSec && { nowSec }) });
+      return [{ name: config.name, eviction }];
+    });
+    this.#poll();
+  }
+
+  /** Without tables to look after, steps never pause for this hook. */
+  quietSteps(): number {
+    return this.#evictions.length === 0 ? Number.POSITIVE_INFINITY : QUIET_STEPS;
+  }
+
+  /** Told of several steps at once, it polls at the first of them: all have run by then. */
+  afterRun(_context: RunContext): void {
+    const { pollMs = POLL_MS } = this.#options;
+    if (this.#evictions.length > 0 && performance.now() - this.#polledMs >= pollMs) this.#poll();
+  }
+
+  #poll(): void {
+    this.#polledMs = performance.now();
+    for (const { name, eviction } of this.#evictions) {
+      const rows = eviction.poll();
+      if (rows > 0) this.#options.onEvicted?.(name, rows);
+    }
+  }
+}
