@@ -10,7 +10,7 @@ import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { shardCountOf, shardFileName } from '../../io/shard-files.js';
 import { StagedFiles } from '../../io/staged-files.js';
 import type { HashTable } from '../hash-table.js';
-import { shardRange } from './shard-encoder.js';
+import { changedTable, shardRange } from './shard-encoder.js';
 import { ShardThreads } from './shard-threads.js';
 import { type WrittenShard, writeShard } from './shard-writer.js';
 import type { StoredTable } from './stored-table.js';
@@ -75,6 +75,7 @@ export async function saveTable(
     written = await threads.each(shards, ({ file, path, range }, thread) =>
       within(file, () => thread?.writeShard(range, path, options) ?? writeShard(image, range, path, fs, options)),
     );
+    if (image.size !== size) throw changedTable(base);
     await staged.publish();
   } catch (cause) {
     throw await cleanUp(writeError(base, cause), () => staged.rollBack());

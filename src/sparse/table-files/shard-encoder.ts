@@ -36,6 +36,12 @@ export function shardRange(count: number, shard: number, shardCount: number): Ro
   return { begin, end: begin + each + (shard < rest ? 1 : 0) };
 }
 
+/** The error of a save during which rows came or went. */
+export function changedTable(file: string): MonolithError {
+  const reason = 'the table was changed while it was saved';
+  return new MonolithError('ML_CKPT_WRITE', { file, reason }, { hint: 'await the save first' });
+}
+
 export class ShardEncoder {
   /** Records made so far. */
   count = 0;
@@ -44,6 +50,8 @@ export class ShardEncoder {
   readonly #bufferBytes: number;
   readonly #expire: boolean;
   readonly #encoders = new Map<number, PartitionEncoder>();
+  /** Index and rows of each partition when the save began. */
+  readonly #begun: readonly { readonly index: number; readonly rows: number }[];
 
   constructor(image: TableImage, range: RowRange, options: ShardOptions = {}) {
     if (image.isServing) throw new MonolithError('ML_TABLE_SERVING', { operation: 'Save' });
@@ -51,6 +59,7 @@ export class ShardEncoder {
     this.#range = range;
     this.#bufferBytes = options.bufferBytes ?? BUFFER_BYTES;
     this.#expire = options.expire ?? true;
+    this.#begun = Array.from({ length: PARTITIONS }, (_, p) => ({ index: image.indexOf(p), rows: image.rowsOf(p) }));
   }
 
   /**
@@ -68,11 +77,13 @@ export class ShardEncoder {
         used = 0;
       }
       current = encoder;
+      this.#refuseChanged(partition);
       const slots = this.#kept(encoder.select(partition).subarray(from, to), partition);
       for (let start = 0; start < slots.length; ) {
         const room = Math.floor((encoder.bufferBytes - used) / encoder.maxRecordBytes);
         if (room === 0) {
           yield encoder.bytes(which, used);
+          this.#refuseChanged(partition);
           which ^= 1;
           used = 0;
           continue;
@@ -90,6 +101,13 @@ export class ShardEncoder {
   close(): void {
     for (const encoder of this.#encoders.values()) encoder.close();
     this.#encoders.clear();
+  }
+
+  /** Others ran while the last buffer was written: slots of an index that has moved since are no slots any more. */
+  #refuseChanged(partition: number): void {
+    const { index, rows } = this.#begun[partition]!;
+    if (this.#image.indexOf(partition) === index && this.#image.rowsOf(partition) === rows) return;
+    throw changedTable(this.#image.name);
   }
 
   /** Partitions that have rows of the range, and which of them. */
