@@ -164,7 +164,7 @@ function bankSize(counts: readonly number[], rowBytes: number, bank: number, ban
 
 /**
  * Rows of each partition when a hash spreads them: the quantiles of the normal distribution that 64 counts come near
- * to. The sum is `rows`.
+ * to, in an order that has nothing to do with the shares at which partitions grow. The sum is `rows`.
  */
 export function spreadRows(rows: number): number[] {
   const mean = rows / PARTITIONS;
@@ -172,11 +172,18 @@ export function spreadRows(rows: number): number[] {
   let given = 0;
   let exact = 0;
   return Array.from({ length: PARTITIONS }, (_, p) => {
-    exact += Math.max(0, mean + deviation * normalQuantile((p + 0.5) / PARTITIONS));
+    exact += Math.max(0, mean + deviation * normalQuantile((rankOf(p) + 0.5) / PARTITIONS));
     const count = p === PARTITIONS - 1 ? rows - given : Math.min(rows - given, Math.round(exact) - given);
     given += count;
     return count;
   });
+}
+
+/** The bits of a partition's number, the other way round. */
+function rankOf(partition: number): number {
+  let rank = 0;
+  for (let bit = 1; bit < PARTITIONS; bit *= 2) rank = rank * 2 + (partition & bit ? 1 : 0);
+  return rank;
 }
 
 /** Tukey's approximation; good to 1 in 100 where it is used. */
