@@ -93,6 +93,11 @@ export const BUCKET_SLOTS = 4;
 /** Slots are addresses of a row word less this many bytes. */
 export const SLOT_ROW_BYTES = 32;
 export const SLOT_TIME_BYTES = 48;
+/** Where the id of a slot is, counted in i64: slots are 4 bytes apart, ids 8. */
+export function idWordOf(slot: number): number {
+  return (slot + (slot % BUCKET_BYTES)) / 8;
+}
+
 /** Row words other than addresses; ROW_SUMMING is added to an address while its time is that of a gradient sum. */
 export const ROW_FREE = 0;
 export const ROW_REMOVED = 1;

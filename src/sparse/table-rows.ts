@@ -10,6 +10,7 @@ import { withLock } from '../memory/lock.js';
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
+  idWordOf,
   PARTITION,
   PARTITIONS,
   PARTITIONS_LOG2,
@@ -33,16 +34,11 @@ export interface TableRowView {
 const ID_FIELD_BYTES = 9;
 const RESTORE_CHUNK = 1024;
 
-/** Where the id of a slot is, counted in i64: slots are 4 bytes apart, ids 8. */
-function idWord(slot: number): number {
-  return (2 * slot - Math.floor(slot / BUCKET_BYTES) * BUCKET_BYTES) / 8;
-}
-
 function rowAt({ bank }: BankTable, plan: TablePlan, slot: number): TableRowView {
   const { u32, i64, f32 } = bank.views;
   const row = u32[(slot + SLOT_ROW_BYTES) / 4]! / 4;
   return {
-    id: i64[idWord(slot)]!,
+    id: i64[idWordOf(slot)]!,
     lastUpdateSec: u32[(slot + SLOT_TIME_BYTES) / 4]!,
     weights: f32.subarray(row, row + plan.dim),
     state: f32.subarray(row + plan.dim, row + plan.dim + plan.stateFloats),
@@ -56,7 +52,7 @@ export function* sortedRows(tables: readonly BankTable[], plan: TablePlan): Gene
     let least: { list: (typeof lists)[number]; id: bigint } | undefined;
     for (const list of lists) {
       if (list.next === list.slots.length) continue;
-      const id = list.table.bank.views.i64[idWord(list.slots[list.next]!)]!;
+      const id = list.table.bank.views.i64[idWordOf(list.slots[list.next]!)]!;
       if (least === undefined || id < least.id) least = { list, id };
     }
     if (least === undefined) return;
@@ -81,7 +77,7 @@ function sortedSlots(table: BankTable): Uint32Array {
       }
     }
   }
-  return slots.sort((a, b) => (i64[idWord(a)]! < i64[idWord(b)]! ? -1 : 1));
+  return slots.sort((a, b) => (i64[idWordOf(a)]! < i64[idWordOf(b)]! ? -1 : 1));
 }
 
 /** Reads rows as serialized EntryDumps without their ids. */

@@ -12,11 +12,10 @@ import {
   DECODE_PROGRESS,
   DUMP_SCRATCH_BYTES,
 } from '../../src/memory/dump-layout.js';
-import { PARTITIONS } from '../../src/memory/table-layout.js';
+import { idWordOf, PARTITIONS } from '../../src/memory/table-layout.js';
 import * as reference from '../../src/runtime/reference/dump.js';
 import { BankScratch } from '../../src/sparse/table-files/bank-scratch.js';
 import { writeDumpPlan } from '../../src/sparse/table-files/dump-plan.js';
-import { idWordOf } from '../../src/sparse/table-files/stored-table.js';
 import { type Row, TestTable } from '../sparse/table-files/fixture.js';
 import { KernelHarness } from './harness.js';
 import { runPair } from './pair.js';

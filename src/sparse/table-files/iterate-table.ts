@@ -9,6 +9,7 @@ import { EntryDumpCodec } from '../../io/entry-dump.js';
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
+  idWordOf,
   PARTITIONS,
   ROW_REMOVED,
   SLOT_ROW_BYTES,
@@ -16,7 +17,7 @@ import {
 } from '../../memory/table-layout.js';
 import type { HashTable } from '../hash-table.js';
 import { shardRange } from './shard-encoder.js';
-import { idWordOf, type StoredTable, type TableImage } from './stored-table.js';
+import type { StoredTable, TableImage } from './stored-table.js';
 import { tableImageOf } from './table-image-of.js';
 
 /** As the reference: no limit that a table could reach. */

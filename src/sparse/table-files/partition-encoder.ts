@@ -8,11 +8,11 @@ import { EntryDumpCodec } from '../../io/entry-dump.js';
 import { frameRecord, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { DUMP_SCRATCH_BYTES, DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
 import { placeInBuckets } from '../../memory/hash.js';
-import { SLOT_ROW_BYTES, SLOT_TIME_BYTES, sortScratchBytes } from '../../memory/table-layout.js';
+import { idWordOf, SLOT_ROW_BYTES, SLOT_TIME_BYTES, sortScratchBytes } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/table-memory.js';
 import { BankScratch } from './bank-scratch.js';
 import { writeDumpPlan } from './dump-plan.js';
-import { bucketsLog2For, idWordOf, type TableImage } from './stored-table.js';
+import { bucketsLog2For, type TableImage } from './stored-table.js';
 
 export interface PartitionEncoder {
   readonly maxRecordBytes: number;

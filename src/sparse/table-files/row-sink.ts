@@ -9,17 +9,9 @@ import type { EntryRow } from '../../io/entry-dump.js';
 import { DUMP_SCRATCH_BYTES } from '../../memory/dump-layout.js';
 import { mix64BigInt } from '../../memory/hash.js';
 import { PARTITIONS, PARTITIONS_LOG2, SLOT_TIME_BYTES } from '../../memory/table-layout.js';
+import { isZeroRow } from '../linalg.js';
 import { BankScratch } from './bank-scratch.js';
 import type { TableImage } from './stored-table.js';
-
-const EPSILON = 1.1920929e-7;
-const SMALLEST_NORMAL = 1.17549435e-38;
-
-/** The reference's test of floats that count as zero. */
-function isAlmostZero(x: number): boolean {
-  const size = Math.abs(x);
-  return size <= 2 * EPSILON * size || size < SMALLEST_NORMAL;
-}
 
 /** Memory for rows on their way into one bank. */
 interface Lane {
@@ -176,10 +168,7 @@ export class RowSink {
     let kept = 0;
     for (let i = 0; i < count; i++) {
       const row = lane.rows / 4 + i * words;
-      let square = 0;
-      for (let c = 0; c < this.#image.dim; c++)
-        square = Math.fround(square + Math.fround(f32[row + c]! * f32[row + c]!));
-      if (isAlmostZero(square)) continue;
+      if (isZeroRow(f32.subarray(row, row + this.#image.dim))) continue;
       i64[lane.ids / 8 + kept] = i64[lane.ids / 8 + i]!;
       u32[lane.times / 4 + kept] = u32[lane.times / 4 + i]!;
       u32.copyWithin(lane.rows / 4 + kept * words, row, row + words);

@@ -6,10 +6,10 @@
  * restore fills indexes from their begin to their end instead of at random.
  */
 import { MonolithError } from '../../base/errors.js';
-import { PARTITIONS, SLOT_TIME_BYTES } from '../../memory/table-layout.js';
+import { idWordOf, PARTITIONS, SLOT_TIME_BYTES } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/table-memory.js';
 import { type PartitionEncoder, partitionEncoder } from './partition-encoder.js';
-import { idWordOf, type TableImage } from './stored-table.js';
+import type { TableImage } from './stored-table.js';
 
 /** Large enough that a write is worth its call, small enough to stay near the processor. */
 export const BUFFER_BYTES = 2 << 20;

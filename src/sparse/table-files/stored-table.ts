@@ -156,11 +156,6 @@ export class TableImage {
   }
 }
 
-/** Where the id of a slot is, counted in i64: slots are 4 bytes apart, ids 8. */
-export function idWordOf(slot: number): number {
-  return (slot + (slot % BUCKET_BYTES)) / 8;
-}
-
 /** Logarithm of the buckets that the index of a partition grows to with this many rows; files are in their order. */
 export function bucketsLog2For(partition: number, rows: number): number {
   let log2 = 0;

@@ -4,6 +4,7 @@ import { mix64BigInt } from '../../../src/memory/hash.js';
 import { OPTIMIZER_NUMBER, PARAMETER_BLOCK } from '../../../src/memory/optimizer-layout.js';
 import {
   INITIALIZER,
+  idWordOf,
   PARTITION_BYTES,
   PARTITIONS,
   PARTITIONS_LOG2,
@@ -17,7 +18,7 @@ import {
   tableBytes,
 } from '../../../src/memory/table-layout.js';
 import { TableMemory } from '../../../src/runtime/table-memory.js';
-import { idWordOf, type StoredTable, TableImage } from '../../../src/sparse/table-files/stored-table.js';
+import { type StoredTable, TableImage } from '../../../src/sparse/table-files/stored-table.js';
 
 export interface Row {
   readonly id: bigint;
