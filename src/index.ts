@@ -33,7 +33,6 @@ export {
 } from './feature/feature-slot.js';
 export type { FidColumn, FidColumns } from './feature/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from './feature/partitioned-hash-table.js';
-
 // Graph: what a model is built of, and its gradients.
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
@@ -49,20 +48,30 @@ export {
   VARIABLES,
   variable,
 } from './graph/ops/state.js';
-
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
-
 // Batches as values: what a schema says and a feed holds.
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
 export type { WhenFull } from './memory/table-layout.js';
-
 // Metrics.
 export { auc } from './metrics/auc.js';
 export { type Evaluation, evaluate } from './metrics/evaluate.js';
-
 // Dense optimizers: one step of variables from their gradients.
 export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
+// CUDA: the driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for.
+export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';
+export { CudaDriver, type CudaDriverOptions } from './runtime/cuda/driver.js';
+export type { CudaDevice } from './runtime/cuda/native.js';
+export type {
+  Extent,
+  KernelArgument,
+  LaunchOptions,
+  PreparedLaunch,
+  PtxKernel,
+  PtxModule,
+} from './runtime/cuda/ptx-module.js';
+export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/cuda/simulator.js';
+export type { CudaEvent, CudaStream } from './runtime/cuda/stream.js';
 
 // Session: runs programs of a graph on a pool of threads.
 export type { FeedMap } from './runtime/feed-writer.js';

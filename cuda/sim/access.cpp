@@ -41,7 +41,7 @@ std::string hex(u64 value) {
 
 void checkAligned(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, const u64* addresses) {
   u64 low = 0;
-  for (u32 l : lanesOf(mask)) low |= addresses[l];
+  forLanes(mask, [&](u32 l) { low |= addresses[l]; });
   if ((low & (bytes - 1)) == 0) return;
   for (u32 l : lanesOf(mask)) {
     if ((addresses[l] & (bytes - 1)) == 0) continue;
@@ -54,11 +54,7 @@ bool allInside(const Allocation* allocation, u32 mask, u32 bytes, const u64* add
   if (!allocation || allocation->high - allocation->low < bytes) return false;
   u64 low = allocation->low, span = allocation->high - bytes - low;
   bool inside = true;
-  if (mask == FULL_MASK) {
-    for (u32 l = 0; l < LANES; ++l) inside &= addresses[l] - low <= span;
-  } else {
-    for (u32 l : lanesOf(mask)) inside &= addresses[l] - low <= span;
-  }
+  forLanes(mask, [&](u32 l) { inside &= addresses[l] - low <= span; });
   return inside;
 }
 
@@ -90,26 +86,52 @@ void resolveGlobal(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access
   if (warp.engine->controls.counters) countGlobal(warp.kernel->counters, addresses, mask, bytes, access);
 }
 
-u8* sharedLane(Warp& warp, const Instruction& i, u32 lane, u64 address, u32 bytes, Access access) {
-  Block& block = *warp.block;
-  u64 size = block.shared.size();
-  if (address > size || address + bytes > size) {
-    badAddress(warp, i, lane, address, bytes, access, "the block has " + std::to_string(size) + " bytes of shared memory");
+void checkSharedBounds(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, const u64* addresses) {
+  u64 size = warp.block->shared.size();
+  bool outside = size < bytes;
+  if (!outside) forLanes(mask, [&](u32 l) { outside |= addresses[l] > size - bytes; });
+  if (!outside) return;
+  for (u32 l : lanesOf(mask)) {
+    if (addresses[l] <= size && addresses[l] + bytes <= size) continue;
+    badAddress(warp, i, l, addresses[l], bytes, access, "the block has " + std::to_string(size) + " bytes of shared memory");
   }
-  if (warp.engine->controls.checkUninitialized) {
-    u8* bits = block.sharedBits.data() + (address >> 3);
-    u32 want = bytes >= 8 ? 0xff : ((1u << bytes) - 1) << (address & 7);
-    bool written = (bits[0] & want) == want && (bytes < 16 || bits[1] == 0xff);
-    if (!written && access != Access::Store) unwritten(warp, i, lane, address, bytes, "shared");
-    if (!written) bits[0] |= static_cast<u8>(want), bits[bytes == 16] |= static_cast<u8>(want);
+}
+
+/** Loads need bytes that were written; stores say that they are. Aligned accesses have their bits in one or two bytes. */
+void checkSharedWritten(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, const u64* addresses) {
+  u8* all = warp.block->sharedBits.data();
+  u32 shape = bytes >= 8 ? 0xff : (1u << bytes) - 1;
+  bool second = bytes == 16;
+  if (access == Access::Store) {
+    forLanes(mask, [&](u32 l) {
+      u8* bits = all + (addresses[l] >> 3);
+      u8 want = static_cast<u8>(shape << (addresses[l] & 7));
+      bits[0] |= want, bits[second] |= want;
+    });
+    return;
   }
-  return block.shared.data() + address;
+  u32 missing = 0;
+  forLanes(mask, [&](u32 l) {
+    const u8* bits = all + (addresses[l] >> 3);
+    u32 want = shape << (addresses[l] & 7);
+    missing |= (~bits[0] & want) | (~bits[second] & want);
+  });
+  if (!missing) return;
+  for (u32 l : lanesOf(mask)) {
+    const u8* bits = all + (addresses[l] >> 3);
+    u32 want = shape << (addresses[l] & 7);
+    if ((~bits[0] & want) | (~bits[second] & want)) unwritten(warp, i, l, addresses[l], bytes, "shared");
+  }
 }
 
 void resolveShared(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, u8** hosts, const u64* addresses) {
-  for (u32 l : lanesOf(mask)) hosts[l] = sharedLane(warp, i, l, addresses[l], bytes, access);
-  if (warp.engine->controls.counters) countShared(warp.kernel->counters, addresses, mask, bytes);
-  if (warp.engine->controls.checkRaces && access != Access::Store && !i.isVolatile) checkShared(warp, i, mask, bytes, addresses, access);
+  const Controls& controls = warp.engine->controls;
+  checkSharedBounds(warp, i, mask, bytes, access, addresses);
+  if (controls.checkUninitialized) checkSharedWritten(warp, i, mask, bytes, access, addresses);
+  u8* base = warp.block->shared.data();
+  forLanes(mask, [&](u32 l) { hosts[l] = base + addresses[l]; });
+  if (controls.counters) countShared(warp.kernel->counters, addresses, mask, bytes);
+  if (controls.checkRaces && access != Access::Store && !i.isVolatile) checkShared(warp, i, mask, bytes, addresses, access);
 }
 
 u8* localLane(Warp& warp, const Instruction& i, u32 lane, u64 address, u32 bytes, Access access) {

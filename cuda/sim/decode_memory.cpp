@@ -15,13 +15,11 @@ template <class MEMORY, class REG, int N> void load(Warp& warp, const Instructio
   resolve(warp, i, mask, sizeof(MEMORY) * N, Access::Load, hosts, addresses);
   REG* d[N];
   for (int k = 0; k < N; ++k) d[k] = warp.reg<REG>(i.d[k]);
-  auto lane = [&](u32 l) {
+  forLanes(mask, [&](u32 l) {
     MEMORY values[N];
     std::memcpy(values, hosts[l], sizeof values);
     for (int k = 0; k < N; ++k) d[k][l] = static_cast<REG>(values[k]);
-  };
-  if (mask == FULL_MASK) for (u32 l = 0; l < LANES; ++l) lane(l);
-  else for (u32 l : lanesOf(mask)) lane(l);
+  });
 }
 
 template <class MEMORY, class REG, int N> void store(Warp& warp, const Instruction& i, u32 mask) {
@@ -37,11 +35,14 @@ template <class MEMORY, class REG, int N> void store(Warp& warp, const Instructi
     std::memcpy(to, out, sizeof out);
   };
   if (warp.engine->controls.checkRaces && !i.isVolatile && i.space != Space::Local) {
-    u8 fresh[LANES * 16];
-    for (u32 l : lanesOf(mask)) values(l, fresh + l * 16);
-    checkStore(warp, i, mask, bytes, addresses, hosts, fresh);
+    Suspicion suspicions[LANES];
+    for (u32 l : lanesOf(noteStores(warp, i, mask, bytes, addresses, suspicions))) {
+      u8 fresh[bytes];
+      values(l, fresh);
+      if (std::memcmp(fresh, hosts[l], bytes) != 0) reportStore(warp, i, l, suspicions[l]);
+    }
   }
-  for (u32 l : lanesOf(mask)) values(l, hosts[l]);
+  forLanes(mask, [&](u32 l) { values(l, hosts[l]); });
 }
 
 template <class MEMORY, class SMEMORY, class REG, int N> Handler pickOne(bool isLoad, bool isSigned) {

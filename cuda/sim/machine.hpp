@@ -36,6 +36,7 @@ struct Warp {
 
 /** Who touched a word of shared memory since the last barrier. */
 struct SharedWord {
+  static constexpr u16 MANY = 0xffff;
   u32 writeEpoch = 0, readEpoch = 0;
   u32 readers = 0;  // a bit for each warp
   u16 writer = 0;
@@ -109,10 +110,17 @@ std::string placeOf(const Warp& warp, const Instruction& instruction, u32 lane);
 enum class Access : u8 { Load, Store, Atomic };
 void resolve(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, Access access, u8** hosts, u64* addresses);
 
-/** Checks a store against what other warps and blocks did; `fresh` are the bytes about to be written, 16 per lane. */
-void checkStore(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, const u64* addresses, u8* const* hosts,
-                const u8* fresh);
-/** Checks a load or an atomic operation on shared memory. */
+/** A store that collides with another unless both write the same bytes. */
+struct Suspicion {
+  enum Kind : u8 { WriteAfterWrite, WriteAfterRead, OtherBlock } kind = OtherBlock;
+  u64 place = 0;  // the word of shared memory; the block that wrote before
+  int line = 0;   // of the other access, in shared memory
+};
+/** Notes a store for the race checks and returns the lanes that collide, each with its suspicion. */
+u32 noteStores(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, const u64* addresses, Suspicion* suspicions);
+/** Throws what a colliding store is. */
+[[noreturn]] void reportStore(Warp& warp, const Instruction& instruction, u32 lane, const Suspicion& suspicion);
+/** Notes and checks a load of or an atomic operation on shared memory. */
 void checkShared(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, const u64* addresses, Access access);
 
 /** Adds an access to the counters. */
@@ -132,5 +140,11 @@ struct LaneRange {
   Iterator end() const { return {0}; }
 };
 inline LaneRange lanesOf(u32 mask) { return {mask}; }
+
+/** Calls `body(lane)` for each lane of `mask`; whole warps, the common case, by a loop the compiler can unroll. */
+template <class F> inline void forLanes(u32 mask, F body) {
+  if (mask == FULL_MASK) for (u32 l = 0; l < LANES; ++l) body(l);
+  else for (u32 l : lanesOf(mask)) body(l);
+}
 
 }  // namespace ptxsim
