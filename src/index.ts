@@ -37,9 +37,18 @@ export { PartitionedHashTable, type PartitionedLookup } from './feature/partitio
 // Graph: what a model is built of, and its gradients.
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { fmPairs } from './graph/ops/fm.js';
+export { gatherInner } from './graph/ops/gather-inner.js';
+export { groupDot, scaleGroups } from './graph/ops/groups.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
+export { cin, type FfmKind, ffm } from './graph/ops/pairs.js';
+export { broadcastInner, maxInner, meanInner, sumInner } from './graph/ops/reduce-inner.js';
+export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
+export { concatInner, reshape, sliceInner, splitInner, stack, transposeInner, unstack } from './graph/ops/shape.js';
+export { addShared, mulShared } from './graph/ops/shared.js';
+export { type SoftmaxOptions, softmax } from './graph/ops/softmax.js';
 export {
   constant,
   globalStep,
@@ -50,6 +59,7 @@ export {
   VARIABLES,
   variable,
 } from './graph/ops/state.js';
+export { topK } from './graph/ops/top-k.js';
 
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
