@@ -37,8 +37,29 @@ export { PartitionedHashTable, type PartitionedLookup } from './feature/partitio
 // Graph: what a model is built of, and its gradients.
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export {
+  type GeluOptions,
+  gelu,
+  leakyRelu,
+  prelu,
+  scaleColumns,
+  silu,
+  softplus,
+  swish,
+} from './graph/ops/activations.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
+export type { LossOptions } from './graph/ops/loss-options.js';
+export {
+  type FocalOptions,
+  focalLoss,
+  hingeLoss,
+  softmaxCrossEntropyWithLogits,
+  sparseSoftmaxCrossEntropyWithLogits,
+  squaredError,
+  weightedCrossEntropyWithLogits,
+} from './graph/ops/losses.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
+export { l2Normalize, layerNorm } from './graph/ops/norms.js';
 export {
   constant,
   globalStep,

@@ -22,6 +22,7 @@ import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } 
 import { Placement } from './placement.js';
 import './lower/layers.js';
 import './lower/math.js';
+import './lower/rows.js';
 import './lower/state.js';
 
 /**
