@@ -64,6 +64,7 @@ export { PartitionedHashTable, type PartitionedLookup } from './feature/partitio
 export { addToCollections, getCollection } from './graph/collections.js';
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export { fmPairs } from './graph/ops/fm.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
 export {
