@@ -27,6 +27,7 @@ import './lower/layers.js';
 import './lower/math.js';
 import './lower/pairs.js';
 import './lower/shape.js';
+import './lower/rows.js';
 import './lower/state.js';
 
 /**
