@@ -96,6 +96,35 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 51: sparse.countInverseU32(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
     case 52: return <i32>tableAdmit(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
     case 53: return tableTouch(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
+    case 80: dense.geluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 81: dense.geluGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 82: dense.geluTanhF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 83: dense.geluTanhGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 84: dense.swishF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 85: dense.swishGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 86: dense.softplusF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 87: dense.softplusGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 88: dense.leakyReluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6)); return 0;
+    case 89: dense.leakyReluGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), f(o, r, 8), u(o, r, 9)); return 0;
+    case 90: dense.preluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 91: dense.preluGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 92: dense.preluSlopeGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 93: dense.scaleColumnsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 94: dense.layerNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), f(o, r, 9)); return 0;
+    case 95: dense.layerNormGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10)); return 0;
+    case 96: dense.layerNormGainGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 97: dense.l2NormalizeF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6)); return 0;
+    case 98: dense.l2NormalizeGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), f(o, r, 8), u(o, r, 9)); return 0;
+    case 99: dense.weightedBceF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7), f(o, r, 8)); return 0;
+    case 100: dense.weightedBceGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), f(o, r, 9), f(o, r, 10), u(o, r, 11)); return 0;
+    case 101: dense.hingeF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 102: dense.hingeGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 103: dense.focalF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7), f(o, r, 8), f(o, r, 9)); return 0;
+    case 104: dense.focalGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), f(o, r, 9), f(o, r, 10), f(o, r, 11), u(o, r, 12)); return 0;
+    case 105: dense.softmaxLossF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 106: dense.softmaxLossGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11)); return 0;
+    case 110: dense.fmPairsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 111: dense.fmPairsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
     default: return STATUS_KERNEL;
   }
 }

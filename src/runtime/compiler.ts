@@ -20,8 +20,10 @@ import {
 import type { RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { Placement } from './placement.js';
+import './lower/fm.js';
 import './lower/layers.js';
 import './lower/math.js';
+import './lower/rows.js';
 import './lower/state.js';
 
 /**
