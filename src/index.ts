@@ -38,6 +38,7 @@ export { PartitionedHashTable, type PartitionedLookup } from './feature/partitio
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
+export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
 export {
   constant,
