@@ -4,6 +4,7 @@
 // caller.
 export * from "./dense/activation";
 export * from "./dense/elementwise";
+export * from "./dense/fm";
 export * from "./dense/gemm";
 export * from "./dense/loss";
 export { applyAdagradF32, applyFtrlF32, applySgdF32 } from "./dense/optimizers";

@@ -92,6 +92,8 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 51: sparse.countInverseU32(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
     case 52: return <i32>tableAdmit(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
     case 53: return tableTouch(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
+    case 110: dense.fmPairsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 111: dense.fmPairsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
     default: return STATUS_KERNEL;
   }
 }

@@ -25,6 +25,7 @@ import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } 
 import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import './lower/batch-sum.js';
+import './lower/fm.js';
 import './lower/layers.js';
 import './lower/math.js';
 import './lower/state.js';

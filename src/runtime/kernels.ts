@@ -77,6 +77,13 @@ export const KERNEL = {
     'uuuuuuuu',
     'ids that got a step go to a set of touched pairs; result: how many',
   ),
+  fmPairsF32: kernel(
+    110,
+    'fmPairsF32',
+    'uuuuuuuu',
+    'out[r] (+)= sum of the dot products of all pairs of fields of x[r]',
+  ),
+  fmPairsGradF32: kernel(111, 'fmPairsGradF32', 'uuuuuuuuuu', 'gradient of fmPairsF32'),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;

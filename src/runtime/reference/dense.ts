@@ -5,6 +5,7 @@
  */
 export * from './dense/activation.js';
 export * from './dense/elementwise.js';
+export * from './dense/fm.js';
 export * from './dense/gemm.js';
 export * from './dense/loss.js';
 export * from './dense/optimizers.js';
