@@ -28,6 +28,7 @@ import './lower/batch-sum.js';
 import './lower/fm.js';
 import './lower/layers.js';
 import './lower/math.js';
+import './lower/rows.js';
 import './lower/state.js';
 
 /**
