@@ -75,6 +75,7 @@ export {
   swish,
 } from './graph/ops/activations.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
+export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';

@@ -8,6 +8,7 @@ import type { Op, OpDef, Tensor } from '../graph/graph.js';
 import { AddN, AssembleColumns } from '../graph/ops/math.js';
 import { Reshape } from '../graph/ops/shape.js';
 import { accumulating, strided } from './lowering.js';
+import { accumulates, isStrided } from './lowerings.js';
 
 export interface Place {
   readonly into: Tensor;
@@ -37,6 +38,9 @@ export class Placement {
       if (made === undefined || !accumulating.has(made.op.def)) continue;
       for (const view of views) this.#places.set(view, { into: op.output, column: 0 });
       this.#sums.set(made, op.output);
+      if (!movable(term) || !accumulates(term.op.def)) continue;
+      this.#places.set(term, { into: op.output, column: 0 });
+      this.#sums.set(term, op.output);
     }
   }
 
@@ -49,6 +53,9 @@ export class Placement {
       const def = views.at(-1)?.op.def;
       if (def === undefined || overlaps(part) || !(strided.has(def) || def === (AddN as OpDef<unknown>))) continue;
       for (const view of views) this.#places.set(view, { into: op.output, column: part.start });
+      const { def } = part.tensor.op;
+      if (!movable(part.tensor) || overlaps(part) || !(isStrided(def) || def === (AddN as OpDef<unknown>))) continue;
+      this.#places.set(part.tensor, { into: op.output, column: part.start });
     }
   }
 
