@@ -64,9 +64,30 @@ export { PartitionedHashTable, type PartitionedLookup } from './feature/partitio
 export { addToCollections, getCollection } from './graph/collections.js';
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export {
+  type GeluOptions,
+  gelu,
+  leakyRelu,
+  prelu,
+  scaleColumns,
+  silu,
+  softplus,
+  swish,
+} from './graph/ops/activations.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
+export type { LossOptions } from './graph/ops/loss-options.js';
+export {
+  type FocalOptions,
+  focalLoss,
+  hingeLoss,
+  softmaxCrossEntropyWithLogits,
+  sparseSoftmaxCrossEntropyWithLogits,
+  squaredError,
+  weightedCrossEntropyWithLogits,
+} from './graph/ops/losses.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
+export { l2Normalize, layerNorm } from './graph/ops/norms.js';
 export {
   constant,
   globalStep,

@@ -23,6 +23,7 @@ import { Placement } from './placement.js';
 import './lower/fm.js';
 import './lower/layers.js';
 import './lower/math.js';
+import './lower/rows.js';
 import './lower/state.js';
 
 /**
