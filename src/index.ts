@@ -74,6 +74,7 @@ export {
   softplus,
   swish,
 } from './graph/ops/activations.js';
+export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export type { LossOptions } from './graph/ops/loss-options.js';
