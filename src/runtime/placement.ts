@@ -7,7 +7,6 @@
 import type { Op, OpDef, Tensor } from '../graph/graph.js';
 import { AddN, AssembleColumns } from '../graph/ops/math.js';
 import { Reshape } from '../graph/ops/shape.js';
-import { accumulating, strided } from './lowering.js';
 import { accumulates, isStrided } from './lowerings.js';
 
 export interface Place {
@@ -35,12 +34,9 @@ export class Placement {
     for (const term of op.inputs) {
       const views = viewsOf(term, movable);
       const made = views.at(-1);
-      if (made === undefined || !accumulating.has(made.op.def)) continue;
+      if (made === undefined || !accumulates(made.op.def)) continue;
       for (const view of views) this.#places.set(view, { into: op.output, column: 0 });
       this.#sums.set(made, op.output);
-      if (!movable(term) || !accumulates(term.op.def)) continue;
-      this.#places.set(term, { into: op.output, column: 0 });
-      this.#sums.set(term, op.output);
     }
   }
 
@@ -51,11 +47,8 @@ export class Placement {
     for (const part of parts) {
       const views = viewsOf(part.tensor, movable);
       const def = views.at(-1)?.op.def;
-      if (def === undefined || overlaps(part) || !(strided.has(def) || def === (AddN as OpDef<unknown>))) continue;
+      if (def === undefined || overlaps(part) || !(isStrided(def) || def === (AddN as OpDef<unknown>))) continue;
       for (const view of views) this.#places.set(view, { into: op.output, column: part.start });
-      const { def } = part.tensor.op;
-      if (!movable(part.tensor) || overlaps(part) || !(isStrided(def) || def === (AddN as OpDef<unknown>))) continue;
-      this.#places.set(part.tensor, { into: op.output, column: part.start });
     }
   }
 
