@@ -121,7 +121,13 @@ export type { WhenFull } from './memory/table-layout.js';
 
 // Metrics.
 export { auc } from './metrics/auc.js';
-export { type Evaluation, evaluate } from './metrics/evaluate.js';
+export { type BucketCounts, BucketedAuc, ThresholdAuc } from './metrics/bucketed-auc.js';
+export { createMetric, type MetricName } from './metrics/create-metric.js';
+export { type EvaluateOptions, type Evaluation, evaluate } from './metrics/evaluate.js';
+export { Auc } from './metrics/exact-auc.js';
+export { GroupedAuc, NdcgAtK, RecallAtK } from './metrics/grouped.js';
+export { Accuracy, Calibration, LogLoss, MeanAbsoluteError, RootMeanSquaredError } from './metrics/means.js';
+export type { GroupKeys, Metric } from './metrics/metric.js';
 
 // Dense optimizers: one step of variables from their gradients.
 export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
