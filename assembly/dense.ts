@@ -3,6 +3,8 @@
 // may be the very operand it is computed from (same pointer, same stride); any other overlap is a mistake of the
 // caller.
 export * from "./dense/activation";
+export * from "./dense/auc";
+export * from "./dense/broadcast";
 export * from "./dense/elementwise";
 export * from "./dense/fm";
 export * from "./dense/gemm";
@@ -15,3 +17,4 @@ export * from "./dense/reduce";
 export * from "./dense/rows";
 export * from "./dense/smooth";
 export * from "./dense/softmax-loss";
+export * from "./dense/whole";

@@ -75,6 +75,7 @@ export {
   swish,
 } from './graph/ops/activations.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export type { LossOptions } from './graph/ops/loss-options.js';

@@ -136,6 +136,22 @@ export const KERNEL = {
     'out[r] (+)= sum of the dot products of all pairs of fields of x[r]',
   ),
   fmPairsGradF32: kernel(111, 'fmPairsGradF32', 'uuuuuuuuuu', 'gradient of fmPairsF32'),
+  sumSquaresF64: kernel(60, 'sumSquaresF64', 'uuuu', 'dst[i] = sum of squares of the i-th grain of floats, as f64'),
+  rootOfSumF32: kernel(61, 'rootOfSumF32', 'uuu', 'dst[0] = square root of the sum of f64'),
+  clipToNormF32: kernel(62, 'clipToNormF32', 'uuuuf', 'dst = src, scaled down when norm[0] is above the limit'),
+  binaryF32: kernel(63, 'binaryF32', 'uuuuuuuuuuu', 'dst = a op b, where rows and elements of either may repeat'),
+  unaryF32: kernel(64, 'unaryF32', 'uuuuuuu', 'y = op x'),
+  sumColumnsF32: kernel(65, 'sumColumnsF32', 'uuuuuuf', 'out[r] = factor * sum of row r'),
+  maxColumnsF32: kernel(66, 'maxColumnsF32', 'uuuuuu', 'out[r] = largest of row r'),
+  broadcastF32: kernel(67, 'broadcastF32', 'uuuuuuufu', 'dst (+)= factor * src, of which rows and elements may repeat'),
+  inbatchAucF32: kernel(
+    68,
+    'inbatchAucF32',
+    'uuuuuu',
+    'dst[0] = sum over pairs of the batch of log sigmoid of positive less negative',
+  ),
+  inbatchAucGradF32: kernel(69, 'inbatchAucGradF32', 'uuuuuufuuu', 'dst (+)= gradient of inbatchAucF32 times grad[0]'),
+  maxRowsF32: kernel(70, 'maxRowsF32', 'uuuuu', 'dst[c] = largest of column c'),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;

@@ -4,6 +4,8 @@
  * Same names and arguments, after a first `m: Views`. Bit-equal to the WASM kernels except where exp and log enter.
  */
 export * from './dense/activation.js';
+export * from './dense/auc.js';
+export * from './dense/broadcast.js';
 export * from './dense/elementwise.js';
 export * from './dense/fm.js';
 export * from './dense/gemm.js';
@@ -16,3 +18,4 @@ export * from './dense/reduce.js';
 export * from './dense/rows.js';
 export * from './dense/smooth.js';
 export * from './dense/softmax-loss.js';
+export * from './dense/whole.js';
