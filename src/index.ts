@@ -76,6 +76,7 @@ export {
 } from './graph/ops/activations.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
