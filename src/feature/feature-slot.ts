@@ -7,6 +7,7 @@
 import { MonolithError } from '../base/errors.js';
 import type { Op, Tensor } from '../graph/graph.js';
 import { columns } from '../graph/ops/math.js';
+import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
 import { SLOT_COUNT } from '../memory/filter-layout.js';
 import { needsFilter } from '../sparse/admission-filter.js';
 import type {
@@ -204,8 +205,8 @@ export class FeatureFactory {
     return slot;
   }
 
-  createFeatureColumn(slot: FeatureSlot, ids: Tensor): FeatureColumn {
-    return new FeatureColumn(this, slot, ids);
+  createFeatureColumn(slot: FeatureSlot, ids: Ids): FeatureColumn {
+    return new FeatureColumn(this, slot, tensorOfIds(ids));
   }
 
   assertOpen(name: string): void {

@@ -6,6 +6,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
+import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS, TIME_UNKNOWN } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
@@ -30,12 +31,12 @@ export const EmbeddingLookup: OpDef<{ readonly table: TableConfig }> = {
 };
 
 /** Sum of the embeddings of each example's ids: `[batch, dim]`. Absent ids count as zeros and are not inserted. */
-export function embeddingLookup(ids: Tensor, table: TableConfig, name?: string): Tensor {
+export function embeddingLookup(ids: Ids, table: TableConfig, name?: string): Tensor {
   const { graph } = ids;
   const known = graph.getCollection<TableConfig>(TABLES).find(({ name }) => name === table.name);
   if (known === undefined) graph.addToCollection(TABLES, table);
   else if (known !== table) throw misfit(table.name, 'another table has this name: use one config object for both');
-  return graph.add(EmbeddingLookup, [ids], { table }, name ?? `embedding/${ids.op.name}`).output;
+  return graph.add(EmbeddingLookup, [tensorOfIds(ids)], { table }, name ?? `embedding/${ids.op.name}`).output;
 }
 
 export interface EmbeddingUpdateAttrs {
