@@ -88,6 +88,7 @@ export {
 } from './graph/ops/activations.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
@@ -147,10 +148,18 @@ export type { GroupKeys, Metric } from './metrics/metric.js';
 export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
 
 // Session: runs programs of a graph on a pool of threads.
-export type { FeedMap } from './runtime/feed-writer.js';
+export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
+export { createKernelPacker } from './runtime/kernel-packer.js';
 export type { BackendName } from './runtime/pool/protocol.js';
-export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
+export {
+  type Feeds,
+  type Fetch,
+  type Fetched,
+  type FetchTree,
+  Session,
+  type SessionOptions,
+} from './runtime/session.js';
 export {
   TableMemory,
   type TableMemoryHandle,
@@ -266,14 +275,17 @@ export { TouchedPairSet, type TouchedPairs } from './sparse/touched-pair-set.js'
 export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
-export { NestedTensors } from './tensor/nested.js';
+export { copyNested } from './tensor/copy-nested.js';
+export { type LeafKinds, NestedTensors } from './tensor/nested.js';
 export { RaggedTensor } from './tensor/ragged-tensor.js';
 export { fusedValueRowids, normalizeMergedSplit } from './tensor/ragged-utils.js';
-export { StaticReshapeNBuilder, staticReshapeN } from './tensor/static-reshape.js';
+export { type PartialShape, StaticReshapeNBuilder, staticReshape } from './tensor/static-reshape.js';
 export { type DType, Tensor as DenseTensor } from './tensor/tensor.js';
+export { TensorPacking, type TensorPlaceholder } from './tensor/tensor-packing.js';
 export {
   maybeSqueeze3dTensor,
   mergeDicts,
+  type Packer,
   packTensors,
   packTypedKeyedTensors,
   splitTensorsWithType,
