@@ -239,6 +239,7 @@ export {
   withStochasticRounding,
 } from './sparse/optimizers.js';
 export { PeriodicEviction, type PeriodicEvictionOptions } from './sparse/periodic-eviction.js';
+export type { Pooling } from './sparse/pooling.js';
 export {
   defineTable,
   generateTestHashTableConfig,
