@@ -67,6 +67,7 @@ export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradie
 // Session: runs programs of a graph on a pool of threads.
 export type { FeedMap } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
+export type { KernelVariant } from './runtime/kernel-variants.js';
 export type { BackendName } from './runtime/pool/protocol.js';
 export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
 export {
