@@ -4,8 +4,14 @@
 // caller.
 export * from "./dense/activation";
 export * from "./dense/elementwise";
+export * from "./dense/fm";
 export * from "./dense/gemm";
+export * from "./dense/leaky";
+export * from "./dense/logit-losses";
 export * from "./dense/loss";
+export * from "./dense/norm";
 export { applyAdagradF32, applyFtrlF32, applySgdF32 } from "./dense/optimizers";
 export * from "./dense/reduce";
 export * from "./dense/rows";
+export * from "./dense/smooth";
+export * from "./dense/softmax-loss";

@@ -5,7 +5,8 @@
  * then builds nothing.
  */
 import { MonolithError } from '../base/errors.js';
-import { type Op, Tensor } from '../graph/graph.js';
+import { type Op, type OpDef, Tensor } from '../graph/graph.js';
+import { Variable } from '../graph/ops/state.js';
 import { BATCH_POINTERS, type BatchSchema } from '../memory/batch.js';
 import {
   BINDING_DENSE,
@@ -16,12 +17,18 @@ import {
   COMMAND_CAPACITY,
   CONTEXT,
   CONTEXT_BYTES,
+  STAGE_SLICES,
+  STAGE_THREADS,
 } from '../memory/control-layout.js';
 import type { RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { Placement } from './placement.js';
+import { Schedule } from './schedule.js';
+import './lower/batch-sum.js';
+import './lower/fm.js';
 import './lower/layers.js';
 import './lower/math.js';
+import './lower/rows.js';
 import './lower/state.js';
 
 /**
@@ -52,27 +59,24 @@ export interface CompileTarget extends CompileEnvironment {
 export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]): Program {
   const ops = executionOrder(fetches);
   const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
-  const context = new LoweringContext(target, ops, new Placement(ops, fetched));
-  for (const op of ops) context.lower(op);
-  context.checkPhases();
+  const schedule = new Schedule(ops);
+  const context = new LoweringContext(target, schedule, new Placement(ops, fetched));
+  for (const op of schedule.order) context.lower(op);
 
   const { views, arena, plan } = target;
   const feeds = [...context.feeds.values()];
   const bindings = writeBindings(target, context, feeds);
-  const sliceCode = context.slice.writeCode(views, arena, 'slice code');
-  const threadCode = context.thread.writeCode(views, arena, 'thread code');
   const sliceRegisters = context.slice.writeRegisters(views, arena, plan.slices, 'slice registers');
   const threadRegisters = context.thread.writeRegisters(views, arena, plan.threads, 'thread registers');
 
   const captured = new Map([...fetched].filter(isBatchScalar).map((tensor, index) => [tensor, index]));
+  const stages = writeStages(target, context, [...captured.keys()]);
   const captures = writeCaptures(target, context, [...captured.keys()]);
   const contexts = arena.alloc(CONTEXT_BYTES * plan.threads, 'step contexts');
   for (let thread = 0; thread < plan.threads; thread++) {
     const words: Record<keyof typeof CONTEXT, number> = {
-      sliceCode: sliceCode.begin,
-      sliceCodeEnd: sliceCode.end,
-      threadCode: threadCode.begin,
-      threadCodeEnd: threadCode.end,
+      stages: stages.begin,
+      stagesEnd: stages.end,
       sliceRegisters: sliceRegisters.begin,
       sliceRegistersStride: sliceRegisters.stride,
       sliceBegin: Math.floor((plan.slices * thread) / plan.threads),
@@ -83,8 +87,6 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
       threads: plan.threads,
       trace: target.traceRings[thread] ?? 0,
       traceBarrier: target.traceNames.id('wait at barrier', 'wait'),
-      traceSlices: target.traceNames.id('forward and backward', 'phase'),
-      traceUpdate: target.traceNames.id('update', 'phase'),
       bindings,
       failedAt: 0,
       failedDetail: 0,
@@ -133,7 +135,31 @@ export function pointerWords(schema: BatchSchema): Map<string, { index: number; 
 
 /** A number per batch, such as the loss. */
 function isBatchScalar(tensor: Tensor): boolean {
-  return tensor.spec.partial === true && tensor.spec.shape.length === 0;
+  return tensor.spec.shape.length === 0 && tensor.op.def !== (Variable as OpDef<unknown>);
+}
+
+/** Writes the code of all stages and the list of stages. */
+function writeStages(target: CompileTarget, context: LoweringContext, captured: readonly Tensor[]) {
+  const { views, arena, traceNames } = target;
+  const slices = context.slice.writeCode(views, arena, 'slice code');
+  const threads = context.thread.writeCode(views, arena, 'thread code');
+  const last = Math.max(0, ...threads.map(({ stage }) => stage));
+  const stages = [
+    ...slices.map((list) => ({ ...list, kind: STAGE_SLICES, name: 'forward and backward' })),
+    ...threads.map((list) => ({
+      ...list,
+      kind: STAGE_THREADS,
+      name: list.stage === last ? 'update' : 'sum over the batch',
+    })),
+  ].sort((a, b) => a.stage - b.stage);
+  // A number that the last stage makes is captured by another thread than made it: an empty stage brings a barrier.
+  if (captured.some((tensor) => context.storage(tensor).kind === 'global') && stages.at(-1)?.kind === STAGE_THREADS) {
+    stages.push({ kind: STAGE_SLICES, stage: last + 1, begin: 0, end: 0, name: 'capture' });
+  }
+  const words = stages.flatMap(({ kind, begin, end, name }) => [kind, begin, end, traceNames.id(name, 'phase')]);
+  const begin = arena.alloc(words.length * 4, 'stages');
+  views.u32.set(words, begin / 4);
+  return { begin, end: begin + words.length * 4 };
 }
 
 function writeCaptures(target: CompileTarget, context: LoweringContext, tensors: readonly Tensor[]) {
@@ -143,7 +169,9 @@ function writeCaptures(target: CompileTarget, context: LoweringContext, tensors:
   const base = arena.alloc(commandBytes * COMMAND_CAPACITY, 'captured scalars');
   const pairs = tensors.flatMap((tensor) => {
     const storage = context.storage(tensor);
-    return storage.kind === 'partial' ? [storage.base, storage.sliceBytes] : [];
+    if (storage.kind === 'slice' || storage.kind === 'feed') throw new Error(`${tensor.name} is no scalar`);
+    if (storage.kind === 'copies') return [storage.base + context.threadOf(0) * storage.threadBytes, 0];
+    return [storage.base, storage.kind === 'global' ? 0 : storage.sliceBytes];
   });
   const at = arena.alloc((CAPTURES_HEADER_WORDS + pairs.length) * 4, 'captures');
   views.u32.set([tensors.length, base, commandBytes, 0, ...pairs], at / 4);

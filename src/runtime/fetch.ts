@@ -23,7 +23,9 @@ export function readFetch(
 ): FetchValue {
   if (!(fetch instanceof Tensor)) return undefined;
   const capture = program.captured.get(fetch);
-  if (capture !== undefined) return readCapture(session, program, capture, command);
+  if (capture !== undefined) {
+    return readCapture(session, program, capture, { command, slices: fetch.spec.partial ? session.plan.slices : 1 });
+  }
   if (fetch.op.def === (Variable as OpDef<unknown>)) {
     const values = session.readVariable(fetch.op.name).slice();
     return values instanceof Float32Array ? shaped(fetch, values) : values;
@@ -43,6 +45,7 @@ export function readFetch(
     }
     case 'global':
     case 'replicated':
+    case 'copies':
       return shaped(fetch, f32.slice(storage.base / 4, storage.base / 4 + storage.count));
     case 'slice': {
       const { slices } = session.plan;
@@ -73,11 +76,15 @@ export function readFetch(
   }
 }
 
-/** Slices in order, in f32 as the dense update sums them. */
-function readCapture(session: Session, program: Program, capture: number, command: number): number {
+/** Slices in order, in f32 as the dense update sums them; of what all slices have alike, the first one's. */
+function readCapture(
+  session: Session,
+  program: Program,
+  capture: number,
+  { command, slices }: { command: number; slices: number },
+): number {
   const { base, commandBytes } = program.captures;
-  const { slices } = session.plan;
-  const place = (base + (command & (COMMAND_CAPACITY - 1)) * commandBytes) / 4 + capture * slices;
+  const place = (base + (command & (COMMAND_CAPACITY - 1)) * commandBytes) / 4 + capture * session.plan.slices;
   let sum = 0;
   for (let slice = 0; slice < slices; slice++) sum = Math.fround(sum + session.views.f32[place + slice]!);
   return sum;

@@ -6,7 +6,7 @@
  */
 import type { Op, OpDef, Tensor } from '../graph/graph.js';
 import { AddN, AssembleColumns } from '../graph/ops/math.js';
-import { accumulating, strided } from './lowering.js';
+import { accumulates, isStrided } from './lowerings.js';
 
 export interface Place {
   readonly into: Tensor;
@@ -31,7 +31,7 @@ export class Placement {
 
   #placeTerms(op: Op, movable: (tensor: Tensor) => boolean): void {
     for (const term of op.inputs) {
-      if (!movable(term) || !accumulating.has(term.op.def)) continue;
+      if (!movable(term) || !accumulates(term.op.def)) continue;
       this.#places.set(term, { into: op.output, column: 0 });
       this.#sums.set(term, op.output);
     }
@@ -43,7 +43,7 @@ export class Placement {
       parts.some((b) => a !== b && a.start < b.start + b.tensor.columns && b.start < a.start + a.tensor.columns);
     for (const part of parts) {
       const { def } = part.tensor.op;
-      if (!movable(part.tensor) || overlaps(part) || !(strided.has(def) || def === (AddN as OpDef<unknown>))) continue;
+      if (!movable(part.tensor) || overlaps(part) || !(isStrided(def) || def === (AddN as OpDef<unknown>))) continue;
       this.#places.set(part.tensor, { into: op.output, column: part.start });
     }
   }

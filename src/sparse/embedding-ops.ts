@@ -230,75 +230,79 @@ registerLowering(
   { strided: true },
 );
 
-registerLowering(EmbeddingUpdate, (op, context) => {
-  const { table: config, lookups } = op.attrs;
-  const group = groupOf(context, config);
-  const { slice, thread, plan } = context;
-  const { dim } = group.table;
-  if (group.table.plan.serving)
-    throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
-  const strideFloats = Math.ceil(dim / 4) * 4;
-  const sums = context.perSlice(group.capacity * strideFloats * 4, 'gradient sums');
-  const [dimRegister, stride] = [slice.constant(dim), slice.constant(strideFloats)];
-  context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, group.count, dimRegister]);
-  lookups.forEach((lookup, index) => {
-    const grad = context.matrix(op.inputs[index]!);
-    const { inverse, ragged } = group.features.get(lookup)!;
-    context.emit(KERNEL.scatterAddF32, [
-      grad.pointer,
-      grad.stride,
-      inverse,
-      ragged.splits,
-      context.rows,
-      dimRegister,
-      sums.pointer,
-      stride,
-    ]);
-  });
+registerLowering(
+  EmbeddingUpdate,
+  (op, context) => {
+    const { table: config, lookups } = op.attrs;
+    const group = groupOf(context, config);
+    const { slice, thread, plan } = context;
+    const { dim } = group.table;
+    if (group.table.plan.serving)
+      throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
+    const strideFloats = Math.ceil(dim / 4) * 4;
+    const sums = context.perSlice(group.capacity * strideFloats * 4, 'gradient sums');
+    const [dimRegister, stride] = [slice.constant(dim), slice.constant(strideFloats)];
+    context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, group.count, dimRegister]);
+    lookups.forEach((lookup, index) => {
+      const grad = context.matrix(op.inputs[index]!);
+      const { inverse, ragged } = group.features.get(lookup)!;
+      context.emit(KERNEL.scatterAddF32, [
+        grad.pointer,
+        grad.stride,
+        inverse,
+        ragged.splits,
+        context.rows,
+        dimRegister,
+        sums.pointer,
+        stride,
+      ]);
+    });
 
-  const { order, offsets } = group.owners!;
-  const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
-  for (let s = 0; s < plan.slices; s++) {
-    const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
-    const words = [
-      ...[group.ids, order, offsets, group.rows, sums].map(at),
-      strideFloats,
-      at(group.slots),
-      at(group.counts),
-    ];
-    context.environment.views.u32.set(words, (records + s * APPLY_SLICE_BYTES) / 4);
-  }
-  const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
-  const [first, end] = [thread.each(share), thread.each((index) => share(index + 1))];
-  if (group.banked !== undefined) {
-    group.banked.apply(first, end, records);
-    return;
-  }
-  const tableRegister = thread.constant(group.table.address);
-  const updates = [tableRegister, first, end, thread.constant(records), thread.constant(plan.slices)];
-  const { filter, touched } = group.gate;
-  if (filter !== undefined) {
-    const addresses = [thread.constant(filter.pointer), thread.constant(filter.thresholds)];
-    context.emitThread(KERNEL.tableAdmit, [...updates, ...addresses]);
-  }
-  const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
-  const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
-  context.emitThread(
-    KERNEL.tableApply,
-    [...updates, thread.each((index) => merged + index * mergedBytes), thread.constant(TIME_UNKNOWN)],
-    { checked: true },
-  );
-  if (touched === undefined) return;
-  const bufferBytes = Math.ceil((TOUCHED_SCRATCH_BYTES + group.capacity * 8) / 64) * 64;
-  const buffers = context.alloc(bufferBytes * plan.threads, 'touched ids');
-  context.emitThread(
-    KERNEL.tableTouch,
-    [
-      ...updates,
-      thread.constant(touched.pointer),
-      thread.constant(touched.tableIndex),
-      thread.each((index) => buffers + index * bufferBytes),
-    ],
-    { checked: true },
-  );
-});
+    const { order, offsets } = group.owners!;
+    const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
+    for (let s = 0; s < plan.slices; s++) {
+      const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
+      const words = [
+        ...[group.ids, order, offsets, group.rows, sums].map(at),
+        strideFloats,
+        at(group.slots),
+        at(group.counts),
+      ];
+      context.environment.views.u32.set(words, (records + s * APPLY_SLICE_BYTES) / 4);
+    }
+    const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
+    const [first, end] = [thread.each(share), thread.each((index) => share(index + 1))];
+    if (group.banked !== undefined) {
+      group.banked.apply(first, end, records);
+      return;
+    }
+    const tableRegister = thread.constant(group.table.address);
+    const updates = [tableRegister, first, end, thread.constant(records), thread.constant(plan.slices)];
+    const { filter, touched } = group.gate;
+    if (filter !== undefined) {
+      const addresses = [thread.constant(filter.pointer), thread.constant(filter.thresholds)];
+      context.emitThread(KERNEL.tableAdmit, [...updates, ...addresses]);
+    }
+    const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
+    const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
+    context.emitThread(
+      KERNEL.tableApply,
+      [...updates, thread.each((index) => merged + index * mergedBytes), thread.constant(TIME_UNKNOWN)],
+      { checked: true },
+    );
+    if (touched === undefined) return;
+    const bufferBytes = Math.ceil((TOUCHED_SCRATCH_BYTES + group.capacity * 8) / 64) * 64;
+    const buffers = context.alloc(bufferBytes * plan.threads, 'touched ids');
+    context.emitThread(
+      KERNEL.tableTouch,
+      [
+        ...updates,
+        thread.constant(touched.pointer),
+        thread.constant(touched.tableIndex),
+        thread.each((index) => buffers + index * bufferBytes),
+      ],
+      { checked: true },
+    );
+  },
+  { phase: { runs: 'update', slicesFirst: true } },
+);

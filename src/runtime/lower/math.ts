@@ -48,15 +48,19 @@ registerLowering(
   { accumulates: true },
 );
 
-registerLowering(Columns, (op, context) => {
-  const storage = context.storage(op.inputs[0]!);
-  const { start, end } = op.attrs;
-  if (storage.kind === 'slice') {
-    context.setStorage(op.output, { ...storage, base: storage.base + start * 4, columns: end - start });
-  } else if (storage.kind === 'feed') {
-    context.setStorage(op.output, { ...storage, offset: storage.offset + start * 4, columns: end - start });
-  } else throw misfit(op.name, 'only per-example tensors have columns');
-});
+registerLowering(
+  Columns,
+  (op, context) => {
+    const storage = context.storage(op.inputs[0]!);
+    const { start, end } = op.attrs;
+    if (storage.kind === 'slice') {
+      context.setStorage(op.output, { ...storage, base: storage.base + start * 4, columns: end - start });
+    } else if (storage.kind === 'feed') {
+      context.setStorage(op.output, { ...storage, offset: storage.offset + start * 4, columns: end - start });
+    } else throw misfit(op.name, 'only per-example tensors have columns');
+  },
+  { phase: { runs: 'nothing' } },
+);
 
 registerLowering(
   AssembleColumns,

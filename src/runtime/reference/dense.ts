@@ -5,8 +5,14 @@
  */
 export * from './dense/activation.js';
 export * from './dense/elementwise.js';
+export * from './dense/fm.js';
 export * from './dense/gemm.js';
+export * from './dense/leaky.js';
+export * from './dense/logit-losses.js';
 export * from './dense/loss.js';
+export * from './dense/norm.js';
 export * from './dense/optimizers.js';
 export * from './dense/reduce.js';
 export * from './dense/rows.js';
+export * from './dense/smooth.js';
+export * from './dense/softmax-loss.js';
