@@ -74,8 +74,12 @@ export {
   softplus,
   swish,
 } from './graph/ops/activations.js';
+export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
 export { fmPairs } from './graph/ops/fm.js';
+export { gatherInner } from './graph/ops/gather-inner.js';
+export { groupDot, scaleGroups } from './graph/ops/groups.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export type { LossOptions } from './graph/ops/loss-options.js';
 export {
@@ -89,6 +93,12 @@ export {
 } from './graph/ops/losses.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
 export { l2Normalize, layerNorm } from './graph/ops/norms.js';
+export { cin, type FfmKind, ffm } from './graph/ops/pairs.js';
+export { broadcastInner, maxInner, meanInner, sumInner } from './graph/ops/reduce-inner.js';
+export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
+export { concatInner, reshape, sliceInner, splitInner, stack, transposeInner, unstack } from './graph/ops/shape.js';
+export { addShared, mulShared } from './graph/ops/shared.js';
+export { type SoftmaxOptions, softmax } from './graph/ops/softmax.js';
 export {
   constant,
   globalStep,
@@ -99,6 +109,7 @@ export {
   VARIABLES,
   variable,
 } from './graph/ops/state.js';
+export { topK } from './graph/ops/top-k.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
 
@@ -111,17 +122,31 @@ export type { WhenFull } from './memory/table-layout.js';
 
 // Metrics.
 export { auc } from './metrics/auc.js';
-export { type Evaluation, evaluate } from './metrics/evaluate.js';
+export { type BucketCounts, BucketedAuc, ThresholdAuc } from './metrics/bucketed-auc.js';
+export { createMetric, type MetricName } from './metrics/create-metric.js';
+export { type EvaluateOptions, type Evaluation, evaluate } from './metrics/evaluate.js';
+export { Auc } from './metrics/exact-auc.js';
+export { GroupedAuc, NdcgAtK, RecallAtK } from './metrics/grouped.js';
+export { Accuracy, Calibration, LogLoss, MeanAbsoluteError, RootMeanSquaredError } from './metrics/means.js';
+export type { GroupKeys, Metric } from './metrics/metric.js';
 
 // Dense optimizers: one step of variables from their gradients.
 export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
 
 // Session: runs programs of a graph on a pool of threads.
-export type { FeedMap } from './runtime/feed-writer.js';
+export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
+export { createKernelPacker } from './runtime/kernel-packer.js';
 export type { KernelVariant } from './runtime/kernel-variants.js';
 export type { BackendName } from './runtime/pool/protocol.js';
-export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
+export {
+  type Feeds,
+  type Fetch,
+  type Fetched,
+  type FetchTree,
+  Session,
+  type SessionOptions,
+} from './runtime/session.js';
 export {
   TableMemory,
   type TableMemoryHandle,
@@ -237,14 +262,17 @@ export { TouchedPairSet, type TouchedPairs } from './sparse/touched-pair-set.js'
 export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
-export { NestedTensors } from './tensor/nested.js';
+export { copyNested } from './tensor/copy-nested.js';
+export { type LeafKinds, NestedTensors } from './tensor/nested.js';
 export { RaggedTensor } from './tensor/ragged-tensor.js';
 export { fusedValueRowids, normalizeMergedSplit } from './tensor/ragged-utils.js';
-export { StaticReshapeNBuilder, staticReshapeN } from './tensor/static-reshape.js';
+export { type PartialShape, StaticReshapeNBuilder, staticReshape } from './tensor/static-reshape.js';
 export { type DType, Tensor as DenseTensor } from './tensor/tensor.js';
+export { TensorPacking, type TensorPlaceholder } from './tensor/tensor-packing.js';
 export {
   maybeSqueeze3dTensor,
   mergeDicts,
+  type Packer,
   packTensors,
   packTypedKeyedTensors,
   splitTensorsWithType,

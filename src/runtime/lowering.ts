@@ -133,14 +133,18 @@ export class LoweringContext {
 
   /**
    * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
-   * are never split; ranges of one grain are the same in every op.
+   * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
    */
-  threadRange(count: number, grain = COMPLETED_GRAIN): { at(base: number): Register; readonly floats: Register } {
+  threadRange(
+    count: number,
+    grain = COMPLETED_GRAIN,
+    bytes = 4,
+  ): { at(base: number): Register; readonly floats: Register } {
     const { thread, plan } = this;
-    const begin = (index: number) =>
-      Math.min(count, Math.floor((Math.ceil(count / grain) * index) / plan.threads) * grain);
+    const grains = Math.ceil(count / grain);
+    const begin = (index: number) => Math.min(count, Math.floor((grains * index) / plan.threads) * grain);
     return {
-      at: (base) => thread.each((index) => base + begin(index) * 4),
+      at: (base) => thread.each((index) => base + begin(index) * bytes),
       floats: thread.each((index) => begin(index + 1) - begin(index)),
     };
   }
