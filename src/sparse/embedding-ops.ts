@@ -6,6 +6,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
+import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS, TIME_UNKNOWN } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
@@ -13,6 +14,7 @@ import { type LoweringContext, type RaggedFeed, registerLowering } from '../runt
 import { TOUCHED_SCRATCH_BYTES } from '../runtime/touched-geometry.js';
 import { BankedTable } from './banked-lowering.js';
 import { HashTable } from './hash-table.js';
+import { emitPool, emitPoolGradient, type Pooling, pooledColumns, pooledShape } from './pooling.js';
 import { type StepGate, stepGate, writeGate } from './step-gate.js';
 import type { TableConfig } from './table-config.js';
 import { tableDim } from './table-plan.js';
@@ -20,22 +22,29 @@ import { tableDim } from './table-plan.js';
 /** Collection of the tables a graph uses. */
 export const TABLES = 'tables';
 
-export const EmbeddingLookup: OpDef<{ readonly table: TableConfig }> = {
+export interface EmbeddingLookupAttrs {
+  readonly table: TableConfig;
+  readonly pooling: Pooling;
+}
+
+export const EmbeddingLookup: OpDef<EmbeddingLookupAttrs> = {
   type: 'EmbeddingLookup',
-  infer: ([ids], { table }) => {
+  infer: ([ids], { table, pooling }) => {
     if (!ids?.spec.ragged) throw misfit('EmbeddingLookup', 'a ragged placeholder of ids is needed');
-    const dim = tableDim(table);
-    return [{ dtype: 'float32', shape: dim === 1 ? ['batch'] : ['batch', dim] }];
+    return [{ dtype: 'float32', shape: pooledShape(pooling, tableDim(table)) }];
   },
 };
 
-/** Sum of the embeddings of each example's ids: `[batch, dim]`. Absent ids count as zeros and are not inserted. */
-export function embeddingLookup(ids: Tensor, table: TableConfig, name?: string): Tensor {
+/**
+ * The embeddings of each example's ids: their sum or mean, `[batch, dim]`, or the first n of them, `[batch, n, dim]`.
+ * Absent ids count as zeros and are not inserted.
+ */
+export function embeddingLookup(ids: Ids, table: TableConfig, name?: string, pooling: Pooling = 'sum'): Tensor {
   const { graph } = ids;
   const known = graph.getCollection<TableConfig>(TABLES).find(({ name }) => name === table.name);
   if (known === undefined) graph.addToCollection(TABLES, table);
   else if (known !== table) throw misfit(table.name, 'another table has this name: use one config object for both');
-  return graph.add(EmbeddingLookup, [ids], { table }, name ?? `embedding/${ids.op.name}`).output;
+  return graph.add(EmbeddingLookup, [tensorOfIds(ids)], { table, pooling }, name ?? `embedding/${ids.op.name}`).output;
 }
 
 export interface EmbeddingUpdateAttrs {
@@ -48,9 +57,10 @@ export const EmbeddingUpdate: OpDef<EmbeddingUpdateAttrs> = {
   type: 'EmbeddingUpdate',
   infer: (grads, { table, lookups }) => {
     if (grads.length !== lookups.length) throw misfit('EmbeddingUpdate', 'one gradient per lookup is needed');
-    for (const { columns } of grads) {
-      if (columns !== tableDim(table))
-        throw misfit('EmbeddingUpdate', `a gradient has ${columns} columns, not ${tableDim(table)}`);
+    for (const [index, { columns }] of grads.entries()) {
+      const { pooling } = lookups[index]!.op.attrs as EmbeddingLookupAttrs;
+      const wanted = pooledColumns(pooling, tableDim(table));
+      if (columns !== wanted) throw misfit('EmbeddingUpdate', `a gradient has ${columns} columns, not ${wanted}`);
     }
     return [];
   },
@@ -222,10 +232,9 @@ registerLowering(
   EmbeddingLookup,
   (op, context) => {
     const group = groupOf(context, op.attrs.table);
-    const { inverse, ragged } = group.features.get(op.output)!;
+    const feature = group.features.get(op.output)!;
     const out = context.output(op.output);
-    const dim = context.slice.constant(group.table.dim);
-    context.emit(KERNEL.poolSumF32, [group.shown, inverse, ragged.splits, context.rows, dim, out.pointer, out.stride]);
+    emitPool(context, op.attrs.pooling, feature, group.shown, group.table.dim, out);
   },
   { strided: true },
 );
@@ -245,17 +254,8 @@ registerLowering(
     context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, group.count, dimRegister]);
     lookups.forEach((lookup, index) => {
       const grad = context.matrix(op.inputs[index]!);
-      const { inverse, ragged } = group.features.get(lookup)!;
-      context.emit(KERNEL.scatterAddF32, [
-        grad.pointer,
-        grad.stride,
-        inverse,
-        ragged.splits,
-        context.rows,
-        dimRegister,
-        sums.pointer,
-        stride,
-      ]);
+      const { pooling } = lookup.op.attrs as EmbeddingLookupAttrs;
+      emitPoolGradient(context, pooling, group.features.get(lookup)!, grad, dim, [sums.pointer, stride]);
     });
 
     const { order, offsets } = group.owners!;
