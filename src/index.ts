@@ -167,6 +167,7 @@ export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradie
 export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export { createKernelPacker } from './runtime/kernel-packer.js';
+export type { KernelVariant } from './runtime/kernel-variants.js';
 export type { BackendName } from './runtime/pool/protocol.js';
 export {
   type Feeds,
