@@ -9,6 +9,7 @@ import type { Op, Tensor } from '../graph/graph.js';
 import { columns } from '../graph/ops/math.js';
 import { sequenceMask } from '../graph/ops/sequence.js';
 import { sliceInner } from '../graph/ops/shape.js';
+import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
 import { SLOT_COUNT } from '../memory/filter-layout.js';
 import { needsFilter } from '../sparse/admission-filter.js';
 import type {
@@ -224,8 +225,8 @@ export class FeatureFactory {
   }
 
   /** A feature of a slot; its rows are summed unless another combiner is given. */
-  createFeatureColumn(slot: FeatureSlot, ids: Tensor, combiner?: Combiner): FeatureColumn {
-    return new FeatureColumn(this, slot, ids, combiner);
+  createFeatureColumn(slot: FeatureSlot, ids: Ids, combiner?: Combiner): FeatureColumn {
+    return new FeatureColumn(this, slot, tensorOfIds(ids), combiner);
   }
 
   assertOpen(name: string): void {
