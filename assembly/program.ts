@@ -14,10 +14,8 @@ import { tableAdmit, tableApply, tableFind, tableRetrieve, tableTouch } from "./
 import { traceNow, traceOn, traceSpan } from "./trace";
 
 // Step context of one thread, u32 words; src/memory/control-layout.ts draws it.
-const SLICE_CODE: usize = 0;
-const SLICE_CODE_END: usize = 4;
-const THREAD_CODE: usize = 8;
-const THREAD_CODE_END: usize = 12;
+const STAGES: usize = 0;
+const STAGES_END: usize = 4;
 const SLICE_REGISTERS: usize = 16;
 const SLICE_REGISTERS_STRIDE: usize = 20;
 const SLICE_BEGIN: usize = 24;
@@ -28,8 +26,6 @@ const CONTROL: usize = 40;
 const THREADS: usize = 44;
 const TRACE: usize = 48;
 const TRACE_BARRIER: usize = 52;
-const TRACE_SLICES: usize = 56;
-const TRACE_UPDATE: usize = 60;
 const BINDINGS: usize = 64;
 const FAILED_AT: usize = 68;
 const FAILED_DETAIL: usize = 72;
@@ -96,6 +92,78 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 51: sparse.countInverseU32(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
     case 52: return <i32>tableAdmit(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
     case 53: return tableTouch(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
+    case 80: dense.geluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 81: dense.geluGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 82: dense.geluTanhF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 83: dense.geluTanhGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 84: dense.swishF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 85: dense.swishGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 86: dense.softplusF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 87: dense.softplusGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 88: dense.leakyReluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6)); return 0;
+    case 89: dense.leakyReluGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), f(o, r, 8), u(o, r, 9)); return 0;
+    case 90: dense.preluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 91: dense.preluGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 92: dense.preluSlopeGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 93: dense.scaleColumnsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 94: dense.layerNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), f(o, r, 9)); return 0;
+    case 95: dense.layerNormGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10)); return 0;
+    case 96: dense.layerNormGainGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 97: dense.l2NormalizeF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6)); return 0;
+    case 98: dense.l2NormalizeGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), f(o, r, 8), u(o, r, 9)); return 0;
+    case 99: dense.weightedBceF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7), f(o, r, 8)); return 0;
+    case 100: dense.weightedBceGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), f(o, r, 9), f(o, r, 10), u(o, r, 11)); return 0;
+    case 101: dense.hingeF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 102: dense.hingeGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 103: dense.focalF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7), f(o, r, 8), f(o, r, 9)); return 0;
+    case 104: dense.focalGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), f(o, r, 9), f(o, r, 10), f(o, r, 11), u(o, r, 12)); return 0;
+    case 105: dense.softmaxLossF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 106: dense.softmaxLossGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11)); return 0;
+    case 110: dense.fmPairsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 111: dense.fmPairsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 60: dense.sumSquaresF64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3)); return 0;
+    case 61: dense.rootOfSumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
+    case 62: dense.clipToNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), f(o, r, 4)); return 0;
+    case 63: dense.binaryF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10)); return 0;
+    case 64: dense.unaryF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 65: dense.sumColumnsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6)); return 0;
+    case 66: dense.maxColumnsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 67: dense.broadcastF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7), u(o, r, 8)); return 0;
+    case 68: dense.inbatchAucF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 69: dense.inbatchAucGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 70: dense.maxRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
+    case 112: dense.copyBlocksF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 113: dense.transposeInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 114: dense.gatherInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10)); return 0;
+    case 115: dense.scatterInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10)); return 0;
+    case 116: dense.sumInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), f(o, r, 8), u(o, r, 9)); return 0;
+    case 117: dense.maxInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 118: dense.maxInnerGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12)); return 0;
+    case 119: dense.broadcastInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), f(o, r, 8), u(o, r, 9)); return 0;
+    case 120: dense.addSharedF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 121: dense.mulSharedF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 122: dense.sumSharedF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 123: dense.cinGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12), u(o, r, 13), u(o, r, 14), u(o, r, 15), u(o, r, 16), u(o, r, 17), u(o, r, 18), u(o, r, 19)); return 0;
+    case 124: dense.scaleGroupsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 125: dense.groupDotF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 126: dense.softmaxF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 127: dense.softmaxGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 128: dense.topKF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9)); return 0;
+    case 129: dense.topKGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10)); return 0;
+    case 130: dense.batchMatMulF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 131: return <i32>dense.multiplyU32(u(o, r, 0), u(o, r, 1));
+    case 132: sparse.seqMaskF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
+    case 133: sparse.firstNF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 134: sparse.firstNGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
+    case 135: sparse.poolMeanF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 136: sparse.scatterMeanF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
+    case 137: dense.pairProductsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10)); return 0;
+    case 138: dense.pairProductsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12)); return 0;
+    case 139: dense.cinF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12), u(o, r, 13)); return 0;
+    case 170: return <i32>sparse.uniqueColumnsI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
+    case 171: sparse.countColumnsU32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3)); return 0;
+    case 172: sparse.gatherSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 173: sparse.scatterSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
     default: return STATUS_KERNEL;
   }
 }
@@ -203,9 +271,45 @@ function capture(context: usize, command: i32): void {
   }
 }
 
+// A stage, u32 words.
+const STAGE_KIND: usize = 0;
+const STAGE_CODE: usize = 4;
+const STAGE_CODE_END: usize = 8;
+const STAGE_TRACE: usize = 12;
+const STAGE_BYTES: usize = 16;
+const STAGE_SLICES: u32 = 0;
+
+function bindSlices(context: usize, batch: usize): i32 {
+  const registers = <usize>load<u32>(context, SLICE_REGISTERS);
+  const stride = <usize>load<u32>(context, SLICE_REGISTERS_STRIDE);
+  const bindings = <usize>load<u32>(context, BINDINGS);
+  const end = load<u32>(context, SLICE_END);
+  for (let s = load<u32>(context, SLICE_BEGIN); s < end; s++) {
+    const status = bindBatch(context, registers + <usize>s * stride, batch, bindings, s, load<u32>(context, SLICE_COUNT));
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
+function runStage(context: usize, stage: usize, kernels: usize): i32 {
+  const code = <usize>load<u32>(stage, STAGE_CODE);
+  const codeEnd = <usize>load<u32>(stage, STAGE_CODE_END);
+  if (load<u32>(stage, STAGE_KIND) != STAGE_SLICES) {
+    return runCode(context, code, codeEnd, <usize>load<u32>(context, THREAD_REGISTERS), kernels);
+  }
+  const registers = <usize>load<u32>(context, SLICE_REGISTERS);
+  const stride = <usize>load<u32>(context, SLICE_REGISTERS_STRIDE);
+  const end = load<u32>(context, SLICE_END);
+  for (let s = load<u32>(context, SLICE_BEGIN); s < end; s++) {
+    const status = runCode(context, code, codeEnd, registers + <usize>s * stride, kernels);
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
 /**
- * One step of one thread: its slices, a barrier, its share of the update, a barrier that publishes `command`. A quiet
- * step wakes nobody: more steps follow at once.
+ * One step of one thread: its part of every stage with a barrier between any two, and a barrier that publishes
+ * `command`. A quiet step wakes nobody: more steps follow at once.
  */
 export function runStep(context: usize, batch: usize, command: i32, quiet: bool): i32 {
   const control = <usize>load<u32>(context, CONTROL);
@@ -213,33 +317,29 @@ export function runStep(context: usize, batch: usize, command: i32, quiet: bool)
   const trace = <usize>load<u32>(context, TRACE);
   // The third command is among those recorded: short runs have one that is warm.
   const kernels = (<u32>(command ^ 3) & load<u32>(context, TRACE_KERNELS)) == 0 ? trace : 0;
-  const registers = <usize>load<u32>(context, SLICE_REGISTERS);
-  const stride = <usize>load<u32>(context, SLICE_REGISTERS_STRIDE);
-  const sliceEnd = load<u32>(context, SLICE_END);
-  const start = traceNow(trace);
-  for (let s = load<u32>(context, SLICE_BEGIN); s < sliceEnd; s++) {
-    const r = registers + <usize>s * stride;
-    let status: i32 = 0;
-    if (batch != 0) status = bindBatch(context, r, batch, <usize>load<u32>(context, BINDINGS), s, load<u32>(context, SLICE_COUNT));
-    if (status == 0) status = runCode(context, <usize>load<u32>(context, SLICE_CODE), <usize>load<u32>(context, SLICE_CODE_END), r, kernels);
-    if (status != 0) return status;
-  }
-  capture(context, command);
+  const waiting = load<u32>(context, TRACE_BARRIER);
+  const first = <usize>load<u32>(context, STAGES);
+  const end = <usize>load<u32>(context, STAGES_END);
   // A moment ends one span and begins the next: the clock is read once for both.
   let from = traceNow(trace);
-  traceSpan(trace, load<u32>(context, TRACE_SLICES), start, from);
-  const waiting = load<u32>(context, TRACE_BARRIER);
-  const code = <usize>load<u32>(context, THREAD_CODE);
-  const codeEnd = <usize>load<u32>(context, THREAD_CODE_END);
-  if (code != codeEnd) {
-    if (!barrier(control, threads, 0, true)) return STATUS_ABORTED;
-    const update = traceNow(trace);
-    traceSpan(trace, waiting, from, update);
-    const status = runCode(context, code, codeEnd, <usize>load<u32>(context, THREAD_REGISTERS), kernels);
+  if (batch != 0) {
+    const status = bindSlices(context, batch);
     if (status != 0) return status;
-    from = traceNow(trace);
-    traceSpan(trace, load<u32>(context, TRACE_UPDATE), update, from);
   }
+  for (let stage = first; stage < end; stage += STAGE_BYTES) {
+    if (stage != first) {
+      if (!barrier(control, threads, 0, true)) return STATUS_ABORTED;
+      const open = traceNow(trace);
+      traceSpan(trace, waiting, from, open);
+      from = open;
+    }
+    const status = runStage(context, stage, kernels);
+    if (status != 0) return status;
+    const done = traceNow(trace);
+    traceSpan(trace, load<u32>(stage, STAGE_TRACE), from, done);
+    from = done;
+  }
+  capture(context, command);
   const together = barrier(control, threads, command, quiet);
   traceSpan(trace, waiting, from, traceNow(trace));
   return together ? 0 : STATUS_ABORTED;

@@ -7,4 +7,6 @@ export * from "./sparse/pool";
 export * from "./sparse/ragged";
 export * from "./sparse/rows";
 export * from "./sparse/scatter";
+export * from "./sparse/sequence";
+export * from "./sparse/slices";
 export * from "./sparse/unique";

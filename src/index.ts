@@ -8,6 +8,32 @@
 // Errors: one class, a code to test, fields to read.
 export { ERROR_MESSAGES, type ErrorCode, MonolithError } from './base/errors.js';
 
+// Helpers of upstream's utils: lists, names, paths, the prefix of metrics.
+export { checkList, extendAsList, toList } from './base/lists.js';
+export { getMetricPrefix, setMetricPrefix } from './base/metric-prefix.js';
+
+// Hyper-parameters: trees of named values, and classes made from them.
+export {
+  type AnyClass,
+  allowedKwargs,
+  copyParamsTo,
+  InstantiableParams,
+  updateParams,
+  type WithParameters,
+} from './base/params/instantiable-params.js';
+export { Params, type ParamsOf, type ValueAt } from './base/params/params.js';
+export { getUname, params, withParams } from './base/params/with-params.js';
+export {
+  findMain,
+  getDebuggingInfoFileName,
+  getLibopsPath,
+  getLocalHost,
+  getMetaGraphFileName,
+  getTestTmpDir,
+  type LocalHostOptions,
+} from './base/paths.js';
+export { toSnakeCase } from './base/snake-case.js';
+
 // Checkpoints: save, find and load them, and tie them to a session.
 export { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from './checkpoint/load-checkpoint.js';
 export { prepareModelDir } from './checkpoint/model-dir.js';
@@ -20,6 +46,18 @@ export { DataReader, type DataReaderOptions } from './data/data-reader.js';
 export { datasetSize, type FfmDatasetOptions, ffmBatches, heldOutOf, loadFfmBatches } from './data/ffm-dataset.js';
 export { FFM_LENGTH_MAX, ffmSchema } from './data/ffm-example.js';
 export { loadBatches } from './data/resident-batches.js';
+export {
+  type DenseFeature,
+  defineSchema,
+  dense,
+  type Features,
+  type Feeds as SchemaFeeds,
+  type Inputs,
+  type LabelName,
+  type RaggedFeature,
+  ragged,
+  type Schema,
+} from './data/schema.js';
 
 // Features: slots with slices, the columns that look them up, and how the rows of an example become one.
 export { type Combiner, FirstN, ReduceMean, ReduceSum } from './feature/combiners.js';
@@ -33,33 +71,100 @@ export {
 } from './feature/feature-slot.js';
 export type { FidColumn, FidColumns } from './feature/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from './feature/partitioned-hash-table.js';
+
 // Graph: what a model is built of, and its gradients.
+export { addToCollections, getCollection } from './graph/collections.js';
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export {
+  type GeluOptions,
+  gelu,
+  leakyRelu,
+  prelu,
+  scaleColumns,
+  silu,
+  softplus,
+  swish,
+} from './graph/ops/activations.js';
+export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
+export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
+export { fmPairs } from './graph/ops/fm.js';
+export { gatherInner } from './graph/ops/gather-inner.js';
+export { groupDot, scaleGroups } from './graph/ops/groups.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
+export type { LossOptions } from './graph/ops/loss-options.js';
+export {
+  type FocalOptions,
+  focalLoss,
+  hingeLoss,
+  softmaxCrossEntropyWithLogits,
+  sparseSoftmaxCrossEntropyWithLogits,
+  squaredError,
+  weightedCrossEntropyWithLogits,
+} from './graph/ops/losses.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
+export { l2Normalize, layerNorm } from './graph/ops/norms.js';
+export { cin, type FfmKind, ffm } from './graph/ops/pairs.js';
+export { broadcastInner, maxInner, meanInner, sumInner } from './graph/ops/reduce-inner.js';
+export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
+export { concatInner, reshape, sliceInner, splitInner, stack, transposeInner, unstack } from './graph/ops/shape.js';
+export { addShared, mulShared } from './graph/ops/shared.js';
+export { type SoftmaxOptions, softmax } from './graph/ops/softmax.js';
 export {
   constant,
   globalStep,
   group,
+  idsPlaceholder,
   increment,
   placeholder,
   raggedPlaceholder,
   VARIABLES,
   variable,
 } from './graph/ops/state.js';
+export { topK } from './graph/ops/top-k.js';
+export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
+export { getNdim, intShape } from './graph/shapes.js';
+
+export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
+
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
+
+// Layers: variables and ops of the usual parts of a recommender model.
+export type { LayerActivation } from './layers/activation.js';
+export { CIN, type CinOptions } from './layers/cin-layer.js';
+export { Cross, type CrossOptions } from './layers/cross.js';
+export { Dense, type DenseOptions } from './layers/dense.js';
+export { fieldAwareFm, fm } from './layers/factorization.js';
+export { Layer, type LayerOptions, trainableVariables } from './layers/layer.js';
+export { MLP, type MlpOptions } from './layers/mlp.js';
+export { MMoE, type MmoeOptions } from './layers/mmoe.js';
+export { type AttentionInputs, type AttentionOptions, MultiHeadAttention } from './layers/multi-head-attention.js';
+export { SENet, type SenetOptions } from './layers/senet.js';
+export { TargetAttention, type TargetAttentionOptions } from './layers/target-attention.js';
+export type { WeightInitializer } from './layers/weight-initializers.js';
+
 // Batches as values: what a schema says and a feed holds.
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
 export type { WhenFull } from './memory/table-layout.js';
+
 // Metrics.
 export { auc } from './metrics/auc.js';
-export { type Evaluation, evaluate } from './metrics/evaluate.js';
+export { type BucketCounts, BucketedAuc, ThresholdAuc } from './metrics/bucketed-auc.js';
+export { createMetric, type MetricName } from './metrics/create-metric.js';
+export { type EvaluateOptions, type Evaluation, evaluate } from './metrics/evaluate.js';
+export { Auc } from './metrics/exact-auc.js';
+export { GroupedAuc, NdcgAtK, RecallAtK } from './metrics/grouped.js';
+export { Accuracy, Calibration, LogLoss, MeanAbsoluteError, RootMeanSquaredError } from './metrics/means.js';
+export type { GroupKeys, Metric } from './metrics/metric.js';
+
 // Dense optimizers: one step of variables from their gradients.
 export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
-// CUDA: the driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for.
+
+// Session: runs programs of a graph on a pool of threads.
 export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';
+// CUDA: the driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for.
 export { CudaDriver, type CudaDriverOptions } from './runtime/cuda/driver.js';
 export type { CudaDevice } from './runtime/cuda/native.js';
 export type {
@@ -72,12 +177,18 @@ export type {
 } from './runtime/cuda/ptx-module.js';
 export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/cuda/simulator.js';
 export type { CudaEvent, CudaStream } from './runtime/cuda/stream.js';
-
-// Session: runs programs of a graph on a pool of threads.
-export type { FeedMap } from './runtime/feed-writer.js';
+export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
+export { createKernelPacker } from './runtime/kernel-packer.js';
 export type { BackendName } from './runtime/pool/protocol.js';
-export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
+export {
+  type Feeds,
+  type Fetch,
+  type Fetched,
+  type FetchTree,
+  Session,
+  type SessionOptions,
+} from './runtime/session.js';
 export {
   TableMemory,
   type TableMemoryHandle,
@@ -157,6 +268,7 @@ export {
   withStochasticRounding,
 } from './sparse/optimizers.js';
 export { PeriodicEviction, type PeriodicEvictionOptions } from './sparse/periodic-eviction.js';
+export type { Pooling } from './sparse/pooling.js';
 export {
   defineTable,
   generateTestHashTableConfig,
@@ -193,14 +305,17 @@ export { TouchedPairSet, type TouchedPairs } from './sparse/touched-pair-set.js'
 export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
-export { NestedTensors } from './tensor/nested.js';
+export { copyNested } from './tensor/copy-nested.js';
+export { type LeafKinds, NestedTensors } from './tensor/nested.js';
 export { RaggedTensor } from './tensor/ragged-tensor.js';
 export { fusedValueRowids, normalizeMergedSplit } from './tensor/ragged-utils.js';
-export { StaticReshapeNBuilder, staticReshapeN } from './tensor/static-reshape.js';
+export { type PartialShape, StaticReshapeNBuilder, staticReshape } from './tensor/static-reshape.js';
 export { type DType, Tensor as DenseTensor } from './tensor/tensor.js';
+export { TensorPacking, type TensorPlaceholder } from './tensor/tensor-packing.js';
 export {
   maybeSqueeze3dTensor,
   mergeDicts,
+  type Packer,
   packTensors,
   packTypedKeyedTensors,
   splitTensorsWithType,
@@ -214,6 +329,7 @@ export { formatTraceSummary } from './trace/format-trace-summary.js';
 export { summarizeTrace, type TraceSummary } from './trace/trace-summary.js';
 
 // Training: the loop, its hooks, the built-in model.
+export { defineModel, type ModelFunction, type ModelOptions, type ModelOutputs } from './train/define-model.js';
 export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
 export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';

@@ -5,6 +5,7 @@
  * new ops of the same graph under the scope `gradients/`. Contributions of several consumers are added by AddN.
  */
 import { misfit, type Op, type OpDef, sameShape, type Tensor } from './graph.js';
+import { asPartial } from './ops/batch-sum.js';
 import { AssembleColumns, addN, assembleColumns, onesLike } from './ops/math.js';
 
 /** Gradient per x, `undefined` where no y depends on it. */
@@ -59,11 +60,16 @@ function total(pending: Map<Tensor, Tensor[]>, tensor: Tensor): Tensor | undefin
 function sum(tensor: Tensor, terms: readonly Tensor[]): Tensor {
   const parts: { start: number; grad: Tensor }[] = [];
   for (const { op } of terms) {
-    if (op.def !== (AssembleColumns as OpDef<unknown>)) return addN(terms);
+    if (op.def !== (AssembleColumns as OpDef<unknown>)) return addMixed(terms);
     const { starts } = (op as Op<{ readonly starts: readonly number[] }>).attrs;
     for (const [index, grad] of op.inputs.entries()) parts.push({ start: starts[index]!, grad });
   }
   return assembleColumns(tensor, parts, `${tensor.op.name}_grad`);
+}
+
+/** A term per slice and one that is whole, such as that of a penalty on weights: the whole one becomes a part. */
+function addMixed(terms: readonly Tensor[]): Tensor {
+  return addN(terms.some((term) => term.spec.partial) ? terms.map((term) => asPartial(term)) : terms);
 }
 
 function push(pending: Map<Tensor, Tensor[]>, tensor: Tensor, grad: Tensor): void {

@@ -32,10 +32,8 @@ export const ABORT_FAILED = 2;
 
 /** Step context, u32 words. */
 export const CONTEXT = {
-  sliceCode: 0,
-  sliceCodeEnd: 1,
-  threadCode: 2,
-  threadCodeEnd: 3,
+  stages: 0,
+  stagesEnd: 1,
   sliceRegisters: 4,
   sliceRegistersStride: 5,
   sliceBegin: 6,
@@ -46,8 +44,6 @@ export const CONTEXT = {
   threads: 11,
   trace: 12,
   traceBarrier: 13,
-  traceSlices: 14,
-  traceUpdate: 15,
   bindings: 16,
   failedAt: 17,
   failedDetail: 18,
@@ -56,6 +52,11 @@ export const CONTEXT = {
   traceKernels: 20,
 } as const;
 export const CONTEXT_BYTES = 128;
+
+/** Stages of a program, u32 words each: | kind | code | end of the code | trace name |. */
+export const STAGE_WORDS = 4;
+export const STAGE_SLICES = 0;
+export const STAGE_THREADS = 1;
 
 export const STATUS_ABORTED = -1;
 export const STATUS_BATCH_ROWS = -2;

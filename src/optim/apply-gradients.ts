@@ -41,8 +41,6 @@ export const ApplyGradient: OpDef<ApplyGradientAttrs> = {
       const [found, wanted] = [gradient!, target].map((tensor) => shapeText(tensor.spec.shape));
       throw misfit(target.op.name, `its gradient has shape ${found}, not ${wanted}`);
     }
-    if (!gradient!.spec.partial)
-      throw misfit(target.op.name, `its gradient ${gradient!.name} is no sum over the batch`);
     return [];
   },
 };
@@ -110,30 +108,42 @@ function createSlot(target: Tensor, suffix: string, initial: number): Tensor {
   return graph.rootScope(() => variable(graph, `${target.op.name}/${suffix}`, shape, fill, false));
 }
 
-registerLowering(ApplyGradient, (op, context) => {
-  const [gradient, target, ...slots] = op.inputs as [Tensor, Tensor, ...Tensor[]];
+registerLowering(
+  ApplyGradient,
+  (op, context) => {
+    const [gradient, target, ...slots] = op.inputs as [Tensor, Tensor, ...Tensor[]];
+    const { environment } = context;
+    const { range, values } = ownGradient(context, gradient);
+    const weights = range.at(environment.variable(target));
+    const states = slots.map((slot) => range.at(environment.variable(slot)));
+    emitStep(context, op.attrs.optimizer, [weights, ...states, values, range.floats, rateRegister(context, op.attrs)]);
+  },
+  { phase: { runs: 'update', reads: 'range' } },
+);
+
+/** This thread's range of a gradient: of a sum over the batch the slices' parts are added up first. */
+function ownGradient(context: LoweringContext, gradient: Tensor) {
   const storage = context.storage(gradient);
-  if (storage.kind !== 'partial') throw misfit(op.name, 'its gradient is no sum over the batch');
-  const { thread, plan, environment } = context;
-  const { count } = storage;
-  const begin = (index: number) => {
-    const ranges = Math.ceil(count / RANGE_FLOATS);
-    return Math.min(count, Math.floor((ranges * index) / plan.threads) * RANGE_FLOATS);
-  };
-  const range = (base: number) => thread.each((index) => base + begin(index) * 4);
-  const floats = thread.each((index) => begin(index + 1) - begin(index));
-  const sum = range(context.alloc(count * 4, 'gradient'));
+  const { thread, plan } = context;
+  const count = gradient.columns;
+  if (storage.kind === 'slice' || storage.kind === 'feed')
+    throw misfit(gradient.name, 'a gradient has no row per example');
+  if (storage.kind !== 'partial') {
+    const range = context.threadRange(count);
+    // Of equal copies any will do, and those of the first slice or thread begin at the base.
+    return { range, values: range.at(storage.base) };
+  }
+  const range = context.threadRange(count, RANGE_FLOATS);
+  const values = range.at(context.alloc(count * 4, 'gradient'));
   context.emitThread(KERNEL.reduceSlicesF32, [
-    range(storage.base),
+    range.at(storage.base),
     thread.constant(storage.sliceBytes / 4),
     thread.constant(plan.slices),
-    sum,
-    floats,
+    values,
+    range.floats,
   ]);
-  const weights = range(environment.variable(target));
-  const states = slots.map((slot) => range(environment.variable(slot)));
-  emitStep(context, op.attrs.optimizer, [weights, ...states, sum, floats, rateRegister(context, op.attrs)]);
-});
+  return { range, values };
+}
 
 /** Operands: weights, slots, gradient, count, rate; the optimizer's own parameters follow. */
 function emitStep(context: LoweringContext, optimizer: StepPlan, operands: readonly Register[]): void {

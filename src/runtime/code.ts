@@ -1,5 +1,5 @@
 /**
- * @file Builds the instruction list and the register file that kernels run on; assembly/program.ts draws both.
+ * @file Builds the instruction lists and the register file that kernels run on; assembly/program.ts draws both.
  *
  * A register gets its first value per index (slice or thread) when the program is laid out in memory. What changes per
  * step is written by the batch binding or by an instruction's result.
@@ -12,6 +12,13 @@ import type { Kernel } from './kernels.js';
 export type Register = number & { readonly register?: never };
 type Initial = (index: number) => number;
 
+/** The instructions of one stage. */
+export interface CodeList {
+  readonly stage: number;
+  readonly begin: number;
+  readonly end: number;
+}
+
 const INSTRUCTION_HEAD_WORDS = 3;
 
 export class Code {
@@ -19,7 +26,7 @@ export class Code {
   readonly #initial: Initial[] = [() => 0];
   readonly #placed: { register: Register; use: (addresses: readonly number[]) => void }[] = [];
   readonly #constants = new Map<string, Register>();
-  readonly #words: number[] = [];
+  readonly #words = new Map<number, number[]>();
   readonly #bits = new DataView(new ArrayBuffer(4));
 
   /** A register that holds the same value for every index. */
@@ -55,20 +62,33 @@ export class Code {
   emit(
     kernel: Kernel,
     operands: readonly Register[],
-    options: { readonly traceName: number; readonly result?: Register; readonly checked?: boolean },
+    options: {
+      readonly traceName: number;
+      readonly result?: Register;
+      readonly checked?: boolean;
+      readonly stage?: number;
+    },
   ): void {
     if (operands.length !== kernel.operands.length) {
       throw new Error(`${kernel.name} takes ${kernel.operands.length} operands, not ${operands.length}`);
     }
     const head = kernel.opcode | (operands.length << 12) | (options.checked ? 1 << 20 : 0);
-    this.#words.push(head, options.traceName, options.result ?? 0, ...operands);
+    const { stage = 0 } = options;
+    let words = this.#words.get(stage);
+    if (words === undefined) {
+      words = [];
+      this.#words.set(stage, words);
+    }
+    words.push(head, options.traceName, options.result ?? 0, ...operands);
   }
 
-  /** Writes the instructions to memory. */
-  writeCode(views: Views, arena: Arena, what: string): { begin: number; end: number } {
-    const begin = arena.alloc(this.#words.length * 4, what);
-    views.u32.set(this.#words, begin / 4);
-    return { begin, end: begin + this.#words.length * 4 };
+  /** Writes the instructions to memory: a list for each stage that has any, in no particular order. */
+  writeCode(views: Views, arena: Arena, what: string): CodeList[] {
+    return [...this.#words].map(([stage, words]) => {
+      const begin = arena.alloc(words.length * 4, `${what} of stage ${stage}`);
+      views.u32.set(words, begin / 4);
+      return { stage, begin, end: begin + words.length * 4 };
+    });
   }
 
   /** Writes `count` register files and returns where they are. */

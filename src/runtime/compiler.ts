@@ -5,8 +5,9 @@
  * then builds nothing.
  */
 import { MonolithError } from '../base/errors.js';
-import { type Op, Tensor } from '../graph/graph.js';
-import { BATCH_POINTERS, type BatchSchema } from '../memory/batch.js';
+import { type Op, type OpDef, Tensor } from '../graph/graph.js';
+import { Variable } from '../graph/ops/state.js';
+import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
 import {
   BINDING_DENSE,
   BINDING_RAGGED,
@@ -16,12 +17,23 @@ import {
   COMMAND_CAPACITY,
   CONTEXT,
   CONTEXT_BYTES,
+  STAGE_SLICES,
+  STAGE_THREADS,
 } from '../memory/control-layout.js';
 import type { RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { Placement } from './placement.js';
+import { Schedule } from './schedule.js';
+import './lower/batch-matmul.js';
+import './lower/batch-sum.js';
+import './lower/clip.js';
+import './lower/fm.js';
+import './lower/inner.js';
 import './lower/layers.js';
 import './lower/math.js';
+import './lower/pairs.js';
+import './lower/rows.js';
+import './lower/shape.js';
 import './lower/state.js';
 
 /**
@@ -52,27 +64,24 @@ export interface CompileTarget extends CompileEnvironment {
 export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]): Program {
   const ops = executionOrder(fetches);
   const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
-  const context = new LoweringContext(target, ops, new Placement(ops, fetched));
-  for (const op of ops) context.lower(op);
-  context.checkPhases();
+  const schedule = new Schedule(ops);
+  const context = new LoweringContext(target, schedule, new Placement(ops, fetched));
+  for (const op of schedule.order) context.lower(op);
 
   const { views, arena, plan } = target;
   const feeds = [...context.feeds.values()];
   const bindings = writeBindings(target, context, feeds);
-  const sliceCode = context.slice.writeCode(views, arena, 'slice code');
-  const threadCode = context.thread.writeCode(views, arena, 'thread code');
   const sliceRegisters = context.slice.writeRegisters(views, arena, plan.slices, 'slice registers');
   const threadRegisters = context.thread.writeRegisters(views, arena, plan.threads, 'thread registers');
 
   const captured = new Map([...fetched].filter(isBatchScalar).map((tensor, index) => [tensor, index]));
+  const stages = writeStages(target, context, [...captured.keys()]);
   const captures = writeCaptures(target, context, [...captured.keys()]);
   const contexts = arena.alloc(CONTEXT_BYTES * plan.threads, 'step contexts');
   for (let thread = 0; thread < plan.threads; thread++) {
     const words: Record<keyof typeof CONTEXT, number> = {
-      sliceCode: sliceCode.begin,
-      sliceCodeEnd: sliceCode.end,
-      threadCode: threadCode.begin,
-      threadCodeEnd: threadCode.end,
+      stages: stages.begin,
+      stagesEnd: stages.end,
       sliceRegisters: sliceRegisters.begin,
       sliceRegistersStride: sliceRegisters.stride,
       sliceBegin: Math.floor((plan.slices * thread) / plan.threads),
@@ -83,8 +92,6 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
       threads: plan.threads,
       trace: target.traceRings[thread] ?? 0,
       traceBarrier: target.traceNames.id('wait at barrier', 'wait'),
-      traceSlices: target.traceNames.id('forward and backward', 'phase'),
-      traceUpdate: target.traceNames.id('update', 'phase'),
       bindings,
       failedAt: 0,
       failedDetail: 0,
@@ -126,14 +133,39 @@ export function pointerWords(schema: BatchSchema): Map<string, { index: number; 
   let word = BATCH_POINTERS;
   schema.forEach((feed, index) => {
     words.set(feed.name, { index, word });
-    word += feed.kind === 'dense' ? 1 : 2;
+    word += feed.kind === 'ragged' ? 2 : 1;
   });
   return words;
 }
 
 /** A number per batch, such as the loss. */
 function isBatchScalar(tensor: Tensor): boolean {
-  return tensor.spec.partial === true && tensor.spec.shape.length === 0;
+  return tensor.spec.shape.length === 0 && tensor.op.def !== (Variable as OpDef<unknown>);
+}
+
+/** Writes the code of all stages and the list of stages. */
+function writeStages(target: CompileTarget, context: LoweringContext, captured: readonly Tensor[]) {
+  const { views, arena, traceNames } = target;
+  const slices = context.slice.writeCode(views, arena, 'slice code');
+  const threads = context.thread.writeCode(views, arena, 'thread code');
+  const last = Math.max(0, ...threads.map(({ stage }) => stage));
+  const stages = [
+    ...slices.map((list) => ({ ...list, kind: STAGE_SLICES, name: 'forward and backward' })),
+    ...threads.map((list) => ({
+      ...list,
+      kind: STAGE_THREADS,
+      name: list.stage === last ? 'update' : 'sum over the batch',
+    })),
+  ].sort((a, b) => a.stage - b.stage);
+  // A number that the last stage makes is captured by another thread than made it: an empty stage brings a barrier.
+  const made = captured.filter((tensor) => context.storage(tensor).kind === 'global' && tensor.op.inputs.length > 0);
+  if (made.length > 0 && stages.at(-1)?.kind === STAGE_THREADS) {
+    stages.push({ kind: STAGE_SLICES, stage: last + 1, begin: 0, end: 0, name: 'capture' });
+  }
+  const words = stages.flatMap(({ kind, begin, end, name }) => [kind, begin, end, traceNames.id(name, 'phase')]);
+  const begin = arena.alloc(words.length * 4, 'stages');
+  views.u32.set(words, begin / 4);
+  return { begin, end: begin + words.length * 4 };
 }
 
 function writeCaptures(target: CompileTarget, context: LoweringContext, tensors: readonly Tensor[]) {
@@ -143,7 +175,9 @@ function writeCaptures(target: CompileTarget, context: LoweringContext, tensors:
   const base = arena.alloc(commandBytes * COMMAND_CAPACITY, 'captured scalars');
   const pairs = tensors.flatMap((tensor) => {
     const storage = context.storage(tensor);
-    return storage.kind === 'partial' ? [storage.base, storage.sliceBytes] : [];
+    if (storage.kind === 'slice' || storage.kind === 'feed') throw new Error(`${tensor.name} is no scalar`);
+    if (storage.kind === 'copies') return [storage.base + context.threadOf(0) * storage.threadBytes, 0];
+    return [storage.base, storage.kind === 'global' ? 0 : storage.sliceBytes];
   });
   const at = arena.alloc((CAPTURES_HEADER_WORDS + pairs.length) * 4, 'captures');
   views.u32.set([tensors.length, base, commandBytes, 0, ...pairs], at / 4);
@@ -170,16 +204,17 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
     }
     if (ragged !== undefined) {
       if (spec.kind !== 'ragged')
-        throw new MonolithError('ML_FEED', { name, reason: 'the input has it dense, not ragged' });
+        throw new MonolithError('ML_FEED', { name, reason: `the input has it as ${spec.kind}, not ragged` });
       const { splits, values, count, capacity } = ragged;
       entries.push([BINDING_RAGGED, place.word, splits, values, count, capacity, 0, place.index]);
       continue;
     }
-    if (spec.kind !== 'dense' || spec.width !== tensor.columns) {
-      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} floats per example` });
+    const [kind, what] = tensor.spec.dtype === 'int64' ? (['ids', 'ids'] as const) : (['dense', 'floats'] as const);
+    if (spec.kind !== kind || spec.width !== tensor.columns) {
+      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} ${what} per example` });
     }
     for (const { register, offset } of registers) {
-      entries.push([BINDING_DENSE, place.word, register, 0, 0, spec.width * 4, offset, place.index]);
+      entries.push([BINDING_DENSE, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
     }
   }
   const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');

@@ -23,7 +23,9 @@ export function readFetch(
 ): FetchValue {
   if (!(fetch instanceof Tensor)) return undefined;
   const capture = program.captured.get(fetch);
-  if (capture !== undefined) return readCapture(session, program, capture, command);
+  if (capture !== undefined) {
+    return readCapture(session, program, capture, { command, slices: fetch.spec.partial ? session.plan.slices : 1 });
+  }
   if (fetch.op.def === (Variable as OpDef<unknown>)) {
     const values = session.readVariable(fetch.op.name).slice();
     return values instanceof Float32Array ? shaped(fetch, values) : values;
@@ -43,6 +45,7 @@ export function readFetch(
     }
     case 'global':
     case 'replicated':
+    case 'copies':
       return shaped(fetch, f32.slice(storage.base / 4, storage.base / 4 + storage.count));
     case 'slice': {
       const { slices } = session.plan;
@@ -60,24 +63,40 @@ export function readFetch(
     }
     case 'feed': {
       const { word } = pointerWords(session.schema).get(storage.feed)!;
-      const at = (session.views.u32[batch / 4 + word]! + storage.offset) / 4;
-      const values = new Float32Array(rows * storage.columns);
-      for (let row = 0; row < rows; row++) {
-        const from = at + row * storage.stride;
-        values.set(f32.subarray(from, from + storage.columns), row * storage.columns);
-      }
-      return values;
+      const at = session.views.u32[batch / 4 + word]! + storage.offset;
+      const { stride, columns } = storage;
+      return fetch.spec.dtype === 'int64'
+        ? compact(new BigInt64Array(rows * columns), session.views.i64, at / 8, stride, columns)
+        : compact(new Float32Array(rows * columns), f32, at / 4, stride, columns);
     }
     default:
       return storage satisfies never;
   }
 }
 
-/** Slices in order, in f32 as the dense update sums them. */
-function readCapture(session: Session, program: Program, capture: number, command: number): number {
+/** Fills `to` with rows of `columns` elements of `from`, which lie `stride` apart from `at` on. */
+function compact<A extends Float32Array | BigInt64Array>(
+  to: A,
+  from: A,
+  at: number,
+  stride: number,
+  columns: number,
+): A {
+  for (let row = 0; row * columns < to.length; row++) {
+    for (let c = 0; c < columns; c++) to[row * columns + c] = from[at + row * stride + c]!;
+  }
+  return to;
+}
+
+/** Slices in order, in f32 as the dense update sums them; of what all slices have alike, the first one's. */
+function readCapture(
+  session: Session,
+  program: Program,
+  capture: number,
+  { command, slices }: { command: number; slices: number },
+): number {
   const { base, commandBytes } = program.captures;
-  const { slices } = session.plan;
-  const place = (base + (command & (COMMAND_CAPACITY - 1)) * commandBytes) / 4 + capture * slices;
+  const place = (base + (command & (COMMAND_CAPACITY - 1)) * commandBytes) / 4 + capture * session.plan.slices;
   let sum = 0;
   for (let slice = 0; slice < slices; slice++) sum = Math.fround(sum + session.views.f32[place + slice]!);
   return sum;

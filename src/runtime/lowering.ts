@@ -1,48 +1,26 @@
 /**
- * @file What an op's lowering sees: storage of tensors, registers, and the two instruction lists of a program.
+ * @file What an op's lowering sees: storage of tensors, registers, and the instruction lists of a program.
  *
- * The slice code runs once per slice of the batch, over that slice's buffers; after a barrier the thread code runs once
- * per thread and updates what all slices share. Layers above `runtime` register lowerings for their own ops.
+ * Slice code runs once per slice of the batch, over that slice's buffers; thread code runs once per thread, over ranges of
+ * what all slices share. `schedule.ts` says in which stage of the step the code of an op runs.
  */
 
-import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
+import { misfit, type Op, type Tensor } from '../graph/graph.js';
+import type { ColumnsAttrs } from '../graph/ops/math.js';
 import type { Arena } from '../memory/arena.js';
 import type { Views } from '../memory/views.js';
 import type { TraceNames } from '../trace/trace-names.js';
 import { Code, type Register } from './code.js';
 import type { Kernel } from './kernels.js';
+import { lowerOp } from './lowerings.js';
 import type { Placement } from './placement.js';
+import type { Schedule } from './schedule.js';
+import type { Matrix, Storage } from './storage.js';
 import type { TableMemory, TablePolicy } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
-/** A matrix operand of slice code. */
-export interface Matrix {
-  readonly pointer: Register;
-  /** Register of the number of floats between rows. */
-  readonly stride: Register;
-  readonly columns: number;
-}
-
-/** Where a tensor's values are. Addresses are bytes. */
-export type Storage =
-  | {
-      readonly kind: 'slice';
-      readonly base: number;
-      readonly sliceBytes: number;
-      readonly stride: number;
-      readonly columns: number;
-    }
-  | {
-      readonly kind: 'feed';
-      readonly feed: string;
-      readonly stride: number;
-      readonly columns: number;
-      readonly offset: number;
-    }
-  | { readonly kind: 'partial'; readonly base: number; readonly sliceBytes: number; readonly count: number }
-  | { readonly kind: 'global'; readonly base: number; readonly count: number }
-  /** Every slice computes the same value for itself: a shared buffer would be written by several threads at once. */
-  | { readonly kind: 'replicated'; readonly base: number; readonly sliceBytes: number; readonly count: number };
+export { type Lower, type LoweringTraits, type Phase, registerLowering } from './lowerings.js';
+export type { Matrix, Storage } from './storage.js';
 
 export interface RaggedFeed {
   readonly splits: Register;
@@ -82,34 +60,18 @@ export interface CompileEnvironment {
   onStep(update: (globalStep: number) => void): void;
 }
 
-export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
-const lowerings = new Map<OpDef<unknown>, Lower<unknown>>();
-
-/** Says how an op becomes kernel calls. `accumulates`: it can add to its output. `strided`: its output may be columns of a wider matrix. */
-export function registerLowering<A>(
-  def: OpDef<A>,
-  lower: Lower<A>,
-  traits: { accumulates?: boolean; strided?: boolean } = {},
-): void {
-  lowerings.set(def as OpDef<unknown>, lower as Lower<unknown>);
-  if (traits.accumulates) accumulating.add(def as OpDef<unknown>);
-  if (traits.accumulates || traits.strided) strided.add(def as OpDef<unknown>);
-}
-export const accumulating = new Set<OpDef<unknown>>();
-export const strided = new Set<OpDef<unknown>>();
-
-export function lowerOp(op: Op, context: LoweringContext): void {
-  const lower = lowerings.get(op.def);
-  if (lower === undefined) throw misfit(op.name, `the runtime cannot run ops of type ${op.type}`);
-  lower(op, context);
-}
-
 /** A dense or ragged feed of the program: which registers its address goes to. */
 export interface FeedUse {
   readonly tensor: Tensor;
   readonly registers: { register: Register; offset: number }[];
   readonly ragged?: RaggedFeed;
 }
+
+/**
+ * Floats that thread code on completed sums never splits: results of a grain do not depend on the number of threads, and
+ * no two threads write one cache line.
+ */
+export const COMPLETED_GRAIN = 1024;
 
 export class LoweringContext {
   readonly environment: CompileEnvironment;
@@ -122,18 +84,18 @@ export class LoweringContext {
   readonly feeds = new Map<string, FeedUse>();
   readonly ops: readonly Op[];
   readonly #placement: Placement;
+  readonly #schedule: Schedule;
   readonly #storage = new Map<Tensor, Storage>();
   readonly #written = new Set<Tensor>();
   readonly #lowered = new Set<Op>();
   readonly #shared = new Map<object, unknown>();
-  readonly #computing = new Set<Op>();
-  readonly #updating = new Set<Op>();
   #op: Op | undefined;
 
-  constructor(environment: CompileEnvironment, ops: readonly Op[], placement: Placement) {
+  constructor(environment: CompileEnvironment, schedule: Schedule, placement: Placement) {
     this.environment = environment;
     this.plan = environment.plan;
-    this.ops = ops;
+    this.ops = schedule.order;
+    this.#schedule = schedule;
     this.#placement = placement;
     this.rows = this.slice.each();
     this.inverseBatch = this.slice.each();
@@ -155,32 +117,37 @@ export class LoweringContext {
     return this.#shared.get(key) as T;
   }
 
+  /** Adds a kernel call to the slice code of the op's stage. */
   emit(kernel: Kernel, operands: readonly Register[], result?: Register): void {
-    if (this.#op !== undefined) this.#computing.add(this.#op);
-    this.slice.emit(kernel, operands, { traceName: this.#traceName(kernel), ...(result !== undefined && { result }) });
+    const options = { traceName: this.#traceName(kernel), stage: this.#stages.slice };
+    this.slice.emit(kernel, operands, { ...options, ...(result !== undefined && { result }) });
   }
 
+  /** Adds a kernel call to the thread code of the op's stage. */
   emitThread(kernel: Kernel, operands: readonly Register[], options: { checked?: boolean } = {}): void {
-    if (this.#op !== undefined) this.#updating.add(this.#op);
-    this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), ...options });
+    this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), stage: this.#stages.thread, ...options });
+  }
+
+  get #stages() {
+    return this.#op === undefined ? { slice: 0, thread: 1 } : this.#schedule.of(this.#op);
   }
 
   /**
-   * Updates run after all slices, so nothing that slices compute can run after an update of the same step. An op that was
-   * asked to (by a control dependency) is refused rather than run too early.
+   * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
+   * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
    */
-  checkPhases(): void {
-    const after = new Map<Op, Op>();
-    for (const op of this.ops) {
-      const before = [...op.inputs.map((input) => input.op), ...op.controlInputs];
-      const updates = before.map((input) => (this.#updating.has(input) ? input : after.get(input)));
-      const update = updates.find((found) => found !== undefined);
-      if (update === undefined) continue;
-      after.set(op, update);
-      if (this.#computing.has(op) && !this.#updating.has(op)) {
-        throw misfit(op.name, `it cannot run after ${update.name} in one step: updates come last`);
-      }
-    }
+  threadRange(
+    count: number,
+    grain = COMPLETED_GRAIN,
+    bytes = 4,
+  ): { at(base: number): Register; readonly floats: Register } {
+    const { thread, plan } = this;
+    const grains = Math.ceil(count / grain);
+    const begin = (index: number) => Math.min(count, Math.floor((grains * index) / plan.threads) * grain);
+    return {
+      at: (base) => thread.each((index) => base + begin(index) * bytes),
+      floats: thread.each((index) => begin(index + 1) - begin(index)),
+    };
   }
 
   #traceName(kernel: Kernel): number {
@@ -230,7 +197,8 @@ export class LoweringContext {
       }
       case 'global':
       case 'partial':
-      case 'replicated': {
+      case 'replicated':
+      case 'copies': {
         const { count } = storage;
         return { pointer: this.#pointerOf(storage), stride: this.slice.constant(count), columns: count };
       }
@@ -244,19 +212,61 @@ export class LoweringContext {
     return tensor.perExample ? this.rows : this.slice.constant(1);
   }
 
-  /** Address of a tensor without rows per example in slice code. */
-  pointer(tensor: Tensor): Register {
+  /** Address of a tensor without rows per example in slice code, or of the float with that number in it. */
+  pointer(tensor: Tensor, from = 0): Register {
     const storage = this.storage(tensor);
     if (storage.kind === 'slice' || storage.kind === 'feed') {
       throw misfit(tensor.name, 'a value that all examples share is needed here');
     }
-    return this.#pointerOf(storage);
+    return this.#pointerOf(storage, from);
   }
 
-  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>): Register {
-    if (storage.kind === 'global') return this.slice.constant(storage.base);
-    const { base, sliceBytes } = storage;
+  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>, from = 0): Register {
+    const base = storage.base + from * 4;
+    if (storage.kind === 'global') return this.slice.constant(base);
+    if (storage.kind === 'copies') {
+      const { threadBytes } = storage;
+      return this.slice.each((slice) => base + this.threadOf(slice) * threadBytes);
+    }
+    const { sliceBytes } = storage;
     return this.slice.each((slice) => base + slice * sliceBytes);
+  }
+
+  /** The thread that runs a slice. */
+  threadOf(slice: number): number {
+    const { slices, threads } = this.plan;
+    return Math.floor(((slice + 1) * threads - 1) / slices);
+  }
+
+  /** Storage for what thread code makes once for everybody. */
+  allocateGlobal(tensor: Tensor): { readonly base: number; readonly count: number } {
+    const count = tensor.columns;
+    const storage = { kind: 'global', base: this.alloc(count * 4, tensor.name), count } as const;
+    this.#storage.set(tensor, storage);
+    return storage;
+  }
+
+  /** Storage for what every thread makes for itself, and the register of thread code that points to its own. */
+  allocateCopies(tensor: Tensor): Register {
+    const count = tensor.columns;
+    const threadBytes = Math.ceil((count * 4) / 64) * 64;
+    const base = this.alloc(threadBytes * this.plan.threads, tensor.name);
+    this.#storage.set(tensor, { kind: 'copies', base, threadBytes, count });
+    return this.threadPointer(tensor);
+  }
+
+  /** Address of a whole tensor in thread code: one that all examples share and that is no sum still to be completed. */
+  threadPointer(tensor: Tensor): Register {
+    const storage = this.storage(tensor);
+    switch (storage.kind) {
+      case 'copies':
+        return this.thread.each((index) => storage.base + index * storage.threadBytes);
+      case 'global':
+      case 'replicated':
+        return this.thread.constant(storage.base);
+      default:
+        throw misfit(tensor.name, 'a value that all examples share is needed here');
+    }
   }
 
   /** Storage for a tensor this op makes: its own, or the place its only consumer wants it in. */
@@ -286,11 +296,15 @@ export class LoweringContext {
 
   /** The op's output as an operand, and whether it must be added to what is there (1) or overwrite it (0). */
   output(tensor: Tensor): Matrix & { readonly accumulate: Register } {
-    const matrix = this.matrixOf(this.allocate(tensor));
+    const { storage, adds } = this.outputStorage(tensor);
+    return { ...this.matrixOf(storage), accumulate: this.slice.constant(adds ? 1 : 0) };
+  }
+
+  /** As `output`, for ops that hand addresses to their kernel in memory. */
+  outputStorage(tensor: Tensor): { readonly storage: Storage; readonly adds: boolean } {
+    const storage = this.allocate(tensor);
     const sum = this.#placement.sumOf(tensor);
-    const accumulate = sum !== undefined && this.#written.has(sum) ? 1 : 0;
-    if (sum !== undefined) this.#written.add(sum);
-    return { ...matrix, accumulate: this.slice.constant(accumulate) };
+    return { storage, adds: sum !== undefined && this.startSum(sum) };
   }
 
   /** Whether some placed term of the sum has been written already; afterwards it counts as written. */
@@ -300,8 +314,20 @@ export class LoweringContext {
     return started;
   }
 
-  isPlaced(tensor: Tensor): boolean {
-    return this.#placement.of(tensor) !== undefined;
+  /** Whether the tensor is written straight into `into`, at that column. */
+  isPlaced(tensor: Tensor, into: Tensor, column = 0): boolean {
+    const place = this.#placement.of(tensor);
+    return place?.into === into && place.column === column;
+  }
+
+  /** The Columns that the op of `tensor` writes one by one, or undefined when it writes the tensor. */
+  partsOf(tensor: Tensor): readonly Op<ColumnsAttrs>[] | undefined {
+    return this.#placement.partsOf(tensor);
+  }
+
+  /** Whether nobody puts this assembled tensor together: who uses it takes its parts. */
+  isLoose(tensor: Tensor): boolean {
+    return this.#placement.isLoose(tensor);
   }
 
   useFeed(tensor: Tensor, use: FeedUse): void {

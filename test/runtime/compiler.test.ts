@@ -29,19 +29,6 @@ t.test('control inputs run before the op that names them', async (t) => {
   t.same(names(executionOrder([all as Op])), ['global_step', 'count', 'x', 'after', 'all']);
 });
 
-t.test('what should run after an update of the same step is refused', async (t) => {
-  const graph = new Graph();
-  const x = placeholder(graph, 'x');
-  const count = increment(globalStep(graph), 1, 'count');
-  const early = graph.controlDependencies([group(graph, [count])], () => reduceMean(x, 'late'));
-  await withSession(graph, { threads: 1 }, async (session) => {
-    const message = /late: it cannot run after count in one step/;
-    await t.rejects(session.run([early], { x: new Float32Array(1) }), { code: 'ML_GRAPH', message });
-    await session.run([reduceMean(x), count], { x: new Float32Array(1) });
-    t.equal(session.globalStep, 1);
-  });
-});
-
 t.test('a graph ten thousand ops deep is put in order', async (t) => {
   const graph = new Graph();
   let x = placeholder(graph, 'x');

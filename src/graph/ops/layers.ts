@@ -1,5 +1,7 @@
 /** @file Matrix product, bias, activations and the loss, with their gradients. */
 import { type Dim, misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
+import { batchSum } from './batch-sum.js';
+import { type LossOptions, weightLoss } from './loss-options.js';
 
 // --- matrix product --------------------------------------------------------------------------------------------------
 
@@ -34,7 +36,7 @@ export const MatMul: OpDef<MatMulAttrs> = {
     // A product is linear in either side, so a sum over the batch stays one; of two there is no product per slice.
     const sums = [a!, b!].filter((input) => input.spec.partial).length + (k === 'batch' ? 1 : 0);
     if (sums > 1 || (sums === 1 && m === 'batch')) {
-      throw misfit('MatMul', 'a sum over the batch is known only after the step');
+      throw misfit('MatMul', 'a sum over the batch must be completed with batchSum before it is used here');
     }
     return [sums === 1 ? { ...spec, partial: true } : spec];
   },
@@ -42,15 +44,23 @@ export const MatMul: OpDef<MatMulAttrs> = {
     if (grad === undefined) return [undefined, undefined];
     const { transposeA, transposeB } = op.attrs;
     const [a, b] = op.inputs as [Tensor, Tensor];
-    if (transposeA || transposeB) throw misfit(op.name, 'no gradient is defined for a transposed product');
-    return [matMul(grad, b, { transposeB: true }), matMul(a, grad, { transposeA: true })];
+    const gradA = transposeA
+      ? matMul(b, grad, { transposeA: transposeB, transposeB: true })
+      : matMul(grad, b, { transposeB: !transposeB });
+    const gradB = transposeB
+      ? matMul(grad, a, { transposeA: true, transposeB: transposeA })
+      : matMul(a, grad, { transposeA: !transposeA });
+    return [gradA, gradB];
   },
 };
 
-/** Matrix product. `[batch, k] x [k, n] → [batch, n]`; with `transposeA`, `[batch, k]ᵀ x [batch, n] → [k, n]`, summed over the batch. */
+/** Matrix product. `[batch, k] x [k, n] → [batch, n]`; with `transposeA`, `[batch, k]ᵀ x [batch, n] → [k, n]`, summed over the batch. Sums over the batch are completed where needed. */
 export function matMul(a: Tensor, b: Tensor, attrs: Partial<MatMulAttrs> = {}, name?: string): Tensor {
   const full = { transposeA: attrs.transposeA ?? false, transposeB: attrs.transposeB ?? false };
-  return a.graph.add(MatMul, [a, b], full, name).output;
+  // A product is linear: one sum over the batch may stay one, unless examples or another sum meet it.
+  const completed = b.spec.partial && (a.perExample || a.spec.partial) ? batchSum(b) : b;
+  const inputs = [a.spec.partial && completed.perExample ? batchSum(a) : a, completed];
+  return a.graph.add(MatMul, inputs, full, name).output;
 }
 
 export const AddBias: OpDef<null> = {
@@ -75,7 +85,8 @@ export const SumRows: OpDef<null> = {
   infer: ([x]) => [{ dtype: 'float32', shape: [x!.columns], partial: true }],
 };
 
-function sumRows(x: Tensor): Tensor {
+/** Sum over the batch of each column. */
+export function sumRows(x: Tensor): Tensor {
   return x.graph.add(SumRows, [x], null).output;
 }
 
@@ -127,7 +138,13 @@ export const SigmoidCrossEntropyGrad: OpDef<null> = {
   infer: ([logits]) => [logits!.spec],
 };
 
-/** Cross entropy of each example from its logit, in the stable form; labels get no gradient. */
-export function sigmoidCrossEntropyWithLogits(logits: Tensor, labels: Tensor, name?: string): Tensor {
-  return logits.graph.add(SigmoidCrossEntropy, [logits, labels], null, name).output;
+/** Cross entropy of each example from its logit, in the stable form; labels get no gradient. A string is a name. */
+export function sigmoidCrossEntropyWithLogits(
+  logits: Tensor,
+  labels: Tensor,
+  options: string | LossOptions = {},
+): Tensor {
+  const { name, weights } = typeof options === 'string' ? { name: options } : options;
+  const loss = logits.graph.add(SigmoidCrossEntropy, [logits, labels], null, name).output;
+  return weightLoss(SigmoidCrossEntropy.type, loss, weights);
 }

@@ -13,6 +13,8 @@ import {
   CONTEXT,
   DONE,
   GENERATION,
+  STAGE_SLICES,
+  STAGE_WORDS,
   STATUS_ABORTED,
   STATUS_BATCH_ROWS,
   STATUS_BATCH_VALUES,
@@ -54,24 +56,40 @@ function runStep(m: Views, context: number, batch: number, command: number, quie
   const word = (name: keyof typeof CONTEXT) => m.u32[context + CONTEXT[name]]!;
   const trace = word('trace');
   const kernels = ((command ^ 3) & word('traceKernels')) === 0 ? trace : 0;
-  const phase = traceNow(m, trace);
+  const bound = batch === 0 ? 0 : bindSlices(m, context, batch);
+  if (bound !== 0) return bound;
+  const first = word('stages') / 4;
+  for (let stage = first; stage < word('stagesEnd') / 4; stage += STAGE_WORDS) {
+    if (stage !== first && !barrier(m, context, 0, true)) return STATUS_ABORTED;
+    const start = traceNow(m, trace);
+    const status = runStage(m, context, stage, kernels);
+    if (status !== 0) return status;
+    traceSpan(m, trace, m.u32[stage + 3]!, start, traceNow(m, trace));
+  }
+  capture(m, context, command);
+  return barrier(m, context, command, quiet) ? 0 : STATUS_ABORTED;
+}
+
+function runStage(m: Views, context: number, stage: number, kernels: number): number {
+  const word = (name: keyof typeof CONTEXT) => m.u32[context + CONTEXT[name]]!;
+  const [kind, code, end] = [m.u32[stage]!, m.u32[stage + 1]!, m.u32[stage + 2]!];
+  if (kind !== STAGE_SLICES) return runCode(m, context, code, end, word('threadRegisters') / 4, kernels);
   for (let slice = word('sliceBegin'); slice < word('sliceEnd'); slice++) {
     const registers = word('sliceRegisters') + slice * word('sliceRegistersStride');
-    const bound = batch === 0 ? 0 : bindBatch(m, context, registers / 4, batch / 4, word('bindings') / 4, slice);
-    const status = bound || runCode(m, context, word('sliceCode'), word('sliceCodeEnd'), registers / 4, kernels);
+    const status = runCode(m, context, code, end, registers / 4, kernels);
     if (status !== 0) return status;
   }
-  traceSpan(m, trace, word('traceSlices'), phase, traceNow(m, trace));
-  capture(m, context, command);
-  if (word('threadCode') !== word('threadCodeEnd')) {
-    if (!barrier(m, context, 0, true)) return STATUS_ABORTED;
-    const update = traceNow(m, trace);
-    const registers = word('threadRegisters') / 4;
-    const status = runCode(m, context, word('threadCode'), word('threadCodeEnd'), registers, kernels);
+  return 0;
+}
+
+function bindSlices(m: Views, context: number, batch: number): number {
+  const word = (name: keyof typeof CONTEXT) => m.u32[context + CONTEXT[name]]!;
+  for (let slice = word('sliceBegin'); slice < word('sliceEnd'); slice++) {
+    const registers = word('sliceRegisters') + slice * word('sliceRegistersStride');
+    const status = bindBatch(m, context, registers / 4, batch / 4, word('bindings') / 4, slice);
     if (status !== 0) return status;
-    traceSpan(m, trace, word('traceUpdate'), update, traceNow(m, trace));
   }
-  return barrier(m, context, command, quiet) ? 0 : STATUS_ABORTED;
+  return 0;
 }
 
 function capture(m: Views, context: number, command: number): void {

@@ -1,5 +1,11 @@
 /** @file Lays a program of a few kernel calls out in memory, as the compiler would, for tests that drive the pool itself. */
-import { CONTEXT, CONTEXT_BYTES, CONTROL_BYTES } from '../../../src/memory/control-layout.js';
+import {
+  CONTEXT,
+  CONTEXT_BYTES,
+  CONTROL_BYTES,
+  STAGE_SLICES,
+  STAGE_THREADS,
+} from '../../../src/memory/control-layout.js';
 import { TABLE } from '../../../src/memory/table-layout.js';
 import { Code } from '../../../src/runtime/code.js';
 import type { KernelHarness } from '../../kernels/harness.js';
@@ -19,17 +25,19 @@ export function smallProgram(
   const [slice, thread] = [new Code(), new Code()];
   build(slice, thread);
   const control = h.alloc(CONTROL_BYTES);
-  const sliceCode = slice.writeCode(views, arena, 'slice code');
-  const threadCode = thread.writeCode(views, arena, 'thread code');
+  const stages = [
+    ...slice.writeCode(views, arena, 'slice code').map(({ begin, end }) => [STAGE_SLICES, begin, end, 0]),
+    ...thread.writeCode(views, arena, 'thread code').map(({ begin, end }) => [STAGE_THREADS, begin, end, 0]),
+  ].flat();
+  const list = h.alloc(stages.length * 4);
+  views.u32.set(stages, list / 4);
   const sliceRegisters = slice.writeRegisters(views, arena, threads, 'slice registers');
   const threadRegisters = thread.writeRegisters(views, arena, threads, 'thread registers');
   const contexts = h.alloc(CONTEXT_BYTES * threads);
   for (let index = 0; index < threads; index++) {
     const words: Partial<Record<keyof typeof CONTEXT, number>> = {
-      sliceCode: sliceCode.begin,
-      sliceCodeEnd: sliceCode.end,
-      threadCode: threadCode.begin,
-      threadCodeEnd: threadCode.end,
+      stages: list,
+      stagesEnd: list + stages.length * 4,
       sliceRegisters: sliceRegisters.begin,
       sliceRegistersStride: sliceRegisters.stride,
       sliceBegin: index,
