@@ -90,6 +90,7 @@ function prepareAll(driver: CudaDriver, scale: number): PreparedLaunch[] {
   const ids = Int32Array.from({ length: segments * 5 }, (_, i) => (i * 7907) % rows);
   const unique = Int32Array.from({ length: segments }, (_, i) => i);
   const [n, size] = [32 * scale, 25_000 * scale];
+  const few = 3000 * scale;
   return [
     module
       .kernel('segmentSum')
@@ -138,9 +139,7 @@ function prepareAll(driver: CudaDriver, scale: number): PreparedLaunch[] {
         n,
       ]),
     module.kernel('sumSquares').prepare({ grid: 64, block: 256 }, [floats(size), size, floats(128)]),
-    module
-      .kernel('functions')
-      .prepare({ grid: size / 8 / 250, block: 250 }, [floats(size / 8), floats((size * 9) / 8), size / 8]),
+    module.kernel('functions').prepare({ grid: few / 250, block: 250 }, [floats(few), floats(few * 9), few]),
   ];
 }
 
