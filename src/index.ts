@@ -116,6 +116,7 @@ export {
   constant,
   globalStep,
   group,
+  idsPlaceholder,
   increment,
   placeholder,
   raggedPlaceholder,
@@ -131,6 +132,20 @@ export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-in
 
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
+
+// Layers: variables and ops of the usual parts of a recommender model.
+export type { LayerActivation } from './layers/activation.js';
+export { CIN, type CinOptions } from './layers/cin-layer.js';
+export { Cross, type CrossOptions } from './layers/cross.js';
+export { Dense, type DenseOptions } from './layers/dense.js';
+export { fieldAwareFm, fm } from './layers/factorization.js';
+export { Layer, type LayerOptions, trainableVariables } from './layers/layer.js';
+export { MLP, type MlpOptions } from './layers/mlp.js';
+export { MMoE, type MmoeOptions } from './layers/mmoe.js';
+export { type AttentionInputs, type AttentionOptions, MultiHeadAttention } from './layers/multi-head-attention.js';
+export { SENet, type SenetOptions } from './layers/senet.js';
+export { TargetAttention, type TargetAttentionOptions } from './layers/target-attention.js';
+export type { WeightInitializer } from './layers/weight-initializers.js';
 
 // Batches as values: what a schema says and a feed holds.
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
@@ -153,7 +168,6 @@ export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradie
 export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export { createKernelPacker } from './runtime/kernel-packer.js';
-export type { KernelVariant } from './runtime/kernel-variants.js';
 export type { BackendName } from './runtime/pool/protocol.js';
 export {
   type Feeds,

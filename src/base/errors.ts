@@ -64,7 +64,6 @@ export const ERROR_MESSAGES = {
   ML_BOUNDS: 'view {name} of {bytes} bytes at {offset} does not fit: {reason}',
   ML_CLOSED: '{what} is closed',
   ML_CANCELLED: '{what} was cancelled: {reason}',
-  ML_KERNELS: 'kernels {variant} cannot be used: {reason}',
   ML_MEMORY: 'out of shared memory: {name} needs {bytes} bytes, {free} are free',
   ML_TIMEOUT: '{what} did not answer within {timeoutMs} ms',
   ML_WASM: 'WebAssembly kernels cannot run here: {reason}',

@@ -131,6 +131,11 @@ export class Graph {
     return tensor;
   }
 
+  /** The scope that is open, without a slash at the end; empty at the root. */
+  get scope(): string {
+    return this.#scopes.join('/');
+  }
+
   /** Ops made by `body` have their names under `name/`. */
   nameScope<T>(name: string, body: () => T): T {
     this.#scopes.push(name);
