@@ -28,6 +28,7 @@ import { Schedule } from './schedule.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
 import './lower/dropout.js';
+import './lower/cached-variables.js';
 import './lower/clip.js';
 import './lower/fm.js';
 import './lower/inner.js';

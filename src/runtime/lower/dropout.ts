@@ -12,13 +12,12 @@ registerLowering(
     const { rate, seed, training } = op.attrs;
     const { slice, environment } = context;
     const x = context.matrix(input!);
-    if (!(training ?? context.trains) || rate === 0) {
-      if (!context.isPlaced(op.output)) return context.setStorage(op.output, context.storage(input!));
-      const out = context.output(op.output);
-      const sizes = [context.rows, slice.constant(out.columns)];
-      return context.emit(KERNEL.copyRowsF32, [...operands(x, out), ...sizes, out.accumulate]);
-    }
     const out = context.output(op.output);
+    if (!(training ?? context.trains) || rate === 0) {
+      const sizes = [context.rows, slice.constant(out.columns)];
+      context.emit(KERNEL.copyRowsF32, [...operands(x, out), ...sizes, out.accumulate]);
+      return;
+    }
     context.emit(KERNEL.dropoutF32, [
       ...operands(x, out),
       context.rows,
