@@ -1,6 +1,6 @@
 /** @file Copies files and trees of them, on file systems where files come and go meanwhile (monolith/utils). */
 import { constants, copyFile as copyOnce, mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
 
 export interface CopyFileOptions {
@@ -40,13 +40,7 @@ export async function copyRecursively(src: string, dst: string, options: CopyRec
     throw refused(src, 'it does not exist');
   }
   await rm(dst, { recursive: true, force: true });
-  await mkdir(dst, { recursive: true });
-  const files: string[] = [];
-  for (const entry of await readdir(src, { recursive: true, withFileTypes: true })) {
-    const path = relative(src, join(entry.parentPath, entry.name));
-    if (entry.isDirectory()) await mkdir(join(dst, path), { recursive: true });
-    else files.push(path);
-  }
+  const files = await makeFolders(src, dst);
   let copied = 0;
   const work = async () => {
     for (let path = files.pop(); path !== undefined; path = files.pop()) {
@@ -55,6 +49,18 @@ export async function copyRecursively(src: string, dst: string, options: CopyRec
   };
   await Promise.all(Array.from({ length: Math.max(1, maxWorkers) }, work));
   return copied;
+}
+
+/** Makes the folders of `src` at `dst`, and gives the paths of the files. */
+async function makeFolders(src: string, dst: string, below = ''): Promise<string[]> {
+  await mkdir(join(dst, below), { recursive: true });
+  const files: string[] = [];
+  for (const entry of await readdir(join(src, below), { withFileTypes: true })) {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) files.push(...(await makeFolders(src, dst, path)));
+    else files.push(path);
+  }
+  return files;
 }
 
 async function exists(path: string): Promise<boolean> {
