@@ -2,7 +2,7 @@
  * @file Standing measurement of matrix products: every build of the kernels that this engine runs against OpenBLAS on one
  * thread, for the layers of a network of 429 inputs, 256, 128 and 64 hidden units and one output.
  *
- * `npm run bench:gemm [-- --quick] [-- --json]`. The systems take turns in every round, and CPU time is what counts.
+ * `npm run bench -- gemm [--quick] [-- --json]`. The systems take turns in every round, and CPU time is what counts.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

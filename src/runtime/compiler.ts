@@ -7,9 +7,10 @@
 import { MonolithError } from '../base/errors.js';
 import { type Op, type OpDef, Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
-import { BATCH_POINTERS, type BatchSchema } from '../memory/batch.js';
+import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
 import {
   BINDING_DENSE,
+  BINDING_FIRST_ROW,
   BINDING_RAGGED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
@@ -26,6 +27,8 @@ import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
+import './lower/dropout.js';
+import './lower/cached-variables.js';
 import './lower/clip.js';
 import './lower/fm.js';
 import './lower/inner.js';
@@ -133,7 +136,7 @@ export function pointerWords(schema: BatchSchema): Map<string, { index: number; 
   let word = BATCH_POINTERS;
   schema.forEach((feed, index) => {
     words.set(feed.name, { index, word });
-    word += feed.kind === 'dense' ? 1 : 2;
+    word += feed.kind === 'ragged' ? 2 : 1;
   });
   return words;
 }
@@ -204,18 +207,20 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
     }
     if (ragged !== undefined) {
       if (spec.kind !== 'ragged')
-        throw new MonolithError('ML_FEED', { name, reason: 'the input has it dense, not ragged' });
+        throw new MonolithError('ML_FEED', { name, reason: `the input has it as ${spec.kind}, not ragged` });
       const { splits, values, count, capacity } = ragged;
       entries.push([BINDING_RAGGED, place.word, splits, values, count, capacity, 0, place.index]);
       continue;
     }
-    if (spec.kind !== 'dense' || spec.width !== tensor.columns) {
-      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} floats per example` });
+    const [kind, what] = tensor.spec.dtype === 'int64' ? (['ids', 'ids'] as const) : (['dense', 'floats'] as const);
+    if (spec.kind !== kind || spec.width !== tensor.columns) {
+      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} ${what} per example` });
     }
     for (const { register, offset } of registers) {
-      entries.push([BINDING_DENSE, place.word, register, 0, 0, spec.width * 4, offset, place.index]);
+      entries.push([BINDING_DENSE, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
     }
   }
+  if (context.usesFirstRow) entries.push([BINDING_FIRST_ROW, 0, context.firstRow, 0, 0, 0, 0, 0]);
   const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');
   target.views.u32.set(
     [entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()],

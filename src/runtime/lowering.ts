@@ -6,12 +6,13 @@
  */
 
 import { misfit, type Op, type Tensor } from '../graph/graph.js';
+import type { ColumnsAttrs } from '../graph/ops/math.js';
 import type { Arena } from '../memory/arena.js';
 import type { Views } from '../memory/views.js';
 import type { TraceNames } from '../trace/trace-names.js';
 import { Code, type Register } from './code.js';
 import type { Kernel } from './kernels.js';
-import { lowerOp } from './lowerings.js';
+import { lowerOp, phaseOf } from './lowerings.js';
 import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
@@ -82,6 +83,9 @@ export class LoweringContext {
   readonly inverseBatch: Register;
   readonly feeds = new Map<string, FeedUse>();
   readonly ops: readonly Op[];
+  /** Whether the program updates something. One that does not evaluates or predicts, and dropout is off in it. */
+  readonly trains: boolean;
+  #firstRow: Register | undefined;
   readonly #placement: Placement;
   readonly #schedule: Schedule;
   readonly #storage = new Map<Tensor, Storage>();
@@ -94,10 +98,21 @@ export class LoweringContext {
     this.environment = environment;
     this.plan = environment.plan;
     this.ops = schedule.order;
+    this.trains = this.ops.some((op) => phaseOf(op).runs === 'update');
     this.#schedule = schedule;
     this.#placement = placement;
     this.rows = this.slice.each();
     this.inverseBatch = this.slice.each();
+  }
+
+  /** The number in the batch of the slice's first example. */
+  get firstRow(): Register {
+    this.#firstRow ??= this.slice.each();
+    return this.#firstRow;
+  }
+
+  get usesFirstRow(): boolean {
+    return this.#firstRow !== undefined;
   }
 
   /** Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. */
@@ -211,22 +226,23 @@ export class LoweringContext {
     return tensor.perExample ? this.rows : this.slice.constant(1);
   }
 
-  /** Address of a tensor without rows per example in slice code. */
-  pointer(tensor: Tensor): Register {
+  /** Address of a tensor without rows per example in slice code, or of the float with that number in it. */
+  pointer(tensor: Tensor, from = 0): Register {
     const storage = this.storage(tensor);
     if (storage.kind === 'slice' || storage.kind === 'feed') {
       throw misfit(tensor.name, 'a value that all examples share is needed here');
     }
-    return this.#pointerOf(storage);
+    return this.#pointerOf(storage, from);
   }
 
-  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>): Register {
-    if (storage.kind === 'global') return this.slice.constant(storage.base);
+  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>, from = 0): Register {
+    const base = storage.base + from * 4;
+    if (storage.kind === 'global') return this.slice.constant(base);
     if (storage.kind === 'copies') {
-      const { base, threadBytes } = storage;
+      const { threadBytes } = storage;
       return this.slice.each((slice) => base + this.threadOf(slice) * threadBytes);
     }
-    const { base, sliceBytes } = storage;
+    const { sliceBytes } = storage;
     return this.slice.each((slice) => base + slice * sliceBytes);
   }
 
@@ -294,11 +310,15 @@ export class LoweringContext {
 
   /** The op's output as an operand, and whether it must be added to what is there (1) or overwrite it (0). */
   output(tensor: Tensor): Matrix & { readonly accumulate: Register } {
-    const matrix = this.matrixOf(this.allocate(tensor));
+    const { storage, adds } = this.outputStorage(tensor);
+    return { ...this.matrixOf(storage), accumulate: this.slice.constant(adds ? 1 : 0) };
+  }
+
+  /** As `output`, for ops that hand addresses to their kernel in memory. */
+  outputStorage(tensor: Tensor): { readonly storage: Storage; readonly adds: boolean } {
+    const storage = this.allocate(tensor);
     const sum = this.#placement.sumOf(tensor);
-    const accumulate = sum !== undefined && this.#written.has(sum) ? 1 : 0;
-    if (sum !== undefined) this.#written.add(sum);
-    return { ...matrix, accumulate: this.slice.constant(accumulate) };
+    return { storage, adds: sum !== undefined && this.startSum(sum) };
   }
 
   /** Whether some placed term of the sum has been written already; afterwards it counts as written. */
@@ -308,8 +328,20 @@ export class LoweringContext {
     return started;
   }
 
-  isPlaced(tensor: Tensor): boolean {
-    return this.#placement.of(tensor) !== undefined;
+  /** Whether the tensor is written straight into `into`, at that column. */
+  isPlaced(tensor: Tensor, into: Tensor, column = 0): boolean {
+    const place = this.#placement.of(tensor);
+    return place?.into === into && place.column === column;
+  }
+
+  /** The Columns that the op of `tensor` writes one by one, or undefined when it writes the tensor. */
+  partsOf(tensor: Tensor): readonly Op<ColumnsAttrs>[] | undefined {
+    return this.#placement.partsOf(tensor);
+  }
+
+  /** Whether nobody puts this assembled tensor together: who uses it takes its parts. */
+  isLoose(tensor: Tensor): boolean {
+    return this.#placement.isLoose(tensor);
   }
 
   useFeed(tensor: Tensor, use: FeedUse): void {

@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { MonolithError } from '../base/errors.js';
 import { type Graph, Op, Tensor } from '../graph/graph.js';
-import { GLOBAL_STEP, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
+import { GLOBAL_STEP, LOCAL_VARIABLES, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
@@ -135,7 +135,9 @@ export class Session implements CompileTarget {
     this.trace = new SessionTrace(this.views, this.arena, threads, options.traceEvents ?? 0);
     this.#feeds = new FeedWriter(this.views, this.arena, options.schema);
     this.#stepTimeoutMs = options.stepTimeoutMs ?? 300_000;
-    for (const tensor of graph.getCollection<Tensor>(VARIABLES)) this.#placeVariable(tensor);
+    for (const collection of [VARIABLES, LOCAL_VARIABLES]) {
+      for (const tensor of graph.getCollection<Tensor>(collection)) this.#placeVariable(tensor);
+    }
   }
 
   /** Makes the memory, initialises the variables and starts the threads. */
