@@ -104,6 +104,7 @@ export {
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
+export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
@@ -139,10 +140,14 @@ export {
   variable,
 } from './graph/ops/state.js';
 export { topK } from './graph/ops/top-k.js';
+export { weightedMean } from './graph/ops/weighted-mean.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
 
 export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
+
+// Files.
+export { type CopyFileOptions, type CopyRecursivelyOptions, copyFile, copyRecursively } from './io/copy-files.js';
 
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
@@ -179,6 +184,20 @@ export type { GroupKeys, Metric } from './metrics/metric.js';
 export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
 
 // Session: runs programs of a graph on a pool of threads.
+export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';
+// CUDA: the driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for.
+export { CudaDriver, type CudaDriverOptions } from './runtime/cuda/driver.js';
+export type { CudaDevice } from './runtime/cuda/native.js';
+export type {
+  Extent,
+  KernelArgument,
+  LaunchOptions,
+  PreparedLaunch,
+  PtxKernel,
+  PtxModule,
+} from './runtime/cuda/ptx-module.js';
+export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/cuda/simulator.js';
+export type { CudaEvent, CudaStream } from './runtime/cuda/stream.js';
 export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export { createKernelPacker } from './runtime/kernel-packer.js';
