@@ -81,6 +81,9 @@ export class LoweringContext {
   readonly rows: Register;
   readonly inverseBatch: Register;
   readonly feeds = new Map<string, FeedUse>();
+  /** Registers that point to the slice's rows of a buffer for the whole batch. */
+  readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
+  readonly batchRowsRegisters: Register[] = [];
   readonly ops: readonly Op[];
   readonly #placement: Placement;
   readonly #schedule: Schedule;
@@ -194,6 +197,10 @@ export class LoweringContext {
         this.feeds.get(storage.feed)!.registers.push({ register: pointer, offset: storage.offset });
         return { pointer, stride: this.slice.constant(storage.stride), columns: storage.columns };
       }
+      case 'whole': {
+        const { base, stride, columns } = storage;
+        return { pointer: this.#rowsFrom(base, stride * 4), stride: this.slice.constant(stride), columns };
+      }
       case 'global':
       case 'partial':
       case 'replicated':
@@ -206,6 +213,25 @@ export class LoweringContext {
     }
   }
 
+  /** Number of examples of the whole batch. */
+  get batchRows(): Register {
+    if (this.batchRowsRegisters.length === 0) this.batchRowsRegisters.push(this.slice.each());
+    return this.batchRowsRegisters[0]!;
+  }
+
+  /** Index of the slice's first example in the batch. */
+  get firstRow(): Register {
+    return this.#rowsFrom(0, 1);
+  }
+
+  #rowsFrom(base: number, rowBytes: number): Register {
+    const known = this.fixedRows.find((fixed) => fixed.base === base && fixed.rowBytes === rowBytes);
+    if (known !== undefined) return known.register;
+    const register = this.slice.each();
+    this.fixedRows.push({ register, base, rowBytes });
+    return register;
+  }
+
   /** Rows of the matrix that `matrix` or `output` gives: those of the slice, or one for what has no row per example. */
   rowsOf(tensor: Tensor): Register {
     return tensor.perExample ? this.rows : this.slice.constant(1);
@@ -214,13 +240,13 @@ export class LoweringContext {
   /** Address of a tensor without rows per example in slice code. */
   pointer(tensor: Tensor): Register {
     const storage = this.storage(tensor);
-    if (storage.kind === 'slice' || storage.kind === 'feed') {
+    if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
       throw misfit(tensor.name, 'a value that all examples share is needed here');
     }
     return this.#pointerOf(storage);
   }
 
-  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>): Register {
+  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' | 'whole' }>): Register {
     if (storage.kind === 'global') return this.slice.constant(storage.base);
     if (storage.kind === 'copies') {
       const { base, threadBytes } = storage;
