@@ -180,6 +180,20 @@ export const KERNEL = {
   pairProductsF32: kernel(137, 'pairProductsF32', 'uuuuuuuuuuu', 'out[r, i, j, :] (+)= left[r, i, :] * right[r, j, :]'),
   pairProductsGradF32: kernel(138, 'pairProductsGradF32', 'uuuuuuuuuuuuu', 'gradient of pairProductsF32 for one side'),
   cinF32: kernel(139, 'cinF32', 'uuuuuuuuuuuuuu', 'weighted sums of the products of all pairs of fields'),
+  uniqueColumnsI64: kernel(
+    170,
+    'uniqueColumnsI64',
+    'uuuuuuuuuuu',
+    'uniqueI64 of columns of a matrix of ids; result: count',
+  ),
+  countColumnsU32: kernel(171, 'countColumnsU32', 'uuuu', 'countInverseU32 of the inverse of columns'),
+  gatherSlicesF32: kernel(
+    172,
+    'gatherSlicesF32',
+    'uuuuuu',
+    'slices of the rows of ids to the matrices of their features',
+  ),
+  scatterSlicesF32: kernel(173, 'scatterSlicesF32', 'uuuuuuu', 'gradient of gatherSlicesF32, added per unique id'),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;
