@@ -106,6 +106,7 @@ export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
+export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export {
   abs,
   add,
@@ -161,6 +162,7 @@ export {
   variable,
 } from './graph/ops/state.js';
 export { topK } from './graph/ops/top-k.js';
+export { weightedMean } from './graph/ops/weighted-mean.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
 

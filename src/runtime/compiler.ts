@@ -28,6 +28,7 @@ import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
+import './lower/dropout.js';
 import './lower/cached-variables.js';
 import './lower/clip.js';
 import './lower/elementwise.js';

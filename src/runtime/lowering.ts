@@ -12,7 +12,7 @@ import type { Views } from '../memory/views.js';
 import type { TraceNames } from '../trace/trace-names.js';
 import { Code, type Register } from './code.js';
 import type { Kernel } from './kernels.js';
-import { lowerOp } from './lowerings.js';
+import { lowerOp, phaseOf } from './lowerings.js';
 import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
@@ -86,6 +86,8 @@ export class LoweringContext {
   readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
   readonly batchRowsRegisters: Register[] = [];
   readonly ops: readonly Op[];
+  /** Whether the program updates something. One that does not evaluates or predicts, and dropout is off in it. */
+  readonly trains: boolean;
   readonly #placement: Placement;
   readonly #schedule: Schedule;
   readonly #storage = new Map<Tensor, Storage>();
@@ -98,6 +100,7 @@ export class LoweringContext {
     this.environment = environment;
     this.plan = environment.plan;
     this.ops = schedule.order;
+    this.trains = this.ops.some((op) => phaseOf(op).runs === 'update');
     this.#schedule = schedule;
     this.#placement = placement;
     this.rows = this.slice.each();
