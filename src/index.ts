@@ -73,9 +73,24 @@ export type { FidColumn, FidColumns } from './feature/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from './feature/partitioned-hash-table.js';
 
 // Graph: what a model is built of, and its gradients.
+export {
+  assignAllCachedVariables,
+  CACHED_VARIABLES,
+  type CachedVariableAssociates,
+  cachedCopiesOf,
+  cachedVariableCreator,
+  fetchAllCachedVariables,
+} from './graph/cached-variables.js';
 export { addToCollections, getCollection } from './graph/collections.js';
+export {
+  type DeviceFunction,
+  type DeviceScope,
+  PS_JOB_NAME,
+  psDevice,
+  roundRobinVariables,
+} from './graph/device.js';
 export { gradients } from './graph/gradients.js';
-export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export { Graph, Op, Tensor, type TensorSpec, type VariableCreator, type VariableOptions } from './graph/graph.js';
 export {
   type GeluOptions,
   gelu,
@@ -117,6 +132,7 @@ export {
   group,
   idsPlaceholder,
   increment,
+  LOCAL_VARIABLES,
   placeholder,
   raggedPlaceholder,
   VARIABLES,
@@ -166,6 +182,7 @@ export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradie
 export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export { createKernelPacker } from './runtime/kernel-packer.js';
+export type { KernelVariant } from './runtime/kernel-variants.js';
 export type { BackendName } from './runtime/pool/protocol.js';
 export {
   type Feeds,
@@ -319,6 +336,7 @@ export { defineModel, type ModelFunction, type ModelOptions, type ModelOutputs }
 export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
 export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';
+export { FetchAllCachedVariablesHook } from './train/hooks/fetch-cached-variables.js';
 export { NanGuardHook } from './train/hooks/nan-guard.js';
 export { StopAtStepHook } from './train/hooks/stop-at-step.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';
