@@ -104,6 +104,7 @@ export {
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
+export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
@@ -139,6 +140,7 @@ export {
   variable,
 } from './graph/ops/state.js';
 export { topK } from './graph/ops/top-k.js';
+export { weightedMean } from './graph/ops/weighted-mean.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
 
