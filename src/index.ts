@@ -146,6 +146,9 @@ export { getNdim, intShape } from './graph/shapes.js';
 
 export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
 
+// Files.
+export { type CopyFileOptions, type CopyRecursivelyOptions, copyFile, copyRecursively } from './io/copy-files.js';
+
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
 
