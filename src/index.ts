@@ -206,6 +206,20 @@ export type { GroupKeys, Metric } from './metrics/metric.js';
 export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
 
 // Session: runs programs of a graph on a pool of threads.
+export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';
+// CUDA: the driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for.
+export { CudaDriver, type CudaDriverOptions } from './runtime/cuda/driver.js';
+export type { CudaDevice } from './runtime/cuda/native.js';
+export type {
+  Extent,
+  KernelArgument,
+  LaunchOptions,
+  PreparedLaunch,
+  PtxKernel,
+  PtxModule,
+} from './runtime/cuda/ptx-module.js';
+export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/cuda/simulator.js';
+export type { CudaEvent, CudaStream } from './runtime/cuda/stream.js';
 export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export { createKernelPacker } from './runtime/kernel-packer.js';
