@@ -101,13 +101,34 @@ export {
   softplus,
   swish,
 } from './graph/ops/activations.js';
+export { assign, assignAdd } from './graph/ops/assign.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
+export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
 export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
+export {
+  abs,
+  add,
+  clipByValue,
+  div,
+  equal,
+  exp,
+  greaterEqual,
+  log,
+  maximum,
+  minimum,
+  neg,
+  type Operand,
+  sign,
+  sqrt,
+  square,
+  stopGradient,
+} from './graph/ops/elementwise.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
+export { inbatchAucLoss } from './graph/ops/inbatch-auc.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export type { LossOptions } from './graph/ops/loss-options.js';
 export {
@@ -123,6 +144,7 @@ export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows
 export { l2Normalize, layerNorm } from './graph/ops/norms.js';
 export { cin, type FfmKind, ffm } from './graph/ops/pairs.js';
 export { broadcastInner, maxInner, meanInner, sumInner } from './graph/ops/reduce-inner.js';
+export { type Axis, broadcastTo, type ReduceOptions, reduceMax, reduceSum } from './graph/ops/reductions.js';
 export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
 export { concatInner, reshape, sliceInner, splitInner, stack, transposeInner, unstack } from './graph/ops/shape.js';
 export { addShared, mulShared } from './graph/ops/shared.js';

@@ -12,13 +12,11 @@ import { Variable, type VariableAttrs, variable } from '../graph/ops/state.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, registerLowering } from '../runtime/lowering.js';
+import { ownRange } from '../runtime/own-range.js';
 import type { OptimizerMessage } from '../sparse/config-messages.js';
 import { type Rate, rateAt, resolveRate } from '../sparse/learning-rate.js';
 import { type OptimizerPlan, planOptimizer } from '../sparse/optimizer-plan.js';
 import type { DenseOptimizer } from './dense-optimizers.js';
-
-/** Ranges of threads are whole cache lines: no two threads write the same one. */
-const RANGE_FLOATS = 16;
 
 /** An optimizer of tables, or one that only dense variables have. */
 export type VariableOptimizer = OptimizerMessage | DenseOptimizer;
@@ -114,37 +112,19 @@ registerLowering(
   (op, context) => {
     const [gradient, target, ...slots] = op.inputs as [Tensor, Tensor, ...Tensor[]];
     const { environment } = context;
-    const { range, values } = ownGradient(context, gradient);
+    const range = ownRange(context, gradient);
     const weights = range.at(environment.variable(target));
     const states = slots.map((slot) => range.at(environment.variable(slot)));
-    emitStep(context, op.attrs.optimizer, [weights, ...states, values, range.floats, rateRegister(context, op.attrs)]);
+    emitStep(context, op.attrs.optimizer, [
+      weights,
+      ...states,
+      range.values,
+      range.floats,
+      rateRegister(context, op.attrs),
+    ]);
   },
   { phase: { runs: 'update', reads: 'range' } },
 );
-
-/** This thread's range of a gradient: of a sum over the batch the slices' parts are added up first. */
-function ownGradient(context: LoweringContext, gradient: Tensor) {
-  const storage = context.storage(gradient);
-  const { thread, plan } = context;
-  const count = gradient.columns;
-  if (storage.kind === 'slice' || storage.kind === 'feed')
-    throw misfit(gradient.name, 'a gradient has no row per example');
-  if (storage.kind !== 'partial') {
-    const range = context.threadRange(count);
-    // Of equal copies any will do, and those of the first slice or thread begin at the base.
-    return { range, values: range.at(storage.base) };
-  }
-  const range = context.threadRange(count, RANGE_FLOATS);
-  const values = range.at(context.alloc(count * 4, 'gradient'));
-  context.emitThread(KERNEL.reduceSlicesF32, [
-    range.at(storage.base),
-    thread.constant(storage.sliceBytes / 4),
-    thread.constant(plan.slices),
-    values,
-    range.floats,
-  ]);
-  return { range, values };
-}
 
 /** Operands: weights, slots, gradient, count, rate; the optimizer's own parameters follow. */
 function emitStep(context: LoweringContext, optimizer: StepPlan, operands: readonly Register[]): void {
