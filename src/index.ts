@@ -106,6 +106,7 @@ export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
+export { type DiceOptions, dice } from './graph/ops/dice.js';
 export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export {
   abs,
