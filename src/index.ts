@@ -37,8 +37,8 @@ export { PartitionedHashTable, type PartitionedLookup } from './feature/partitio
 // Graph: what a model is built of, and its gradients.
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
-export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
 export {
   constant,
@@ -62,8 +62,24 @@ export type { WhenFull } from './memory/table-layout.js';
 export { auc } from './metrics/auc.js';
 export { type Evaluation, evaluate } from './metrics/evaluate.js';
 
-// Dense optimizers: one step of variables from their gradients.
-export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
+// Dense optimizers, as `optimizers.AdamOptimizer`: one step of variables from their gradients; clipping; rates by step.
+export { type ApplyGradientsOptions, applyGradients, type VariableOptimizer } from './optim/apply-gradients.js';
+export { clipByGlobalNorm, clipByNorm, clipByValue, globalNorm } from './optim/clip.js';
+export type { ApplyOptions, GradientAndVariable, MinimizeOptions } from './optim/optimizer.js';
+export * as optimizers from './optim/optimizers.js';
+export {
+  ConstantRate,
+  CosineDecay,
+  type CosineDecayOptions,
+  CosineDecayRestarts,
+  type CosineDecayRestartsOptions,
+  type DecayOptions,
+  ExponentialDecay,
+  InverseTimeDecay,
+  PiecewiseConstantDecay,
+  Warmup,
+  type WarmupOptions,
+} from './optim/schedules.js';
 
 // Session: runs programs of a graph on a pool of threads.
 export type { FeedMap } from './runtime/feed-writer.js';

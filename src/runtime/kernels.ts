@@ -77,6 +77,16 @@ export const KERNEL = {
     'uuuuuuuu',
     'ids that got a step go to a set of touched pairs; result: how many',
   ),
+  applyDenseMomentumF32: kernel(140, 'applyDenseMomentumF32', 'uuuuffu', 'momentum step with slot accum'),
+  applyDenseAdamF32: kernel(141, 'applyDenseAdamF32', 'uuuuufuuffffu', 'adam step with slots m, v and shared powers'),
+  applyStandardFtrlF32: kernel(142, 'applyStandardFtrlF32', 'uuuuuffff', 'FTRL-proximal step with the sign in l1'),
+  applyShampooF32: kernel(143, 'applyShampooF32', 'ufu', 'shampoo step of the variable of a block'),
+  clipValueF32: kernel(144, 'clipValueF32', 'uuuff', 'dst = min(max(src, low), high)'),
+  blockSquaresF32: kernel(145, 'blockSquaresF32', 'uuu', 'sums of squares per block of floats, f64'),
+  addSumsF64: kernel(146, 'addSumsF64', 'uuuuu', 'dst[0] (+)= sum of f64 at a stride, in order'),
+  clipByNormF32: kernel(147, 'clipByNormF32', 'uuuuuuuf', 'dst = src, times clip / norm where the norm is larger'),
+  rootF64: kernel(148, 'rootF64', 'uu', 'dst[0] = square root of an f64, as f32'),
+  rowSquaresF64: kernel(149, 'rowSquaresF64', 'uuuuu', 'dst[0] = sum of squares of a matrix, f64'),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;

@@ -72,6 +72,13 @@ export interface FeedUse {
  */
 export const COMPLETED_GRAIN = 1024;
 
+/** A part of consecutive floats for each thread, in registers of thread code. */
+export interface ThreadRange {
+  /** Address of the part in what begins at `base` and has `floatBytes` per float, 4 unless told. */
+  at(base: number, floatBytes?: number): Register;
+  readonly floats: Register;
+}
+
 export class LoweringContext {
   readonly environment: CompileEnvironment;
   readonly plan: Plan;
@@ -135,12 +142,12 @@ export class LoweringContext {
    * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
    * are never split; ranges of one grain are the same in every op.
    */
-  threadRange(count: number, grain = COMPLETED_GRAIN): { at(base: number): Register; readonly floats: Register } {
+  threadRange(count: number, grain = COMPLETED_GRAIN): ThreadRange {
     const { thread, plan } = this;
     const begin = (index: number) =>
       Math.min(count, Math.floor((Math.ceil(count / grain) * index) / plan.threads) * grain);
     return {
-      at: (base) => thread.each((index) => base + begin(index) * 4),
+      at: (base, floatBytes = 4) => thread.each((index) => base + begin(index) * floatBytes),
       floats: thread.each((index) => begin(index + 1) - begin(index)),
     };
   }
