@@ -3,9 +3,23 @@
 // may be the very operand it is computed from (same pointer, same stride); any other overlap is a mistake of the
 // caller.
 export * from "./dense/activation";
+export { batchMatMulF32, multiplyU32 } from "./dense/batch-matmul";
+export * from "./dense/blocks";
 export * from "./dense/elementwise";
+export * from "./dense/fm";
 export * from "./dense/gemm";
+export * from "./dense/groups";
+export * from "./dense/inner";
+export * from "./dense/leaky";
+export * from "./dense/logit-losses";
 export * from "./dense/loss";
+export * from "./dense/norm";
 export { applyAdagradF32, applyFtrlF32, applySgdF32 } from "./dense/optimizers";
+export * from "./dense/pairs";
 export * from "./dense/reduce";
 export * from "./dense/rows";
+export * from "./dense/shared";
+export * from "./dense/softmax";
+export * from "./dense/top-k";
+export * from "./dense/smooth";
+export * from "./dense/softmax-loss";

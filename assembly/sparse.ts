@@ -7,4 +7,5 @@ export * from "./sparse/pool";
 export * from "./sparse/ragged";
 export * from "./sparse/rows";
 export * from "./sparse/scatter";
+export * from "./sparse/sequence";
 export * from "./sparse/unique";

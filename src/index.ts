@@ -8,6 +8,32 @@
 // Errors: one class, a code to test, fields to read.
 export { ERROR_MESSAGES, type ErrorCode, MonolithError } from './base/errors.js';
 
+// Helpers of upstream's utils: lists, names, paths, the prefix of metrics.
+export { checkList, extendAsList, toList } from './base/lists.js';
+export { getMetricPrefix, setMetricPrefix } from './base/metric-prefix.js';
+
+// Hyper-parameters: trees of named values, and classes made from them.
+export {
+  type AnyClass,
+  allowedKwargs,
+  copyParamsTo,
+  InstantiableParams,
+  updateParams,
+  type WithParameters,
+} from './base/params/instantiable-params.js';
+export { Params, type ParamsOf, type ValueAt } from './base/params/params.js';
+export { getUname, params, withParams } from './base/params/with-params.js';
+export {
+  findMain,
+  getDebuggingInfoFileName,
+  getLibopsPath,
+  getLocalHost,
+  getMetaGraphFileName,
+  getTestTmpDir,
+  type LocalHostOptions,
+} from './base/paths.js';
+export { toSnakeCase } from './base/snake-case.js';
+
 // Checkpoints: save, find and load them, and tie them to a session.
 export { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from './checkpoint/load-checkpoint.js';
 export { prepareModelDir } from './checkpoint/model-dir.js';
@@ -35,11 +61,43 @@ export type { FidColumn, FidColumns } from './feature/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from './feature/partitioned-hash-table.js';
 
 // Graph: what a model is built of, and its gradients.
+export { addToCollections, getCollection } from './graph/collections.js';
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export {
+  type GeluOptions,
+  gelu,
+  leakyRelu,
+  prelu,
+  scaleColumns,
+  silu,
+  softplus,
+  swish,
+} from './graph/ops/activations.js';
+export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { fmPairs } from './graph/ops/fm.js';
+export { gatherInner } from './graph/ops/gather-inner.js';
+export { groupDot, scaleGroups } from './graph/ops/groups.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
+export type { LossOptions } from './graph/ops/loss-options.js';
+export {
+  type FocalOptions,
+  focalLoss,
+  hingeLoss,
+  softmaxCrossEntropyWithLogits,
+  sparseSoftmaxCrossEntropyWithLogits,
+  squaredError,
+  weightedCrossEntropyWithLogits,
+} from './graph/ops/losses.js';
 export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
+export { l2Normalize, layerNorm } from './graph/ops/norms.js';
+export { cin, type FfmKind, ffm } from './graph/ops/pairs.js';
+export { broadcastInner, maxInner, meanInner, sumInner } from './graph/ops/reduce-inner.js';
+export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
+export { concatInner, reshape, sliceInner, splitInner, stack, transposeInner, unstack } from './graph/ops/shape.js';
+export { addShared, mulShared } from './graph/ops/shared.js';
+export { type SoftmaxOptions, softmax } from './graph/ops/softmax.js';
 export {
   constant,
   globalStep,
@@ -50,6 +108,9 @@ export {
   VARIABLES,
   variable,
 } from './graph/ops/state.js';
+export { topK } from './graph/ops/top-k.js';
+export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
+export { getNdim, intShape } from './graph/shapes.js';
 
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';

@@ -33,73 +33,60 @@ export function tableScan(table: usize, first: u32, end: u32, cursor: usize, slo
   return count;
 }
 
-const DIGITS: u32 = 4;
-const COUNTS_BYTES: usize = <usize>DIGITS * 256 * 4;
-
-/** Where the slot's id comes in the order of sortSlotsByHash. */
+/** Where the slot's id comes in the order of slotsInOrder. */
 // @ts-ignore: decorator
 @inline function placeOf(slot: usize, bucketsLog2: u64): u64 {
   return rotr<u64>(mix64(load<u64>(slot + (slot & 63))), bucketsLog2);
 }
 
-/**
- * Sorts slots by the bucket their ids have in an index of 2^bucketsLog2 buckets, and within it by the rest of the hash, so
- * that what is written in this order does not depend on how the table came to be, and whoever reads it walks through an
- * index from its begin to its end. Half of a hash is sorted by byte, from the lowest on; the few ids that share it are put
- * right after. `scratch` has room for two lists of n 8-byte records and 4096 bytes more.
- */
-export function sortSlotsByHash(slots: usize, n: u32, bucketsLog2: u32, scratch: usize): void {
-  const counts = scratch;
-  let from = scratch + COUNTS_BYTES;
-  let to = from + (<usize>n << 3);
-  memory.fill(counts, 0, COUNTS_BYTES);
-  for (let i: u32 = 0; i < n; i++) {
-    const slot = <usize>load<u32>(slots + (<usize>i << 2));
-    const key = <u32>(placeOf(slot, <u64>bucketsLog2) >> 32);
-    store<u64>(from + (<usize>i << 3), (<u64>slot << 32) | <u64>key);
-    for (let d: u32 = 0; d < DIGITS; d++) {
-      const at = counts + (<usize>d << 10) + (<usize>((key >> (d << 3)) & 255) << 2);
-      store<u32>(at, load<u32>(at) + 1);
-    }
+/** Puts a slot to its place among the `count` before it, which are in order. Most stay at the end. */
+// @ts-ignore: decorator
+@inline function settle(slots: usize, places: usize, count: u32, slot: usize, place: u64): void {
+  let i = <usize>count;
+  for (; i > 0; i--) {
+    const before = load<u64>(places + (i << 3) - 8);
+    if (before < place) break;
+    store<u64>(places + (i << 3), before);
+    store<u32>(slots + (i << 2), load<u32>(slots + (i << 2) - 4));
   }
-  for (let d: usize = 0; d < <usize>DIGITS && n > 0; d++) {
-    const digit = counts + (d << 10);
-    if (load<u32>(digit + (<usize>load<u8>(from + d) << 2)) == n) continue;
-    // Counts become the places where the records of a digit go.
-    let place: u32 = 0;
-    for (let at = digit; at < digit + 1024; at += 4) {
-      const count = load<u32>(at);
-      store<u32>(at, place);
-      place += count;
-    }
-    const end = from + (<usize>n << 3);
-    for (let record = from; record < end; record += 8) {
-      const at = digit + (<usize>load<u8>(record + d) << 2);
-      const target = load<u32>(at);
-      store<u32>(at, target + 1);
-      store<u64>(to + (<usize>target << 3), load<u64>(record));
-    }
-    const sorted = to;
-    to = from;
-    from = sorted;
-  }
-  let before: u32 = 0;
-  for (let i: u32 = 0; i < n; i++) {
-    const record = from + (<usize>i << 3);
-    const key = load<u32>(record);
-    store<u32>(slots + (<usize>i << 2), load<u32>(record, 4));
-    if (i > 0 && key == before) settle(slots, i, bucketsLog2);
-    before = key;
-  }
+  store<u64>(places + (i << 3), place);
+  store<u32>(slots + (i << 2), <u32>slot);
 }
 
-/** Moves slot i to its place among those before it, which are in order. */
-function settle(slots: usize, i: u32, bucketsLog2: u32): void {
-  const slot = load<u32>(slots + (<usize>i << 2));
-  const place = placeOf(<usize>slot, <u64>bucketsLog2);
-  let at = slots + (<usize>i << 2);
-  for (; at > slots && placeOf(<usize>load<u32>(at - 4), <u64>bucketsLog2) > place; at -= 4) {
-    store<u32>(at, load<u32>(at - 4));
+/**
+ * Writes the slots of the `rows` rows of a partition, sorted by the bucket their ids have in an index of 2^bucketsLog2
+ * buckets, and within it by the rest of the hash, so that what is written in this order does not depend on how the table
+ * came to be, and whoever reads it walks through an index from its begin to its end. `places` has room for 8 bytes a row.
+ *
+ * An index has at least as many buckets, a power of two times as many: visited a turn at a time, its slots come almost in
+ * order, and each has only a few to pass. Ids that found no room in the last buckets and went on at the first come last.
+ */
+export function slotsInOrder(table: usize, p: u32, bucketsLog2: u32, rows: u32, slots: usize, places: usize): u32 {
+  const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
+  const index = <usize>load<u32>(partition);
+  if (index == 0) return 0;
+  const buckets = load<u32>(partition, 4) + 1;
+  const turn = min(buckets, (<u32>1) << bucketsLog2);
+  const log2 = <u64>bucketsLog2;
+  let count: u32 = 0, late = rows;
+  for (let first: u32 = 0; first < turn; first++) {
+    // No index is half full of ids of other buckets.
+    const farthest = <u64>first + (turn >> 1);
+    for (let bucket = first; bucket < buckets; bucket += turn) {
+      const at = index + (<usize>bucket << 6);
+      for (let slot = at; slot < at + 16; slot += 4) {
+        if (load<u32>(slot, 32) <= ROW_REMOVED) continue;
+        // Another thread inserted meanwhile, which the caller finds out.
+        if (count == late) return count;
+        const place = placeOf(slot, log2);
+        if ((rotl<u64>(place, log2) & <u64>(turn - 1)) > farthest) store<u32>(slots + (<usize>--late << 2), <u32>slot);
+        else settle(slots, places, count++, slot, place);
+      }
+    }
   }
-  store<u32>(at, slot);
+  for (; count < rows; count++) {
+    const slot = <usize>load<u32>(slots + (<usize>count << 2));
+    settle(slots, places, count, slot, placeOf(slot, log2));
+  }
+  return count;
 }

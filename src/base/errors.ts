@@ -43,9 +43,21 @@ export const ERROR_MESSAGES = {
   ML_DENSE_SPARSE: '{optimizer} does not support sparse gradients',
   // graph and session
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
+  ML_GRADIENT_VARS: 'Invalid variables in the input: {variable} is none of {valid}',
   ML_FEED: 'feed {name} does not fit: {reason}',
   ML_NAN_LOSS: 'NaN loss during training at step {step}',
   ML_OUT_OF_RANGE: 'end of input: {source}',
+  // arguments; wording that upstream callers test is upstream's
+  ML_LIST_NONE: 'ListChecker cannot accept None candidate',
+  ML_LIST_RANGE: 'ListChecker got candidate beyonds the range',
+  ML_LIST_TYPE: 'ListChecker got candidate in the wrong type[{type}]',
+  // hyper-parameters; wording that upstream callers test is upstream's
+  ML_PARAM_CLASS: 'params have no class to make an instance of: cls is null',
+  ML_PARAM_DEFINED: 'Parameter {name} is already defined',
+  ML_PARAM_IMMUTABLE: 'This Params instance is immutable.',
+  ML_PARAM_NAME: 'parameter name {name} must be lower case letters, digits and underscores, a letter first',
+  ML_PARAM_PATH: 'Cannot introspect {type} for {path}',
+  ML_PARAM_UNKNOWN: '{name}{meant}',
   // memory and threads
   ML_BOUNDS: 'view {name} of {bytes} bytes at {offset} does not fit: {reason}',
   ML_CLOSED: '{what} is closed',

@@ -5,14 +5,15 @@
  * holds that message with zeros for values (the template), which of its bytes are constant, and the runs of floats:
  *
  * | 0 checksum tables | 1 fixed bytes | 2 template | 3 mask | 4 runs | 5 row bytes | 6 checksum state of the template |
- * | 7 skips | 8..12 stored checksum of the length for a time of 1..5 bytes | 13 shift tables | 14, 15 - | 16..20 checksum of
+ * | 7 skips | 8..12 stored checksum of the length for a time of 1..5 bytes | 13 shift tables | 14 lane tables | 15 - | 16..20 checksum of
  * the header with the payload as zeros, for the same | 21..23 - | 24.. runs, 4 words each |
  *
  * Addresses and counts are u32. `fixed bytes` counts the message up to and with the tag of the time; template and mask are
  * padded with zeros to 64 bytes. `skips` is 1 for serving tables: only id and weights are fixed, an optimizer field of any
  * content may follow, and then the time. Run: | byte offset in the row | floats | byte offset in the message | constant
  * bytes after the run, less one |. Shift tables are 4 KiB for each number of bytes of the time: what a checksum becomes
- * when a record of that size follows.
+ * when a record of that size follows. Lane tables are sets of 512 bytes, by which checksums of 16 rows move on over a word
+ * and the constant bytes behind it: the first half of an id, any other word, and the last float of each run.
  */
 export const DUMP_PLAN = {
   tables: 0,
@@ -26,14 +27,16 @@ export const DUMP_PLAN = {
   /** Word of a time of one byte; those of longer ones follow. */
   sizeCrc: 8,
   shifts: 13,
+  laneSets: 14,
   headerCrc: 16,
 } as const;
 export const DUMP_PLAN_RUNS = 24;
 export const DUMP_RUN = { row: 0, count: 1, message: 2, gap: 3 } as const;
 export const DUMP_RUN_WORDS = 4;
 
-export const CRC_TABLES_BYTES = 20 * 1024;
+export const CRC_TABLES_BYTES = 8 * 1024;
 export const CRC_SHIFT_BYTES = 4 * 1024;
+export const LANE_SET_BYTES = 512;
 export const TIME_BYTES_MAX = 5;
 /** What kernels may write or read beyond the last record. */
 export const DUMP_SLACK_BYTES = 64;

@@ -170,11 +170,6 @@ export const LOOKUP_SCRATCH_BYTES = LOOKUP_CHUNK * 8;
 /** Words of the cursor of tableScan: partition, and 4 * bucket + slot in it. */
 export const SCAN_CURSOR = { partition: 0, position: 1 } as const;
 
-/** Scratch memory of sortSlotsByHash: two lists of 8-byte records and the counts of four digits. */
-export function sortScratchBytes(slotCount: number): number {
-  return 2 * slotCount * 8 + 4 * 256 * 4;
-}
-
 /** Address of segment `index` of a table. */
 export function segmentAt(table: number, index: number): number {
   return table + 4 * (SEGMENTS + SEGMENT_WORDS * index);

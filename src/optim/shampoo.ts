@@ -2,7 +2,7 @@
  * @file Shampoo: gradients preconditioned by inverse roots of their second moments along each axis (optimizers/shampoo).
  *
  * One thread steps a variable whole, all of it inside one kernel; variables are dealt out to threads in turn. An axis of size
- * k keeps two k x k slots and costs about 10 k^3 operations every `tau1` steps: a few hundred is a practical size. Axes
+ * k keeps two k x k slots, and its eigenvalues take time by k^3 every `tau1` steps: a few hundred is a practical size. Axes
  * longer than `eigenHead + eigenTail` keep that many vectors only, but their statistics are as large.
  */
 import { MonolithError } from '../base/errors.js';

@@ -24,9 +24,15 @@ import type { RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
+import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
+import './lower/fm.js';
+import './lower/inner.js';
 import './lower/layers.js';
 import './lower/math.js';
+import './lower/pairs.js';
+import './lower/rows.js';
+import './lower/shape.js';
 import './lower/state.js';
 
 /**

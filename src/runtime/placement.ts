@@ -6,6 +6,7 @@
  */
 import type { Op, OpDef, Tensor } from '../graph/graph.js';
 import { AddN, AssembleColumns } from '../graph/ops/math.js';
+import { Reshape } from '../graph/ops/shape.js';
 import { accumulates, isStrided } from './lowerings.js';
 
 export interface Place {
@@ -31,9 +32,11 @@ export class Placement {
 
   #placeTerms(op: Op, movable: (tensor: Tensor) => boolean): void {
     for (const term of op.inputs) {
-      if (!movable(term) || !accumulates(term.op.def)) continue;
-      this.#places.set(term, { into: op.output, column: 0 });
-      this.#sums.set(term, op.output);
+      const views = viewsOf(term, movable);
+      const made = views.at(-1);
+      if (made === undefined || !accumulates(made.op.def)) continue;
+      for (const view of views) this.#places.set(view, { into: op.output, column: 0 });
+      this.#sums.set(made, op.output);
     }
   }
 
@@ -42,9 +45,10 @@ export class Placement {
     const overlaps = (a: (typeof parts)[number]) =>
       parts.some((b) => a !== b && a.start < b.start + b.tensor.columns && b.start < a.start + a.tensor.columns);
     for (const part of parts) {
-      const { def } = part.tensor.op;
-      if (!movable(part.tensor) || overlaps(part) || !(isStrided(def) || def === (AddN as OpDef<unknown>))) continue;
-      this.#places.set(part.tensor, { into: op.output, column: part.start });
+      const views = viewsOf(part.tensor, movable);
+      const def = views.at(-1)?.op.def;
+      if (def === undefined || overlaps(part) || !(isStrided(def) || def === (AddN as OpDef<unknown>))) continue;
+      for (const view of views) this.#places.set(view, { into: op.output, column: part.start });
     }
   }
 
@@ -56,4 +60,15 @@ export class Placement {
   sumOf(tensor: Tensor): Tensor | undefined {
     return this.#sums.get(tensor);
   }
+}
+
+/** The tensor and what it is a view of by change of shape, down to the one that is computed; none if one cannot move. */
+function viewsOf(tensor: Tensor, movable: (tensor: Tensor) => boolean): Tensor[] {
+  const views: Tensor[] = [];
+  for (let next: Tensor | undefined = tensor; next !== undefined; ) {
+    if (!movable(next)) return [];
+    views.push(next);
+    next = next.op.def === (Reshape as OpDef<unknown>) ? next.op.inputs[0] : undefined;
+  }
+  return views;
 }

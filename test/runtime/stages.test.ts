@@ -143,7 +143,7 @@ t.test('a penalty on weights joins a loss without a further stage', async (t) =>
   const gain = matMul(x2(x), weight);
   const [data] = gradients([reduceMean(gain)], [weight]) as [Tensor];
   const [both] = gradients([reduceMean(gain), squared], [weight]) as [Tensor];
-  await withSession(graph, { threads: 3 }, async (session) => {
+  await withSession(graph, { threads: 3, batchSize: X.length }, async (session) => {
     t.equal(stages(session, [data, both]), 's');
     const [first, second] = (await session.run([data, both], { x: X })) as [Float32Array, Float32Array];
     const mean = X.reduce((sum, v) => sum + v, 0) / X.length;

@@ -1,6 +1,7 @@
 /** @file Matrix product, bias, activations and the loss, with their gradients. */
 import { type Dim, misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { batchSum } from './batch-sum.js';
+import { type LossOptions, weightLoss } from './loss-options.js';
 
 // --- matrix product --------------------------------------------------------------------------------------------------
 
@@ -84,7 +85,8 @@ export const SumRows: OpDef<null> = {
   infer: ([x]) => [{ dtype: 'float32', shape: [x!.columns], partial: true }],
 };
 
-function sumRows(x: Tensor): Tensor {
+/** Sum over the batch of each column. */
+export function sumRows(x: Tensor): Tensor {
   return x.graph.add(SumRows, [x], null).output;
 }
 
@@ -136,7 +138,13 @@ export const SigmoidCrossEntropyGrad: OpDef<null> = {
   infer: ([logits]) => [logits!.spec],
 };
 
-/** Cross entropy of each example from its logit, in the stable form; labels get no gradient. */
-export function sigmoidCrossEntropyWithLogits(logits: Tensor, labels: Tensor, name?: string): Tensor {
-  return logits.graph.add(SigmoidCrossEntropy, [logits, labels], null, name).output;
+/** Cross entropy of each example from its logit, in the stable form; labels get no gradient. A string is a name. */
+export function sigmoidCrossEntropyWithLogits(
+  logits: Tensor,
+  labels: Tensor,
+  options: string | LossOptions = {},
+): Tensor {
+  const { name, weights } = typeof options === 'string' ? { name: options } : options;
+  const loss = logits.graph.add(SigmoidCrossEntropy, [logits, labels], null, name).output;
+  return weightLoss(SigmoidCrossEntropy.type, loss, weights);
 }

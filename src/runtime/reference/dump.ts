@@ -27,7 +27,7 @@ import { heapAlloc } from './heap.js';
 import { upsertSlot } from './table-rows.js';
 
 const POLYNOMIAL = 0x82f63b78;
-const TABLES = 20;
+const TABLES = 8;
 
 /** One byte through the register, bit by bit. */
 function shiftByte(state: number): number {

@@ -6,6 +6,8 @@
 import { mix64, partitionOfHash } from '../../memory/hash.js';
 import type { Views } from '../../memory/views.js';
 
+export * from './sparse-sequence.js';
+
 /** Bytes of one cell of the scratch table of uniqueI64: i64 key, u32 generation, u32 index. */
 export const UNIQUE_CELL_BYTES = 16;
 

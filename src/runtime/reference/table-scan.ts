@@ -34,13 +34,23 @@ export function tableScan(
   return count;
 }
 
-export function sortSlotsByHash(m: Views, slots: number, n: number, bucketsLog2: number, _scratch: number): void {
-  const placed = [...m.u32.subarray(slots / 4, slots / 4 + n)].map((slot) => {
-    return { slot, place: placeInBuckets(idOf(m, slot), bucketsLog2) };
-  });
+/** Slots of a partition by the buckets their ids have in an index of 2^bucketsLog2. `places` is for the kernel. */
+export function slotsInOrder(
+  m: Views,
+  table: number,
+  p: number,
+  bucketsLog2: number,
+  _rows: number,
+  slots: number,
+  _places: number,
+): number {
+  const partition = partitionWord(m, table, p);
+  const live = [...liveSlots(m, m.u32[partition + PARTITION.index]!, bucketsOf(m, partition))];
+  const placed = live.map((slot) => ({ slot, place: placeInBuckets(idOf(m, slot), bucketsLog2) }));
   placed.sort((a, b) => (a.place < b.place ? -1 : 1));
   m.u32.set(
     placed.map(({ slot }) => slot),
     slots / 4,
   );
+  return placed.length;
 }

@@ -8,9 +8,11 @@ import {
   DUMP_PLAN,
   DUMP_PLAN_RUNS,
   DUMP_RUN_WORDS,
+  LANE_SET_BYTES,
   TIME_BYTES_MAX,
 } from '../../memory/dump-layout.js';
 import type { BankScratch } from './bank-scratch.js';
+import { laneSet } from './lane-tables.js';
 import type { TableImage } from './stored-table.js';
 
 export interface DumpPlan {
@@ -31,12 +33,14 @@ export function writeDumpPlan(image: TableImage, scratch: BankScratch): DumpPlan
   const headBytes = Math.ceil((4 * (DUMP_PLAN_RUNS + DUMP_RUN_WORDS * runs.length)) / 64) * 64;
   const maxRecordBytes = RECORD_HEADER_BYTES + fixed + TIME_BYTES_MAX + RECORD_FOOTER_BYTES;
   const shiftsBytes = TIME_BYTES_MAX * CRC_SHIFT_BYTES;
-  const address = scratch.alloc(headBytes + CRC_TABLES_BYTES + shiftsBytes + 2 * padded);
+  const setsBytes = (2 + runs.length) * LANE_SET_BYTES;
+  const address = scratch.alloc(headBytes + CRC_TABLES_BYTES + shiftsBytes + setsBytes + 2 * padded);
   if (address === 0) return { address, maxRecordBytes };
   const { views, kernels } = scratch.bank;
   const tablesAt = address + headBytes;
   const shiftsAt = tablesAt + CRC_TABLES_BYTES;
-  const templateAt = shiftsAt + shiftsBytes;
+  const setsAt = shiftsAt + shiftsBytes;
+  const templateAt = setsAt + setsBytes;
   const maskAt = templateAt + padded;
   kernels.crc32cTables(tablesAt);
   views.u8.set(template, templateAt);
@@ -51,6 +55,7 @@ export function writeDumpPlan(image: TableImage, scratch: BankScratch): DumpPlan
   words[DUMP_PLAN.templateCrc] = ~crc32c(template);
   words[DUMP_PLAN.skips] = image.isServing ? 1 : 0;
   words[DUMP_PLAN.shifts] = shiftsAt;
+  words[DUMP_PLAN.laneSets] = setsAt;
   for (let i = 0; i < TIME_BYTES_MAX; i++) {
     const size = fixed + i + 1;
     const header = headerOf(size);
@@ -60,12 +65,17 @@ export function writeDumpPlan(image: TableImage, scratch: BankScratch): DumpPlan
     const recordBytes = RECORD_HEADER_BYTES + size + RECORD_FOOTER_BYTES;
     kernels.crc32cShift(tablesAt, shiftsAt + i * CRC_SHIFT_BYTES, recordBytes);
   }
+  const gaps = runs.map((run, index) => {
+    const next = runs[index + 1];
+    return Math.max(1, (next === undefined ? fixed : next.at + 1) - (run.at + 5 * run.count));
+  });
   runs.forEach((run, index) => {
     const offset = run.ofState ? image.dim + run.index : run.index;
-    const end = run.at + 5 * run.count;
-    const next = runs[index + 1];
-    const gap = Math.max(1, (next === undefined ? fixed : next.at + 1) - end);
-    words.set([offset * 4, run.count, run.at + 1, gap - 1], DUMP_PLAN_RUNS + index * DUMP_RUN_WORDS);
+    words.set([offset * 4, run.count, run.at + 1, gaps[index]! - 1], DUMP_PLAN_RUNS + index * DUMP_RUN_WORDS);
+  });
+  // The halves of an id follow each other; other words have a tag behind them.
+  [0, 1, ...gaps].forEach((gap, index) => {
+    views.u8.set(laneSet(gap), setsAt + index * LANE_SET_BYTES);
   });
   return { address, maxRecordBytes };
 }

@@ -8,7 +8,7 @@ import { EntryDumpCodec } from '../../io/entry-dump.js';
 import { frameRecord, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { DUMP_SCRATCH_BYTES, DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
 import { placeInBuckets } from '../../memory/hash.js';
-import { idWordOf, SLOT_ROW_BYTES, SLOT_TIME_BYTES, sortScratchBytes } from '../../memory/table-layout.js';
+import { idWordOf, SLOT_ROW_BYTES, SLOT_TIME_BYTES } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/table-memory.js';
 import { BankScratch } from './bank-scratch.js';
 import { writeDumpPlan } from './dump-plan.js';
@@ -41,15 +41,15 @@ class KernelEncoder implements PartitionEncoder {
   readonly bufferBytes: number;
   readonly #image: TableImage;
   readonly #scratch: BankScratch;
-  readonly #at: { plan: number; slots: number; sort: number; work: number; buffers: readonly number[] };
+  readonly #at: { plan: number; slots: number; places: number; work: number; buffers: readonly number[] };
 
   private constructor(image: TableImage, scratch: BankScratch, maxRecordBytes: number, at: number[], bytes: number) {
     this.#image = image;
     this.#scratch = scratch;
     this.maxRecordBytes = maxRecordBytes;
     this.bufferBytes = bytes;
-    const [plan, slots, sort, work, first, second] = at as [number, number, number, number, number, number];
-    this.#at = { plan, slots, sort, work, buffers: [first, second] };
+    const [plan, slots, places, work, first, second] = at as [number, number, number, number, number, number];
+    this.#at = { plan, slots, places, work, buffers: [first, second] };
   }
 
   /** Null when the messages have no fixed shape or the heap is full. */
@@ -61,7 +61,7 @@ class KernelEncoder implements PartitionEncoder {
     const at = [
       plan.address,
       scratch.alloc(rowsMax * 4),
-      scratch.alloc(sortScratchBytes(rowsMax)),
+      scratch.alloc(rowsMax * 8),
       scratch.alloc(DUMP_SCRATCH_BYTES),
       // The heap hands out powers of two: what kernels write beyond the last record is taken from the buffer.
       scratch.alloc(bytes),
@@ -76,11 +76,11 @@ class KernelEncoder implements PartitionEncoder {
 
   select(partition: number): Uint32Array {
     const { views, kernels } = this.#scratch.bank;
-    const { slots, sort } = this.#at;
-    const found = views.u32.subarray(slots / 4, slots / 4 + this.#image.rowsOf(partition));
-    this.#image.scan(partition, found);
-    kernels.sortSlotsByHash(slots, found.length, bucketsLog2For(partition, found.length), sort);
-    return found;
+    const { slots, places } = this.#at;
+    const rows = this.#image.rowsOf(partition);
+    const table = this.#image.table.addresses[this.#image.bankOf(partition)]!;
+    const found = kernels.slotsInOrder(table, partition, bucketsLog2For(partition, rows), rows, slots, places);
+    return views.u32.subarray(slots / 4, slots / 4 + found);
   }
 
   encode(slots: Uint32Array, start: number, count: number, which: number, at: number): number {

@@ -1,0 +1,22 @@
+/** @file What the lengths of a ragged feature say: masks and lengths of sequences. Mirrors gen_seq_mask. */
+import { misfit, type OpDef, type Tensor } from '../graph.js';
+import { checkWhole } from './inner-shape.js';
+import { sumInner } from './reduce-inner.js';
+
+export const SequenceMask: OpDef<{ readonly n: number }> = {
+  type: 'SequenceMask',
+  infer: ([ids], { n }) => {
+    if (!ids?.spec.ragged) throw misfit('SequenceMask', 'a ragged placeholder of ids is needed');
+    return [{ dtype: 'float32', shape: ['batch', n] }];
+  },
+};
+
+/** `[batch, n]`: 1 for the first n positions that have an id, else 0. */
+export function sequenceMask(ids: Tensor, n: number, name = 'SequenceMask'): Tensor {
+  return ids.graph.add(SequenceMask, [ids], { n: checkWhole(name, 'the sequence length', n) }, name).output;
+}
+
+/** `[batch]`: how many of the first n positions have an id. */
+export function sequenceLengths(ids: Tensor, n: number, name = 'SequenceLengths'): Tensor {
+  return sumInner(sequenceMask(ids, n), 1, name);
+}

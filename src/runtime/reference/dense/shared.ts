@@ -1,0 +1,69 @@
+/** @file Rows with values that all examples share, in plain TypeScript. */
+import type { Views } from '../../../memory/views.js';
+import { put } from './loops.js';
+
+const f = Math.fround;
+
+/** out[r, p, c] (+)= x[r, p, c] + v[c]. */
+export function addSharedF32(
+  m: Views,
+  x: number,
+  xStride: number,
+  v: number,
+  out: number,
+  outStride: number,
+  rows: number,
+  cols: number,
+  period: number,
+  acc: number,
+): void {
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < cols; c++) {
+      const value = f(m.f32[(x >>> 2) + r * xStride + c]! + m.f32[(v >>> 2) + (c % period)]!);
+      put(m, (out >>> 2) + r * outStride + c, value, acc);
+    }
+  }
+}
+
+/** out[r, p, c] (+)= x[r, p, c] * v[c]. */
+export function mulSharedF32(
+  m: Views,
+  x: number,
+  xStride: number,
+  v: number,
+  out: number,
+  outStride: number,
+  rows: number,
+  cols: number,
+  period: number,
+  acc: number,
+): void {
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < cols; c++) {
+      const value = f(m.f32[(x >>> 2) + r * xStride + c]! * m.f32[(v >>> 2) + (c % period)]!);
+      put(m, (out >>> 2) + r * outStride + c, value, acc);
+    }
+  }
+}
+
+/** dst[c] = sum over r and p, in order, of a[r, p, c] * b[r, p, c], or of a[r, p, c] alone when `b` is 0. */
+export function sumSharedF32(
+  m: Views,
+  a: number,
+  aStride: number,
+  b: number,
+  bStride: number,
+  dst: number,
+  rows: number,
+  cols: number,
+  period: number,
+): void {
+  m.f32.fill(0, dst >>> 2, (dst >>> 2) + period);
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < cols; c++) {
+      const x = m.f32[(a >>> 2) + r * aStride + c]!;
+      const term = b === 0 ? x : f(x * m.f32[(b >>> 2) + r * bStride + c]!);
+      put(m, (dst >>> 2) + (c % period), term, 1);
+    }
+  }
+}
