@@ -3,6 +3,8 @@
 // may be the very operand it is computed from (same pointer, same stride); any other overlap is a mistake of the
 // caller.
 export * from "./dense/activation";
+export * from "./dense/auc";
+export * from "./dense/broadcast";
 export { batchMatMulF32, multiplyU32 } from "./dense/batch-matmul";
 export * from "./dense/blocks";
 export * from "./dense/elementwise";
@@ -23,3 +25,4 @@ export * from "./dense/softmax";
 export * from "./dense/top-k";
 export * from "./dense/smooth";
 export * from "./dense/softmax-loss";
+export * from "./dense/whole";

@@ -22,6 +22,7 @@ const ADVICE = {
   ML_GRAPH: 'The model function built something that cannot run; the message names the op.',
   ML_INTERNAL: 'Not foreseen, so likely a defect. Run again with `--verbose` and report what it shows.',
   ML_MEMORY: 'Use a smaller batch or table, or give the session more memory.',
+  ML_METRIC: 'A metric was asked for by a name it does not have, or was given numbers it cannot count.',
   ML_NAN_LOSS: 'Lower the learning rate, clip gradients, or look for bad input near that step.',
   ML_OUT_OF_RANGE: 'The input ended. Training takes it as the normal end of the data.',
   ML_TIMEOUT: 'A thread or a service did not answer. `monolith doctor` checks the machine.',

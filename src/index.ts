@@ -76,6 +76,7 @@ export {
 } from './graph/ops/activations.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { type ClippedTensors, clipByGlobalNorm, clipByNorm, clipByValue, globalNorm } from './graph/ops/clip.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
@@ -121,11 +122,16 @@ export type { WhenFull } from './memory/table-layout.js';
 
 // Metrics.
 export { auc } from './metrics/auc.js';
-export { type Evaluation, evaluate } from './metrics/evaluate.js';
+export { type BucketCounts, BucketedAuc, ThresholdAuc } from './metrics/bucketed-auc.js';
+export { createMetric, type MetricName } from './metrics/create-metric.js';
+export { type EvaluateOptions, type Evaluation, evaluate } from './metrics/evaluate.js';
+export { Auc } from './metrics/exact-auc.js';
+export { GroupedAuc, NdcgAtK, RecallAtK } from './metrics/grouped.js';
+export { Accuracy, Calibration, LogLoss, MeanAbsoluteError, RootMeanSquaredError } from './metrics/means.js';
+export type { GroupKeys, Metric } from './metrics/metric.js';
 
-// Dense optimizers, as `optimizers.AdamOptimizer`: one step of variables from their gradients; clipping; rates by step.
+// Dense optimizers, as `optimizers.AdamOptimizer`: one step of variables from their gradients; rates by step.
 export { type ApplyGradientsOptions, applyGradients, type VariableOptimizer } from './optim/apply-gradients.js';
-export { clipByGlobalNorm, clipByNorm, clipByValue, globalNorm } from './optim/clip.js';
 export type { ApplyOptions, GradientAndVariable, MinimizeOptions } from './optim/optimizer.js';
 export * as optimizers from './optim/optimizers.js';
 export {
@@ -143,10 +149,18 @@ export {
 } from './optim/schedules.js';
 
 // Session: runs programs of a graph on a pool of threads.
-export type { FeedMap } from './runtime/feed-writer.js';
+export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
+export { createKernelPacker } from './runtime/kernel-packer.js';
 export type { BackendName } from './runtime/pool/protocol.js';
-export { type Feeds, type Fetch, Session, type SessionOptions } from './runtime/session.js';
+export {
+  type Feeds,
+  type Fetch,
+  type Fetched,
+  type FetchTree,
+  Session,
+  type SessionOptions,
+} from './runtime/session.js';
 export {
   TableMemory,
   type TableMemoryHandle,
@@ -262,14 +276,17 @@ export { TouchedPairSet, type TouchedPairs } from './sparse/touched-pair-set.js'
 export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
-export { NestedTensors } from './tensor/nested.js';
+export { copyNested } from './tensor/copy-nested.js';
+export { type LeafKinds, NestedTensors } from './tensor/nested.js';
 export { RaggedTensor } from './tensor/ragged-tensor.js';
 export { fusedValueRowids, normalizeMergedSplit } from './tensor/ragged-utils.js';
-export { StaticReshapeNBuilder, staticReshapeN } from './tensor/static-reshape.js';
+export { type PartialShape, StaticReshapeNBuilder, staticReshape } from './tensor/static-reshape.js';
 export { type DType, Tensor as DenseTensor } from './tensor/tensor.js';
+export { TensorPacking, type TensorPlaceholder } from './tensor/tensor-packing.js';
 export {
   maybeSqueeze3dTensor,
   mergeDicts,
+  type Packer,
   packTensors,
   packTypedKeyedTensors,
   splitTensorsWithType,

@@ -65,3 +65,37 @@ export function tanh4(x: v128): v128 {
   const positive = v128.bitselect(near, far, f32x4.lt(size, f32x4.splat(0.625)));
   return v128.or(positive, v128.and(x, f32x4.splat(-0.0)));
 }
+
+/** exp(x), within 1 ulp; infinite above 88.73. */
+@inline
+export function exp4(x: v128): v128 {
+  // Beyond 89 every result is infinite, and the power of two still fits its two halves.
+  return expNonPositive(f32x4.min(x, f32x4.splat(89)));
+}
+
+/** log(x), within 2 ulp: x = 2^e * m with m around 1, and the atanh series of m. NaN below 0, -Infinity at 0. */
+@inline
+export function log4(x: v128): v128 {
+  // Below the normal range: scaled up by 2^24, and the exponent makes up for it.
+  const tiny = f32x4.lt(x, f32x4.splat(1.1754943508222875e-38));
+  const bits = v128.bitselect(f32x4.mul(x, f32x4.splat(16777216)), x, tiny);
+  // Centred on sqrt(1/2): m is in [sqrt(1/2), sqrt(2)).
+  const shifted = i32x4.sub(bits, i32x4.splat(0x3f3504f3));
+  const exponent = i32x4.sub(i32x4.shr_s(shifted, 23), v128.and(i32x4.splat(24), tiny));
+  const m = i32x4.add(v128.and(shifted, i32x4.splat(0x7fffff)), i32x4.splat(0x3f3504f3));
+  const e = f32x4.convert_i32x4_s(exponent);
+  const u = f32x4.sub(m, f32x4.splat(1));
+  const s = f32x4.div(u, f32x4.add(f32x4.splat(2), u));
+  const v = f32x4.mul(s, s);
+  let p = f32x4.add(f32x4.mul(v, f32x4.splat(0.22222222)), f32x4.splat(0.2857143));
+  p = f32x4.add(f32x4.mul(p, v), f32x4.splat(0.4));
+  p = f32x4.add(f32x4.mul(p, v), f32x4.splat(0.6666667));
+  // log m = u - u * s + s * v * p, of which u is exact.
+  const small = f32x4.mul(s, f32x4.sub(f32x4.mul(v, p), u));
+  const low = f32x4.add(small, f32x4.mul(e, f32x4.splat(1.428606765330187e-6)));
+  let y = f32x4.add(f32x4.add(low, u), f32x4.mul(e, f32x4.splat(0.693145751953125)));
+  const infinity: v128 = f32x4.splat(Infinity);
+  y = v128.bitselect(x, y, f32x4.eq(x, infinity));
+  y = v128.bitselect(f32x4.neg(infinity), y, f32x4.eq(x, f32x4.splat(0)));
+  return v128.bitselect(y, f32x4.splat(NaN), f32x4.ge(x, f32x4.splat(0)));
+}

@@ -1,7 +1,7 @@
 // Shampoo: gradients preconditioned by inverse roots of their second moments along each axis. Slots and products are f32
 // as upstream, the eigenvalues f64. A variable is stepped whole by one thread; src/memory/dense-layout.ts draws its block.
 import { gemmF32 } from "../dense/gemm";
-import { squares } from "./clip";
+import { sumSquaresF64 } from "../dense/whole";
 import { symmetricEigenF64 } from "./eigen";
 
 const RANK: usize = 0;
@@ -180,6 +180,14 @@ function preconditioned(block: usize, step: u32): usize {
   return from;
 }
 
+/** The norm of something shaped as the variable, by way of the scratch of the eigenvalues. */
+function norm(x: usize, block: usize): f32 {
+  const count = load<i32>(block, COUNT);
+  const scratch = <usize>load<u32>(block, EIGEN);
+  sumSquaresF64(x, count, count, scratch);
+  return <f32>sqrt<f64>(load<f64>(scratch));
+}
+
 /**
  * A step of the variable of a block when `step` steps are done; block 0 is none. d += g^2; m = beta1 * m + (1 - beta1) *
  * g / sqrt(d + 1e-30); pm = beta1 * pm + (1 - beta1) * preconditioned g; the step goes over from lr * m to pm at the length
@@ -204,8 +212,8 @@ export function applyShampooF32(block: usize, lr: f32, step: u32): void {
   const warmup = load<u32>(block, WARMUP);
   const ratio: f32 = <f32>step / <f32>warmup - 1;
   const blend: f32 = step > warmup ? min<f32>(max<f32>(ratio, 0), 1) : 0;
-  const length = <f32>sqrt<f64>(squares(m, count));
-  const graft: f32 = (lr * length) / (<f32>sqrt<f64>(squares(pm, count)) + <f32>1e-10);
+  const length = norm(m, block);
+  const graft: f32 = (lr * length) / (norm(pm, block) + <f32>1e-10);
   const first: f32 = 1 - blend;
   for (let i = 0; i < count; i++) {
     const at = <usize>i << 2;

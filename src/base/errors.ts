@@ -58,6 +58,8 @@ export const ERROR_MESSAGES = {
   ML_PARAM_NAME: 'parameter name {name} must be lower case letters, digits and underscores, a letter first',
   ML_PARAM_PATH: 'Cannot introspect {type} for {path}',
   ML_PARAM_UNKNOWN: '{name}{meant}',
+  // metrics
+  ML_METRIC: 'metric {metric} cannot be had: {reason}',
   // memory and threads
   ML_BOUNDS: 'view {name} of {bytes} bytes at {offset} does not fit: {reason}',
   ML_CLOSED: '{what} is closed',

@@ -1,11 +1,8 @@
 /**
- * @file What the kernels of dense optimizers read from shared memory; assembly/optim/clip.ts and shampoo.ts read the same.
+ * @file What the kernels of dense optimizers read from shared memory; assembly/optim/shampoo.ts reads the same.
  *
  * A shampoo block is one per variable: | words below | then one entry of SHAMPOO_AXIS per axis |, 4 bytes each.
  */
-
-/** Floats whose squares are summed together: what thread code never splits, so that norms do not depend on threads. */
-export const GRADIENT_BLOCK = 1024;
 
 /** Words of a shampoo block. Addresses are bytes; `projected` and the works hold floats, `eigen` f64s. */
 export const SHAMPOO = {

@@ -1,4 +1,4 @@
-/** @file Area under the ROC curve, exact. */
+/** @file Area under the ROC curve of examples at hand, exact. Classes that take examples in portions build on it. */
 import { MonolithError } from '../base/errors.js';
 
 /**
@@ -26,6 +26,40 @@ export function auc(labels: ArrayLike<number>, scores: ArrayLike<number>): numbe
     wonTwice += below + notAbove;
   }
   return wonTwice / 2 / (positives.length * negatives.length);
+}
+
+/** The same with a weight per example: a pair weighs the product of both. Null when one class has no weight. */
+export function weightedAuc(
+  labels: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  weights: ArrayLike<number>,
+): number | null {
+  const order = Array.from({ length: labels.length }, (_, i) => i).sort((a, b) => scores[a]! - scores[b]!);
+  const positives: number[] = [];
+  const negatives: number[] = [];
+  let last = Number.NaN;
+  for (const i of order) {
+    // Equal scores share a bucket.
+    if (scores[i] !== last) {
+      positives.push(0);
+      negatives.push(0);
+      last = scores[i]!;
+    }
+    const counts = labels[i]! > 0 ? positives : negatives;
+    counts[counts.length - 1]! += weights[i]!;
+  }
+  return areaOfBuckets(positives, negatives);
+}
+
+/** AUC from the weights of both classes per bucket, buckets in the order of the score; pairs within one count half. */
+export function areaOfBuckets(positives: ArrayLike<number>, negatives: ArrayLike<number>): number | null {
+  let [won, above, below] = [0, 0, 0];
+  for (let bucket = 0; bucket < positives.length; bucket++) {
+    won += positives[bucket]! * (below + negatives[bucket]! / 2);
+    above += positives[bucket]!;
+    below += negatives[bucket]!;
+  }
+  return above === 0 || below === 0 ? null : won / (above * below);
 }
 
 /** Scores of one class, sorted: numeric typed-array sort, which is several times faster than sorting pairs. */

@@ -1,8 +1,11 @@
-/** @file Loss and AUC of a model over batches in shared memory. */
+/** @file Loss, AUC and other metrics of a model over batches in shared memory. */
 import { MonolithError } from '../base/errors.js';
+import type { Tensor } from '../graph/graph.js';
 import type { Session } from '../runtime/session.js';
 import type { ModelSpec } from '../train/model-spec.js';
-import { auc } from './auc.js';
+import { createMetric, type MetricName } from './create-metric.js';
+import { Auc } from './exact-auc.js';
+import { groupKeysOf } from './group-keys.js';
 
 export interface Evaluation {
   /** Null when all labels are of one class. */
@@ -11,28 +14,51 @@ export interface Evaluation {
   readonly examples: number;
 }
 
+export interface EvaluateOptions<Name extends MetricName = MetricName> {
+  /** Further metrics, by name. */
+  readonly metrics?: readonly Name[];
+  /** A weight per example for those metrics. `auc` and `loss` count every example once. */
+  readonly weights?: Tensor;
+  /** The feed that says which group an example is in: its first id, or its float. */
+  readonly groupBy?: string;
+}
+
 /** Makes the program of `evaluate`, so that want of memory shows before training and not after it. */
 export function prepareEvaluation(session: Session, model: ModelSpec): void {
   session.prepare(fetchesOf(model));
 }
 
-/** Runs the forward part over `batches` (addresses). */
-export async function evaluate(session: Session, model: ModelSpec, batches: readonly number[]): Promise<Evaluation> {
-  const labels: number[] = [];
-  const scores: number[] = [];
-  let lossSum = 0;
+/**
+ * Runs the forward part over `batches` (addresses).
+ *
+ * ```ts
+ * const { auc, metrics } = await evaluate(session, model, batches, { metrics: ['logLoss', 'gauc'], groupBy: 'user' });
+ * ```
+ */
+export async function evaluate<Name extends MetricName = never>(
+  session: Session,
+  model: ModelSpec,
+  batches: readonly number[],
+  options: EvaluateOptions<Name> = {},
+): Promise<Evaluation & ([Name] extends [never] ? unknown : { readonly metrics: Record<Name, number | null> })> {
+  const area = new Auc();
+  const metrics = (options.metrics ?? []).map((name) => [name, createMetric(name)] as const);
+  const fetches = [...fetchesOf(model), ...(options.weights === undefined ? [] : [options.weights])];
+  let [lossSum, examples] = [0, 0];
   for (const batch of batches) {
-    const [pred, label, loss] = (await session.run(fetchesOf(model), batch)) as [Float32Array, Float32Array, number];
-    for (const score of pred) scores.push(score);
-    for (const one of label) labels.push(one);
+    const values = await session.run(fetches, batch);
+    const [pred, label, loss, weights] = values as [Float32Array, Float32Array, number, Float32Array | undefined];
+    area.update(label, pred);
+    const groups = options.groupBy === undefined ? undefined : groupKeysOf(session, batch, options.groupBy);
+    for (const [, metric] of metrics) metric.update(label, pred, weights, groups);
     lossSum += loss * pred.length;
+    examples += pred.length;
   }
-  if (scores.length === 0) throw new MonolithError('ML_DATASET', { reason: 'there are no examples to evaluate on' });
-  return {
-    auc: auc(Float32Array.from(labels), Float32Array.from(scores)),
-    loss: lossSum / scores.length,
-    examples: scores.length,
-  };
+  if (examples === 0) throw new MonolithError('ML_DATASET', { reason: 'there are no examples to evaluate on' });
+  const found = { auc: area.result(), loss: lossSum / examples, examples };
+  if (metrics.length === 0) return found as Awaited<ReturnType<typeof evaluate<Name>>>;
+  const named = Object.fromEntries(metrics.map(([name, metric]) => [name, metric.result()]));
+  return { ...found, metrics: named } as unknown as Awaited<ReturnType<typeof evaluate<Name>>>;
 }
 
 function fetchesOf(model: ModelSpec) {

@@ -26,6 +26,7 @@ import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
+import './lower/clip.js';
 import './lower/fm.js';
 import './lower/inner.js';
 import './lower/layers.js';
@@ -157,7 +158,8 @@ function writeStages(target: CompileTarget, context: LoweringContext, captured: 
     })),
   ].sort((a, b) => a.stage - b.stage);
   // A number that the last stage makes is captured by another thread than made it: an empty stage brings a barrier.
-  if (captured.some((tensor) => context.storage(tensor).kind === 'global') && stages.at(-1)?.kind === STAGE_THREADS) {
+  const made = captured.filter((tensor) => context.storage(tensor).kind === 'global' && tensor.op.inputs.length > 0);
+  if (made.length > 0 && stages.at(-1)?.kind === STAGE_THREADS) {
     stages.push({ kind: STAGE_SLICES, stage: last + 1, begin: 0, end: 0, name: 'capture' });
   }
   const words = stages.flatMap(({ kind, begin, end, name }) => [kind, begin, end, traceNames.id(name, 'phase')]);

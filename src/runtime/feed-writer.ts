@@ -1,11 +1,16 @@
 /** @file Puts feed values of a `run` call into shared memory as a batch, in a region that grows to the largest one seen. */
 import { MonolithError } from '../base/errors.js';
+import type { Tensor } from '../graph/graph.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchSchema, bytesFor, type FeedData, type RaggedData, writeBatch } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
+import { RaggedTensor } from '../tensor/ragged-tensor.js';
+import { Tensor as DenseTensor } from '../tensor/tensor.js';
 
-/** Values by feed name: a float array for a dense feed, splits and values for a ragged one. */
-export type FeedMap = { readonly [name: string]: Float32Array | Pick<RaggedData, 'splits' | 'values'> };
+/** A float array or tensor for a dense feed, splits and values or a ragged tensor of int64 for a ragged one. */
+export type FeedValue = Float32Array | DenseTensor | Pick<RaggedData, 'splits' | 'values'> | RaggedTensor;
+/** Values by feed name. */
+export type FeedMap = { readonly [name: string]: FeedValue };
 
 export class FeedWriter {
   readonly #views: Views;
@@ -21,7 +26,8 @@ export class FeedWriter {
   }
 
   /** Address of the batch that holds `feeds`. It is good until the next call. */
-  write(feeds: FeedMap): number {
+  write(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): number {
+    const feeds = given instanceof Map ? byName(given) : (given as FeedMap);
     const data = this.#schema.map((spec): FeedData => {
       const value = feeds[spec.name];
       if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
@@ -50,13 +56,30 @@ export class FeedWriter {
   }
 }
 
+function byName(feeds: ReadonlyMap<Tensor, FeedValue>): FeedMap {
+  return Object.fromEntries([...feeds].map(([placeholder, value]) => [placeholder.op.name, value]));
+}
+
 /** Programs in JavaScript get no help from the compiler: say what is expected before something else breaks. */
-function feedData(name: string, value: FeedMap[string]): FeedData {
+function feedData(name: string, value: FeedValue): FeedData {
   if (value instanceof Float32Array) return { kind: 'dense', values: value };
+  if (value instanceof DenseTensor) {
+    if (value.data instanceof Float32Array) return { kind: 'dense', values: value.data };
+    throw new MonolithError('ML_FEED', { name, reason: `a dense feed is float32, not ${value.dtype}` });
+  }
+  if (value instanceof RaggedTensor) return raggedData(name, value);
   const { splits, values } = value;
   if (splits instanceof Int32Array && values instanceof BigInt64Array) return { kind: 'ragged', splits, values };
   const reason = 'a Float32Array is needed, or { splits: Int32Array, values: BigInt64Array } for ids';
   throw new MonolithError('ML_FEED', { name, reason });
+}
+
+function raggedData(name: string, { values, rowSplits, rank }: RaggedTensor): FeedData {
+  const ids = values instanceof DenseTensor && rank === 2 ? values.data : undefined;
+  if (!(ids instanceof BigInt64Array)) {
+    throw new MonolithError('ML_FEED', { name, reason: 'a ragged feed has one int64 id per value' });
+  }
+  return { kind: 'ragged', splits: Int32Array.from(rowSplits.data, Number), values: ids };
 }
 
 function rowsOf(schema: BatchSchema, data: readonly FeedData[]): number {

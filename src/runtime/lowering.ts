@@ -74,8 +74,8 @@ export const COMPLETED_GRAIN = 1024;
 
 /** A part of consecutive floats for each thread, in registers of thread code. */
 export interface ThreadRange {
-  /** Address of the part in what begins at `base` and has `floatBytes` per float, 4 unless told. */
-  at(base: number, floatBytes?: number): Register;
+  /** Address of the part in what begins at `base`. */
+  at(base: number): Register;
   readonly floats: Register;
 }
 
@@ -140,14 +140,14 @@ export class LoweringContext {
 
   /**
    * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
-   * are never split; ranges of one grain are the same in every op.
+   * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
    */
-  threadRange(count: number, grain = COMPLETED_GRAIN): ThreadRange {
+  threadRange(count: number, grain = COMPLETED_GRAIN, bytes = 4): ThreadRange {
     const { thread, plan } = this;
-    const begin = (index: number) =>
-      Math.min(count, Math.floor((Math.ceil(count / grain) * index) / plan.threads) * grain);
+    const grains = Math.ceil(count / grain);
+    const begin = (index: number) => Math.min(count, Math.floor((grains * index) / plan.threads) * grain);
     return {
-      at: (base, floatBytes = 4) => thread.each((index) => base + begin(index) * floatBytes),
+      at: (base) => thread.each((index) => base + begin(index) * bytes),
       floats: thread.each((index) => begin(index + 1) - begin(index)),
     };
   }

@@ -18,11 +18,12 @@ export type Phase =
   /** Slice code. `crosses`: it reads what other slices made, so a barrier comes before it. */
   | { readonly runs: 'slices'; readonly crosses?: boolean }
   /**
-   * Thread code. `reads: 'range'`: of inputs shaped like the first one it reads no more than `threadRange` of this thread.
+   * Thread code. `reads: 'range'`: of inputs shaped like the first one it reads no more than `threadRange` of this thread,
+   * `'ranges'`: of all inputs.
    * `gives: 'range'`: it writes that range of its output; `'copy'`: every thread writes an output of its own. Without
    * these a barrier stands between it and other thread code.
    */
-  | { readonly runs: 'threads'; readonly reads?: 'range'; readonly gives?: 'range' | 'copy' }
+  | { readonly runs: 'threads'; readonly reads?: 'range' | 'ranges'; readonly gives?: 'range' | 'copy' }
   /**
    * Thread code that changes what outlives the step. It runs after all that was not asked to run after it. `slicesFirst`:
    * it emits slice code too, which comes before.

@@ -144,8 +144,9 @@ function roundAfter(runs: Phase['runs'], compute: number, update: number): Round
 }
 
 /** The first stage in which thread code of `op` can read `input`. */
-function threadStage(ready: Ready, op: Op, input: Tensor, reads: 'range' | undefined): number {
-  const ranged = reads === 'range' && sameShape(input.spec.shape, op.inputs[0]!.spec.shape);
+function threadStage(ready: Ready, op: Op, input: Tensor, reads: 'range' | 'ranges' | undefined): number {
+  const alike = reads === 'range' && sameShape(input.spec.shape, op.inputs[0]!.spec.shape);
+  const ranged = alike || reads === 'ranges';
   return ranged ? ready.range : ready.thread;
 }
 

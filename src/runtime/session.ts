@@ -16,10 +16,11 @@ import { TABLE_BYTES_MIN, UPDATE_RESULT } from '../memory/table-layout.js';
 import { Views, view } from '../memory/views.js';
 import { checkBatch } from './check-batch.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
-import { type FeedMap, FeedWriter } from './feed-writer.js';
+import { type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import { compileKernels, instantiateKernels } from './load-kernels.js';
 import type { CompileEnvironment, Plan } from './lowering.js';
+import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat } from './nested-fetches.js';
 import type { BackendName, JoinResult } from './pool/protocol.js';
 import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
 import { SessionTrace } from './session-trace.js';
@@ -52,9 +53,9 @@ export interface SessionOptions {
   readonly stepTimeoutMs?: number;
 }
 
-export type Fetch = Tensor | Op;
-/** A batch in shared memory by address, or the values of each feed. */
-export type Feeds = number | FeedMap;
+export type { Fetch, Fetched, FetchTree } from './nested-fetches.js';
+/** A batch in shared memory by address, or the values of each feed by its name or its placeholder. */
+export type Feeds = number | FeedMap | ReadonlyMap<Tensor, FeedValue>;
 
 const NULL_PAGE_BYTES = 65536;
 /** Slices of a batch when results must not depend on the number of threads. */
@@ -250,9 +251,21 @@ export class Session implements CompileTarget {
 
   /**
    * Runs one step and returns the value of each fetch: a number for a scalar, an array otherwise, `undefined` for an op.
-   * Calls run one after the other.
+   * Fetches in lists and dictionaries give their values in the same structure. Calls run one after the other.
+   *
+   * ```ts
+   * const { loss, scores } = await session.run({ loss: lossTensor, scores: [click, like], trainOp }, { features });
+   * ```
    */
-  run(fetches: readonly Fetch[], feeds?: Feeds): Promise<FetchValue[]> {
+  run(fetches: readonly Fetch[], feeds?: Feeds): Promise<FetchValue[]>;
+  run<const F extends FetchTree>(fetches: F, feeds?: Feeds): Promise<Fetched<F>>;
+  async run(fetches: FetchTree, feeds?: Feeds): Promise<unknown> {
+    if (isFlat(fetches)) return this.#runFlat(fetches, feeds);
+    const flat = flattenFetches(fetches);
+    return flat.rebuild(await this.#runFlat(flat.fetches, feeds));
+  }
+
+  #runFlat(fetches: readonly Fetch[], feeds: Feeds | undefined): Promise<FetchValue[]> {
     return this.#inTurn(async () => {
       if (feeds === undefined && this.prepare(fetches).needsBatch) {
         throw new MonolithError('ML_FEED', { name: 'batch', reason: 'these fetches need a batch' });

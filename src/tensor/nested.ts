@@ -3,7 +3,7 @@
  *
  * Mirrors native_training/nested_tensors. Upstream overwrites the input with object ids; here the structure is kept
  * apart as a tree of places, and the input is left alone. What counts as a tensor is given from outside, so that the
- * graph can pass its symbolic tensors through the same walk.
+ * graph can pass its symbolic tensors through the same walk. A frozen list is a tuple and comes back frozen.
  */
 import { inspect } from 'node:util';
 import { MonolithError } from '../base/errors.js';
@@ -16,6 +16,8 @@ export interface LeafKinds<T, R> {
   isRagged(leaf: unknown): leaf is R;
   /** Objects that are kept aside as they are. */
   isVariable(leaf: unknown): boolean;
+  /** Which other values are kept aside; booleans, whole numbers and strings unless told. */
+  keeps?(leaf: unknown): boolean;
   raggedRank(ragged: R): number;
   flatten(ragged: R): readonly [values: T, rowSplits: T];
   unflatten(values: T, rowSplits: T): R;
@@ -32,7 +34,7 @@ export const TENSOR_LEAVES: LeafKinds<Tensor, RaggedTensor> = {
 
 /** A place of the structure: where its value comes from when it is rebuilt. */
 type Place =
-  | { readonly kind: 'list'; readonly items: readonly Place[] }
+  | { readonly kind: 'list'; readonly items: readonly Place[]; readonly frozen: boolean }
   | { readonly kind: 'dict'; readonly entries: readonly (readonly [string, Place])[] }
   | { readonly kind: 'tensor' | 'ragged'; readonly index: number }
   | { readonly kind: 'kept'; readonly value: unknown };
@@ -50,6 +52,8 @@ export class NestedTensors<T = Tensor, R = RaggedTensor> {
   readonly #tensors = new Map<T, number>();
   readonly #ragged = new Map<R, number>();
   readonly #root: Place;
+  /** Lists and dictionaries that the walk is inside of. */
+  readonly #inside = new Set<object>();
 
   constructor(
     nested: unknown,
@@ -66,15 +70,21 @@ export class NestedTensors<T = Tensor, R = RaggedTensor> {
 
   /** The structure around other tensors, given in the order of getTensors. */
   getNestedResult(tensors: readonly T[]): unknown {
+    return this.mapResult(tensors, this.#kinds.unflatten);
+  }
+
+  /**
+   * The structure around anything else, one for each tensor of getTensors: placeholders for values, say. Of what stands for
+   * the values and the row splits of a ragged leaf, `unflatten` makes what takes its place.
+   */
+  mapResult<U>(items: readonly U[], unflatten: (values: U, rowSplits: U) => unknown): unknown {
     const dense = this.#tensors.size;
     const expected = dense + 2 * this.#ragged.size;
-    if (tensors.length !== expected) {
-      throw new MonolithError('ML_NESTED_COUNT', { expected, found: tensors.length });
-    }
+    if (items.length !== expected) throw new MonolithError('ML_NESTED_COUNT', { expected, found: items.length });
     const ragged = Array.from({ length: this.#ragged.size }, (_, i) =>
-      this.#kinds.unflatten(tensors[dense + 2 * i]!, tensors[dense + 2 * i + 1]!),
+      unflatten(items[dense + 2 * i]!, items[dense + 2 * i + 1]!),
     );
-    return rebuild(this.#root, tensors, ragged);
+    return rebuild(this.#root, items, ragged);
   }
 
   #visit(value: unknown): Place {
@@ -84,12 +94,18 @@ export class NestedTensors<T = Tensor, R = RaggedTensor> {
       if (this.#kinds.raggedRank(value) !== 1) throw new MonolithError('ML_NESTED_RAGGED');
       return { kind: 'ragged', index: indexIn(this.#ragged, value) };
     }
-    if (isConstant(value) || this.#kinds.isVariable(value)) return { kind: 'kept', value };
-    if (Array.isArray(value)) return { kind: 'list', items: value.map((item) => this.#visit(item)) };
-    if (isDict(value)) {
-      return { kind: 'dict', entries: Object.entries(value).map(([key, item]) => [key, this.#visit(item)] as const) };
-    }
+    if ((this.#kinds.keeps ?? isConstant)(value) || this.#kinds.isVariable(value)) return { kind: 'kept', value };
+    if ((Array.isArray(value) || isDict(value)) && !this.#inside.has(value)) return this.#visitInside(value);
     throw new MonolithError('ML_NESTED_LEAF', { leaf: inspect(value, { depth: 1 }) });
+  }
+
+  #visitInside(value: readonly unknown[] | Record<string, unknown>): Place {
+    this.#inside.add(value);
+    const place: Place = Array.isArray(value)
+      ? { kind: 'list', items: value.map((item) => this.#visit(item)), frozen: Object.isFrozen(value) }
+      : { kind: 'dict', entries: Object.entries(value).map(([key, item]) => [key, this.#visit(item)] as const) };
+    this.#inside.delete(value);
+    return place;
   }
 }
 
@@ -101,8 +117,10 @@ function indexIn<K>(seen: Map<K, number>, leaf: K): number {
 
 function rebuild(place: Place, tensors: readonly unknown[], ragged: readonly unknown[]): unknown {
   switch (place.kind) {
-    case 'list':
-      return place.items.map((item) => rebuild(item, tensors, ragged));
+    case 'list': {
+      const items = place.items.map((item) => rebuild(item, tensors, ragged));
+      return place.frozen ? Object.freeze(items) : items;
+    }
     case 'dict':
       return Object.fromEntries(place.entries.map(([key, item]) => [key, rebuild(item, tensors, ragged)]));
     case 'tensor':

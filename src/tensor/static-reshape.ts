@@ -15,7 +15,7 @@ export interface Reshaped {
   readonly sizes: Tensor<'int64'>;
 }
 
-export function staticReshapeN(inputs: readonly Tensor[], shapes: readonly PartialShape[]): Reshaped {
+export function staticReshape(inputs: readonly Tensor[], shapes: readonly PartialShape[]): Reshaped {
   if (shapes.length !== inputs.length) {
     throw new MonolithError('ML_RESHAPE_COUNT', { shapes: shapes.length, inputs: inputs.length });
   }
@@ -69,6 +69,6 @@ export class StaticReshapeNBuilder {
   }
 
   build(): Reshaped {
-    return staticReshapeN(this.#inputs, this.#shapes);
+    return staticReshape(this.#inputs, this.#shapes);
   }
 }

@@ -7,7 +7,8 @@
 import { MonolithError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
 import type { FetchValue } from '../runtime/fetch.js';
-import type { Feeds, Fetch, Session } from '../runtime/session.js';
+import { flattenFetches, isFlat } from '../runtime/nested-fetches.js';
+import type { Feeds, Fetch, Fetched, FetchTree, Session } from '../runtime/session.js';
 import type { Coordinator, RunContext, TrainHook } from './hook.js';
 
 export interface MonitoredSessionOptions {
@@ -66,10 +67,14 @@ export class MonitoredSession implements Coordinator {
     this.#stop = true;
   }
 
-  /** One step with the hooks around it; the values of `fetches`. */
-  async run(fetches: readonly Fetch[], feeds?: Feeds): Promise<readonly FetchValue[]> {
+  /** One step with the hooks around it; the values of `fetches`, in lists and dictionaries as they are. */
+  run(fetches: readonly Fetch[], feeds?: Feeds): Promise<readonly FetchValue[]>;
+  run<const F extends FetchTree>(fetches: F, feeds?: Feeds): Promise<Fetched<F>>;
+  async run(tree: FetchTree, feeds?: Feeds): Promise<unknown> {
+    const nested = isFlat(tree) ? undefined : flattenFetches(tree);
+    const fetches = nested?.fetches ?? (tree as readonly Fetch[]);
     const [values] = await this.#guarded(fetches, async (all) => [await this.session.run(all, feeds)]);
-    return values!;
+    return nested === undefined ? values! : nested.rebuild(values!);
   }
 
   /** Makes what a run of `fetches` with those of the hooks needs, so that want of memory shows before the first step. */

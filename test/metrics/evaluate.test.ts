@@ -4,6 +4,7 @@ import { ffmSchema } from '../../src/data/ffm-example.js';
 import { bytesFor, readBatch, writeBatch } from '../../src/memory/batch.js';
 import { auc } from '../../src/metrics/auc.js';
 import { evaluate } from '../../src/metrics/evaluate.js';
+import { GroupedAuc } from '../../src/metrics/grouped.js';
 import { Session, type SessionOptions } from '../../src/runtime/session.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
@@ -103,4 +104,34 @@ t.test('labels are what the model says they are, and there must be some', async 
   const { auc: found } = await evaluate(session, derived, loadBatches(session));
   t.equal(found, null, 'every prediction of an untrained model is 0.5: one class');
   await t.rejects(evaluate(session, model, []), { code: 'ML_DATASET' });
+});
+
+t.test('further metrics are asked for by name, with weights and groups', async (t) => {
+  const model = buildFfm();
+  const session = await openSession(t, model);
+  const batches = loadBatches(session);
+  for (const batch of batches) await session.run([model.trainOp], batch);
+  const groupBy = session.schema.find(({ kind }) => kind === 'ragged')!.name;
+  const options = { metrics: ['auc', 'logLoss', 'gauc', 'ndcg@3', 'calibration'], groupBy } as const;
+  const found = await evaluate(session, model, batches, options);
+  t.equal(found.metrics.auc, found.auc);
+  t.ok(Math.abs(found.metrics.logLoss! - found.loss) < LOSS_TOLERANCE);
+
+  const gauc = new GroupedAuc();
+  for (const batch of batches) {
+    const [pred, label] = (await session.run([model.pred, model.label], batch)) as [Float32Array, Float32Array];
+    const data = readBatch(session.views, batch, session.schema);
+    const ids = data.feeds[session.schema.findIndex(({ name }) => name === groupBy)]!;
+    if (ids.kind !== 'ragged') throw new Error('ids are ragged');
+    const groups = Array.from(pred, (_, row) => ids.values[ids.splits[row]!]!);
+    gauc.update(label, pred, undefined, groups);
+  }
+  t.equal(found.metrics.gauc, gauc.result());
+
+  // With the labels as weights every negative counts nothing.
+  const positives = await evaluate(session, model, batches, { metrics: ['auc', 'accuracy'], weights: model.label });
+  t.equal(positives.metrics.auc, null);
+  t.equal(positives.auc, found.auc);
+  await t.rejects(evaluate(session, model, batches, { metrics: ['gauc'] }), { code: 'ML_METRIC' });
+  await t.rejects(evaluate(session, model, batches, { metrics: ['gauc'], groupBy: 'nobody' }), { code: 'ML_FEED' });
 });

@@ -5,8 +5,8 @@ import t from 'tap';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
+import { clipByNorm } from '../../src/graph/ops/clip.js';
 import { type Tensor, VARIABLES } from '../../src/index.js';
-import { clipByNorm } from '../../src/optim/clip.js';
 import type { MinimizeOptions, Optimizer } from '../../src/optim/optimizer.js';
 import {
   AdagradOptimizer,

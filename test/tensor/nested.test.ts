@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
+import { copyNested } from '../../src/tensor/copy-nested.js';
 import { type LeafKinds, NestedTensors } from '../../src/tensor/nested.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor } from '../../src/tensor/tensor.js';
@@ -9,7 +10,7 @@ import { parityCase } from '../parity-sparse.js';
 const one = () => Tensor.of('float32', 1);
 const zero = () => Tensor.of('float32', 0);
 
-t.test('leaves are replaced as in nested_tensors_test', async (t) => {
+t.test('testBasic: leaves are replaced and the input is left alone', async (t) => {
   const { expected } = parityCase<unknown, { result: unknown }>('nested_tensors', 'replace_leaves');
   const input = { a: one(), b: [one(), one()] };
   const nested = new NestedTensors(input);
@@ -19,7 +20,7 @@ t.test('leaves are replaced as in nested_tensors_test', async (t) => {
   t.ok(input.a instanceof Tensor, 'the input is not touched');
 });
 
-t.test('constants alone give no tensors and come back', async (t) => {
+t.test('testConstant: constants alone give no tensors and come back', async (t) => {
   const { input, expected } = parityCase<{ nested: unknown }, { tensors: unknown[]; result: unknown }>(
     'nested_tensors',
     'constants_only',
@@ -29,7 +30,7 @@ t.test('constants alone give no tensors and come back', async (t) => {
   t.same(nested.getNestedResult([]), expected.result);
 });
 
-t.test('a ragged leaf travels as values and row splits', async (t) => {
+t.test('testRaggedTensor: a ragged leaf travels as values and row splits', async (t) => {
   type Expected = { flat: { values: number[]; row_splits: number[] }; result: number[][] };
   const { input, expected } = parityCase<{ rows: number[][] }, Expected>('nested_tensors', 'ragged_roundtrip');
   const nested = new NestedTensors(RaggedTensor.fromRows('int32', input.rows));
@@ -50,6 +51,58 @@ t.test('dense leaves come first, the same object counts once, null stays', async
   t.same(result, input);
   t.equal(result.r, result.again, 'what was one object is one object again');
   t.not(result.list, input.list);
+});
+
+t.test('testRaggedTensorWithPlaceHolder: anything can take the place of the tensors', async (t) => {
+  const nested = new NestedTensors({ r: RaggedTensor.fromRows('int32', [[], [1], [2, 3]]), x: one() });
+  const names = nested.getTensors().map((tensor, i) => `placeholder ${i} of ${tensor.dtype}`);
+  const result = nested.mapResult(names, (values, rowSplits) => ({ values, rowSplits }));
+  const ragged = { values: 'placeholder 1 of int32', rowSplits: 'placeholder 2 of int64' };
+  t.same(result, { r: ragged, x: 'placeholder 0 of float32' });
+  t.throws(() => nested.mapResult(names.slice(1), () => null), { code: 'ML_NESTED_COUNT' });
+});
+
+t.test('tuples are frozen lists, and what is frozen can be walked', async (t) => {
+  const tuple = Object.freeze([one(), Object.freeze({ a: one() })]);
+  const nested = new NestedTensors(Object.freeze({ tuple, list: [one()] }));
+  const result = nested.getNestedResult(nested.getTensors()) as { tuple: unknown[]; list: unknown[] };
+  t.ok(Object.isFrozen(result.tuple));
+  t.notOk(Object.isFrozen(result.list));
+  t.same(result, { tuple, list: [one()] });
+  const alone = new NestedTensors(tuple[0]);
+  t.equal(alone.getNestedResult(alone.getTensors()), tuple[0], 'a leaf is a structure too');
+});
+
+t.test('a structure inside itself is refused, the same list in two places is not', async (t) => {
+  const inside: unknown[] = [one()];
+  const twice = new NestedTensors([inside, { again: inside }]);
+  t.same(twice.getNestedResult(twice.getTensors()), [inside, { again: inside }]);
+  inside.push({ inside });
+  t.throws(() => new NestedTensors(inside), { code: 'ML_NESTED_LEAF' });
+});
+
+t.test('keys keep their order and may have any name', async (t) => {
+  const input = JSON.parse('{"b": 1, "__proto__": 2, "a": 3}') as object;
+  const result = new NestedTensors(input).getNestedResult([]) as object;
+  t.same(Object.entries(result), [
+    ['b', 1],
+    ['__proto__', 2],
+    ['a', 3],
+  ]);
+});
+
+t.test('a copy has tensors of its own and keeps what is no tensor', async (t) => {
+  const x = Tensor.of('float32', [1, 2]);
+  const ragged = RaggedTensor.fromRows('int64', [[5], []]);
+  const input = { x, again: [x, 'name', null], ragged };
+  const copied = copyNested(input);
+  t.same(copied, input);
+  t.not(copied.x, x);
+  t.equal(copied.again[0], copied.x, 'one tensor is copied once');
+  x.data[0] = 7;
+  (ragged.values as Tensor<'int64'>).data[0] = 7n;
+  t.same(copied.x.toArray(), [1, 2]);
+  t.same(copied.ragged.toArray(), [[5n], []]);
 });
 
 t.test('what is no leaf is refused in the words of the reference', async (t) => {

@@ -7,7 +7,7 @@ import { parityCase } from '../parity-sparse.js';
 
 const int64 = (values: readonly number[]) => Tensor.of('int64', values) as Tensor<'int64'>;
 
-t.test('row ids of a ragged tensor with a leading empty row are those of ragged_utils_test', async (t) => {
+t.test('test_basic: row ids are those of the reference, and the same object twice', async (t) => {
   const { input, expected } = parityCase<{ row_splits: number[] }, { rowids: number[] }>(
     'fused_value_rowids',
     'leading_empty_row',

@@ -1,16 +1,16 @@
 import t from 'tap';
-import { type PartialShape, StaticReshapeNBuilder, staticReshapeN } from '../../src/tensor/static-reshape.js';
+import { type PartialShape, StaticReshapeNBuilder, staticReshape } from '../../src/tensor/static-reshape.js';
 import { allocateData, type Nested, sizeOfShape, Tensor } from '../../src/tensor/tensor.js';
 import { parityCase } from '../parity-sparse.js';
 
 const zeros = (shape: readonly number[]) => new Tensor('float32', shape, allocateData('float32', sizeOfShape(shape)));
 
-t.test('sizes and shapes are those of static_reshape_op_test', async (t) => {
+t.test('test_static_reshape_n: sizes and shapes are those of the reference', async (t) => {
   type Input = { input_shapes: number[][]; targets: (number | null)[][] };
   type Expected = { sizes: number[]; output_shapes: number[][] };
   const { input, expected } = parityCase<Input, Expected>('static_reshape_n', 'sizes_and_shapes');
   const inputs = input.input_shapes.map(zeros);
-  const { outputs, sizes } = staticReshapeN(inputs, input.targets);
+  const { outputs, sizes } = staticReshape(inputs, input.targets);
   t.same(sizes.toArray(), expected.sizes.map(BigInt));
   t.same(
     outputs.map((output) => output.shape),
@@ -22,7 +22,7 @@ t.test('sizes and shapes are those of static_reshape_op_test', async (t) => {
   );
 });
 
-t.test('a nested structure is flattened through the builder', async (t) => {
+t.test('test_nested_reshape_n: a nested structure is flattened through the builder', async (t) => {
   type Values = Record<string, Nested>[];
   type Input = { values: Values; target: PartialShape };
   const { input, expected } = parityCase<Input, { flat: Values; sizes: number[] }>(
@@ -40,14 +40,14 @@ t.test('a nested structure is flattened through the builder', async (t) => {
 });
 
 t.test('an unknown dimension beside a zero is zero', async (t) => {
-  t.same(staticReshapeN([zeros([0, 4])], [[null, 0]]).outputs[0]!.shape, [0, 0]);
-  t.same(staticReshapeN([zeros([0])], [[-1, 3]]).outputs[0]!.shape, [0, 3]);
+  t.same(staticReshape([zeros([0, 4])], [[null, 0]]).outputs[0]!.shape, [0, 0]);
+  t.same(staticReshape([zeros([0])], [[-1, 3]]).outputs[0]!.shape, [0, 3]);
 });
 
 t.test('shapes that do not fit are refused in the words of the reference', async (t) => {
   const reshape = (shape: readonly number[], target: PartialShape) => () =>
-    staticReshapeN([zeros([1]), zeros(shape)], [[1], target]);
-  t.throws(() => staticReshapeN([zeros([1])], []), {
+    staticReshape([zeros([1]), zeros(shape)], [[1], target]);
+  t.throws(() => staticReshape([zeros([1])], []), {
     message: '`shapes` size must equal to `inputs`, got shapes (0) vs `inputs` (1)',
   });
   t.throws(reshape([4], null), { message: 'Shape cannot be unknown rank for input [1]!' });

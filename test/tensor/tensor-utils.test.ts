@@ -22,7 +22,7 @@ const shapes = (tensors: Dict) =>
 const arrays = (tensors: Dict) =>
   Object.fromEntries(Object.entries(tensors).map(([key, tensor]) => [key, tensor.toArray()]));
 
-t.test('packing and unpacking give the numbers of tensor_utils_test', async (t) => {
+t.test('test_pack_tensors: packing and unpacking give the numbers of the reference', async (t) => {
   type Expected = { packed: number[]; sizes: number[] };
   const { input, expected } = parityCase<Record<string, Nested>, Expected>('tensor_utils', 'pack_unpack');
   const tensors = dict(input, 'float32');
@@ -34,7 +34,7 @@ t.test('packing and unpacking give the numbers of tensor_utils_test', async (t) 
   t.equal(unpacked.x!.data.buffer, packed.packed.data.buffer, 'unpacking gives views');
 });
 
-t.test('typed packing lays groups and sizes out as in tensor_utils_test', async (t) => {
+t.test('test_pack_typed_keyed_tensors: groups and sizes lie as in the reference', async (t) => {
   type Expected = { packed: number[][]; size_vector: number[] };
   const { input, expected } = parityCase<{ groups: Record<string, Nested>[] }, Expected>(
     'tensor_utils',
@@ -56,7 +56,7 @@ t.test('typed packing lays groups and sizes out as in tensor_utils_test', async 
   t.throws(() => unpackPackedTensors([shapes(groups[2]!)], [list[2]!, list[2]!]), { code: 'ML_PACK' });
 });
 
-t.test('groups come in the order of their dtype names', async (t) => {
+t.test('test_split_tensors_with_type_and_merge_dicts: groups come in the order of their dtype names', async (t) => {
   const { input, expected } = parityCase<Record<string, DType>, { groups: string[][] }>(
     'tensor_utils',
     'split_by_type_order',
@@ -71,7 +71,7 @@ t.test('groups come in the order of their dtype names', async (t) => {
   t.same(mergeDicts(groups), tensors);
 });
 
-t.test('a three-dimensional ragged tensor with one row per row is squeezed', async (t) => {
+t.test('test_maybe_squeeze_3d_tensor: a ragged tensor with one row per row is squeezed', async (t) => {
   const { input, expected } = parityCase<{ rows: number[][][] }, { rows: number[][] }>(
     'tensor_utils',
     'squeeze_3d_ragged',

@@ -4,8 +4,10 @@
  * Same names and arguments, after a first `m: Views`. Bit-equal to the WASM kernels except where exp and log enter.
  */
 export * from './dense/activation.js';
+export * from './dense/auc.js';
 export * from './dense/batch-matmul.js';
 export * from './dense/blocks.js';
+export * from './dense/broadcast.js';
 export * from './dense/elementwise.js';
 export * from './dense/fm.js';
 export * from './dense/gemm.js';
@@ -24,3 +26,4 @@ export * from './dense/smooth.js';
 export * from './dense/softmax.js';
 export * from './dense/softmax-loss.js';
 export * from './dense/top-k.js';
+export * from './dense/whole.js';

@@ -3,7 +3,7 @@ import { validateShardedFiles } from '../../../src/io/shard-files.js';
 import { NestedTensors } from '../../../src/tensor/nested.js';
 import { RaggedTensor } from '../../../src/tensor/ragged-tensor.js';
 import { fusedValueRowids, normalizeMergedSplit } from '../../../src/tensor/ragged-utils.js';
-import { type PartialShape, StaticReshapeNBuilder, staticReshapeN } from '../../../src/tensor/static-reshape.js';
+import { type PartialShape, StaticReshapeNBuilder, staticReshape } from '../../../src/tensor/static-reshape.js';
 import { allocateData, type DType, type Nested, sizeOfShape, Tensor } from '../../../src/tensor/tensor.js';
 import {
   maybeSqueeze3dTensor,
@@ -29,7 +29,7 @@ function reshape({ input }: ParityCase) {
   if (given.values === undefined) {
     const inputs = (given.input_shapes as number[][]).map((shape) => zeros('float32', shape));
     return orError(() => {
-      const { outputs, sizes } = staticReshapeN(inputs, given.targets as PartialShape[]);
+      const { outputs, sizes } = staticReshape(inputs, given.targets as PartialShape[]);
       return { sizes, output_shapes: outputs.map((output) => output.shape) };
     });
   }

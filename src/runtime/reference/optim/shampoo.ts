@@ -2,8 +2,8 @@
 import { SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_WORDS, SHAMPOO_WORDS } from '../../../memory/dense-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { gemmF32 } from '../dense/gemm.js';
+import { sumSquaresF64 } from '../dense/whole.js';
 import { symmetricEigenF64 } from './eigen.js';
-import { sumSquaresF64 } from './terms.js';
 
 const f = Math.fround;
 
@@ -105,13 +105,21 @@ export function applyShampooF32(m: Views, block: number, lr: number, step: numbe
   }
   const warmup = word('warmup');
   const blend = step > warmup ? Math.min(Math.max(f(f(f(step) / f(warmup)) - 1), 0), 1) : 0;
-  const [length, other] = [mean, pm].map((at) => f(Math.sqrt(sumSquaresF64(m, at, count)))) as [number, number];
+  const [length, other] = [normOf(m, word('m'), block), normOf(m, word('pm'), block)];
   const graft = f(f(f(lr) * length) / f(other + f(1e-10)));
   for (let i = 0; i < count; i++) {
     const diagonal = f(f(lr) * f32[mean + i]!);
     const second = f(blend * f(graft * f32[pm + i]!));
     f32[w + i] = f32[w + i]! - f(f(f(1 - blend) * diagonal) + second);
   }
+}
+
+/** The norm of something shaped as the variable, by way of the scratch of the eigenvalues. */
+function normOf(m: Views, at: number, block: number): number {
+  const scratch = m.u32[block / 4 + SHAMPOO.eigen]!;
+  const count = m.u32[block / 4 + SHAMPOO.count]!;
+  sumSquaresF64(m, at, count, count, scratch);
+  return f(Math.sqrt(m.f64[scratch >>> 3]!));
 }
 
 /** Brings the statistics of all axes up to date and returns where the preconditioned gradient is. */

@@ -17,13 +17,3 @@ export function sumSquares(m: Views, at: number, n: number): number {
   for (let i = body; i < n; i++) sum = f(sum + f(m.f32[at + i]! * m.f32[at + i]!));
   return sum;
 }
-
-/** Sum of squares in f64 of `n` floats at index `at`, in the order of sumSquares. */
-export function sumSquaresF64({ f32 }: Views, at: number, n: number): number {
-  const lanes = [0, 0, 0, 0];
-  const body = n & ~3;
-  for (let i = 0; i < body; i++) lanes[i & 3] = lanes[i & 3]! + f32[at + i]! * f32[at + i]!;
-  let sum = lanes[0]! + lanes[1]! + (lanes[2]! + lanes[3]!);
-  for (let i = body; i < n; i++) sum += f32[at + i]! * f32[at + i]!;
-  return sum;
-}

@@ -1,0 +1,126 @@
+import t from 'tap';
+import { gradients } from '../../src/graph/gradients.js';
+import { Graph, type Tensor } from '../../src/graph/graph.js';
+import { matMul } from '../../src/graph/ops/layers.js';
+import { reduceMean, scale } from '../../src/graph/ops/math.js';
+import { globalStep, increment, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
+import { applyGradients } from '../../src/optim/apply-gradients.js';
+import { SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { NestedTensors } from '../../src/tensor/nested.js';
+import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
+import { Tensor as DenseTensor } from '../../src/tensor/tensor.js';
+import { MonitoredSession } from '../../src/train/monitored-session.js';
+import { openSession, withSession } from './with-session.js';
+
+function model() {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', 2);
+  const w = variable(graph, 'w', [2, 1], () => Float32Array.of(1, 2));
+  const y = matMul(x, w);
+  const loss = reduceMean(y);
+  const step = increment(globalStep(graph));
+  return { graph, x, w, y, loss, step };
+}
+
+const feeds = { x: Float32Array.of(1, 1, 2, 0) };
+
+t.test('fetches in lists and dictionaries give their values in the same structure', async (t) => {
+  const { graph, w, y, loss, step } = model();
+  await withSession(graph, {}, async (session) => {
+    const result = await session.run({ loss, rest: [y, { w, none: null }, loss], step }, feeds);
+    // Types follow the structure: these lines compile.
+    const mean: number | Float32Array | BigInt64Array = result.loss;
+    const inner: null = result.rest[1].none;
+    t.equal(mean, 2.5);
+    t.equal(inner, null);
+    t.same(result, {
+      loss: 2.5,
+      rest: [Float32Array.of(3, 2), { w: Float32Array.of(1, 2), none: null }, 2.5],
+      step: undefined,
+    });
+    t.equal(session.globalStep, 1, 'all of it was one step');
+    t.equal(await session.run(loss, feeds), 2.5, 'a fetch alone gives its value');
+    t.same(await session.run([loss, [loss]], feeds), [2.5, [2.5]]);
+    t.same(await session.run({}, feeds), {});
+  });
+});
+
+t.test('one program serves a structure that is run again', async (t) => {
+  const { graph, loss, y } = model();
+  await withSession(graph, {}, async (session) => {
+    const tree = { loss, y };
+    await session.run(tree, feeds);
+    const free = session.arena.free;
+    for (let i = 0; i < 3; i++) await session.run(tree, feeds);
+    t.equal(session.arena.free, free);
+  });
+});
+
+t.test('what is no fetch is refused', async (t) => {
+  const { graph, loss } = model();
+  await withSession(graph, {}, async (session) => {
+    const wrong = (tree: unknown) => session.run(tree as never, feeds);
+    await t.rejects(wrong({ loss: 'loss' }), {
+      code: 'ML_GRAPH',
+      message: /a fetch is a tensor or an op, not its name/,
+    });
+    await t.rejects(wrong({ loss: [loss, 3] }), { code: 'ML_GRAPH' });
+    await t.rejects(wrong({ loss: new Map() }), { code: 'ML_NESTED_LEAF' });
+    await t.rejects(wrong(['loss']), { code: 'ML_GRAPH' });
+  });
+});
+
+t.test('feeds may be tensors, by name or by placeholder', async (t) => {
+  const { graph, x, loss } = model();
+  const ids = raggedPlaceholder(graph, 'ids', 4);
+  const dense = DenseTensor.of('float32', [
+    [1, 1],
+    [2, 0],
+  ]);
+  const rows = RaggedTensor.fromRows('int64', [[1], [2, 3]]);
+  await withSession(graph, {}, async (session) => {
+    t.equal(await session.run(loss, { x: dense, ids: rows }), 2.5);
+    const byPlaceholder = new Map<Tensor, DenseTensor | RaggedTensor>([
+      [x, dense],
+      [ids, rows],
+    ]);
+    t.equal(await session.run(loss, byPlaceholder), 2.5);
+    const wrong = (x: DenseTensor, ids: RaggedTensor) => session.run(loss, { x, ids });
+    await t.rejects(wrong(DenseTensor.of('int32', [1]), rows), { code: 'ML_FEED', message: /float32, not int32/ });
+    await t.rejects(wrong(dense, RaggedTensor.fromRows('int32', [[1], []])), { code: 'ML_FEED' });
+    await t.rejects(wrong(dense, RaggedTensor.fromRows('int64', [[[1]], []])), { code: 'ML_FEED' });
+  });
+});
+
+t.test('testRaggedTensorWithPlaceHolder: a structure of placeholders is fed and fetched as one', async (t) => {
+  const graph = new Graph();
+  const values = { a: DenseTensor.of('float32', [1, 2]), b: [DenseTensor.of('float32', [3, 4]), 'name'] };
+  const nested = new NestedTensors(values);
+  const tensors = nested.getTensors();
+  const placeholders = tensors.map((_, i) => placeholder(graph, `p${i}`));
+  const inside = nested.mapResult(
+    placeholders.map((tensor) => scale(tensor, 2)),
+    () => null,
+  ) as { a: never; b: [never, string] };
+  await withSession(graph, {}, async (session) => {
+    const fed = new Map(placeholders.map((tensor, i) => [tensor, tensors[i]!]));
+    const result = await session.run({ a: inside.a, b: [inside.b[0]] }, fed);
+    t.same(result, { a: Float32Array.of(2, 4), b: [Float32Array.of(6, 8)] });
+  });
+});
+
+t.test('a monitored session takes structures too', async (t) => {
+  const { graph, w, loss } = model();
+  const [gradient] = gradients([loss], [w]);
+  const [train] = applyGradients([[gradient!, w]], SgdOptimizer({ learningRate: 1 }));
+  const seen: unknown[] = [];
+  const fetches = [loss];
+  const hook = {
+    beforeRun: () => fetches,
+    afterRun: (_: unknown, values: readonly unknown[]) => void seen.push(values),
+  };
+  const monitored = await MonitoredSession.create({ graph, hooks: [hook], createSession: () => openSession(graph) });
+  t.teardown(() => monitored.close());
+  t.same(await monitored.run({ loss, train: train! }, feeds), { loss: 2.5, train: undefined });
+  t.same(seen, [[2.5]]);
+});
