@@ -8,4 +8,5 @@ export * from "./sparse/ragged";
 export * from "./sparse/rows";
 export * from "./sparse/scatter";
 export * from "./sparse/sequence";
+export * from "./sparse/slices";
 export * from "./sparse/unique";

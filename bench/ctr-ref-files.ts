@@ -1,16 +1,19 @@
 /**
- * @file ctr-ref as files that other systems read: `npm run bench:ctr-ref -- <folder> [--train n] [--test n] [--seed s] [--text]`.
+ * @file ctr-ref as files that other systems read: `npm run bench -- ctr-ref <folder> [--train n] [--test n] [--seed s] [--text]`.
  *
  * train.bin and test.bin, little endian: | "CTRREF01" | u32 count | u32 26 | u32 13 | u32 seed | zeros to 64 bytes |
  * labels f32[n] | dense f32[n * 13] | ids i64[n * 26] |. train.rows and test.rows: u32[n * 26]. With --text, train.vw and
  * test.vw for Vowpal Wabbit, one namespace per slot (a to z) and N for the numbers. meta.json says what is there.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { ArrayFileOptions } from '../src/data/array-file.js';
+import { rowBytes } from '../src/memory/batch.js';
 import { auc } from '../src/metrics/auc.js';
+import { CTR_SCHEMA } from './ctr-models.js';
 import { CATEGORIES, type CtrData, DENSE, generateCtr, REFERENCE, VOCABULARY } from './ctr-ref.js';
 
 const MAGIC = 'CTRREF01';
@@ -107,11 +110,30 @@ function textLine({ labels, dense, ids }: CtrData, i: number): string {
   return parts.join(' ');
 }
 
+/** Where the arrays of train.bin or test.bin are, for a reader that streams them: labels, dense, ids. */
+export function ctrArrays(file: string, batchSize: number): ArrayFileOptions {
+  const handle = openSync(file, 'r');
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    readSync(handle, header);
+    const rows = countOf(file, header);
+    const sizes = CTR_SCHEMA.map((feed) => rows * rowBytes(feed));
+    const offsets = sizes.map((_, i) => sizes.slice(0, i).reduce((sum, size) => sum + size, HEADER_BYTES));
+    return { kind: 'arrays', file, schema: CTR_SCHEMA, offsets, rows, batchSize };
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function countOf(file: string, header: Buffer): number {
+  if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) throw new Error(`${file} is not a ctr-ref file`);
+  return header.readUInt32LE(8);
+}
+
 /** The arrays of train.bin or test.bin. */
 export function readCtrFile(file: string): Pick<CtrData, 'count' | 'labels' | 'dense' | 'ids'> {
   const bytes = readFileSync(file);
-  if (bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) throw new Error(`${file} is not a ctr-ref file`);
-  const count = bytes.readUInt32LE(8);
+  const count = countOf(file, bytes);
   let at = HEADER_BYTES;
   const take = (size: number): ArrayBuffer => {
     const part = new Uint8Array(bytes.subarray(at, at + size)).buffer;
@@ -137,8 +159,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     },
   });
   const [folder] = positionals;
-  if (folder === undefined)
-    throw new Error('usage: bench:ctr-ref -- <folder> [--train n] [--test n] [--seed s] [--text]');
+  if (folder === undefined) throw new Error('usage: ctr-ref <folder> [--train n] [--test n] [--seed s] [--text]');
   const { train, test, seed, text } = values;
   const meta = writeCtrFiles({ folder, train: Number(train), test: Number(test), seed: Number(seed), text });
   console.log(JSON.stringify(meta));

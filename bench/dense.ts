@@ -2,7 +2,7 @@
  * @file Standing measurement of the dense kernels: WASM against the plain TypeScript reference and, where g++ exists, a
  * native twin compiled on the spot.
  *
- * `npm run bench:dense [-- --quick] [-- --json]`. The systems take turns in every round and CPU time is what counts, so
+ * `npm run bench -- dense [--quick] [--json]`. The systems take turns in every round and CPU time is what counts, so
  * other work on the machine hits them alike; the ratios are medians over the rounds of one run.
  */
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * @file Measures the eigensolver of shampoo by size: `npm run bench:eigen [-- --quick --json]`.
+ * @file Measures the eigensolver of shampoo by size: `npm run bench -- eigen [--quick --json]`.
  *
  * A matrix is a sum of outer products, as statistics of gradients are, of full rank and of a quarter of it. Times are CPU
  * time of one call, the least of the rounds: the solver is alone on its thread.

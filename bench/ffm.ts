@@ -1,7 +1,7 @@
 /**
  * @file Standing measurement of whole training: the FFM demo as `monolith train` runs it.
  *
- * `npm run bench:ffm [-- --quick] [-- --json] [-- --only scaling,main,heap,trace,backend]`. Ratios come from one run and
+ * `npm run bench -- ffm [--quick] [--json] [--only scaling,main,heap,trace,backend]`. Ratios come from one run and
  * from systems that take turns; see bench/README.md for how to read them.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * @file Trains ctr-ref on the systems one could take instead, in turns: `npm run bench:peers [-- --models lr,ffm,deepfm
+ * @file Trains ctr-ref on the systems one could take instead, in turns: `npm run bench -- peers [--models lr,ffm,deepfm
  * --batches 512,4096 --rounds 3 --threads 2 --folder <data> --others --tfjs <folder> --ours "<command>" --json --quick]`.
  *
  * A peer is a script of bench/peers that ends with one JSON line. What is not installed is skipped, and said. `--ours` is

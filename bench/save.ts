@@ -1,5 +1,5 @@
 /**
- * @file Measures saves and restores of a table: `npm run bench:save [-- --rows 10000000 --quick --json]`.
+ * @file Measures saves and restores of a table: `npm run bench -- save [--rows 10000000 --quick --json]`.
  *
  * Adagrad rows of dimension 16 against plain writes and reads of as many bytes through buffers of the same size, in turns
  * within one run. Saves have two clocks: one stops before the files are forced to disk, the other after. Restores have two

@@ -1,5 +1,5 @@
 /**
- * @file Grows one table past what one memory holds: `npm run bench:scale [-- --rows 40000000 --quick --json]`.
+ * @file Grows one table past what one memory holds: `npm run bench -- scale [--rows 40000000 --quick --json]`.
  *
  * Batches of new ids are stepped by Adagrad into a table that is spread over as many memories as its budget needs. What is
  * looked at: every row is there with its value, bytes against what `monolith plan` foretells, and the longest batch beside

@@ -1,5 +1,5 @@
 /**
- * @file Measures sharding of ids against a native twin: `npm run bench:sharding [-- --quick --json]`.
+ * @file Measures sharding of ids against a native twin: `npm run bench -- sharding [--quick --json]`.
  *
  * Both sides take turns, round by round, on the same ids, and must agree on every offset. A ratio is the median over
  * rounds of WASM time divided by native time: CPU time per id, everything from ids to lists and offsets.

@@ -1,5 +1,5 @@
 /**
- * @file Measures the sparse kernels against native twins: `npm run bench:sparse [-- --quick --json]`.
+ * @file Measures the sparse kernels against native twins: `npm run bench -- sparse [--quick --json]`.
  *
  * Both sides count CPU time and take turns, round by round; a ratio is the median over rounds of native time divided by
  * WASM time (1 is as fast as native, 3 is three times as fast). Where there is no g++ only WASM times are shown.

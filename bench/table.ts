@@ -1,5 +1,5 @@
 /**
- * @file Measures embedding tables against a native twin: `npm run bench:table [-- --quick --json]`.
+ * @file Measures embedding tables against a native twin: `npm run bench -- table [--quick --json]`.
  *
  * Lookups pooled in bags of four and updates of unique ids, on tables far larger than any cache. Both sides count CPU
  * time and take turns, round by round; a ratio is the median over rounds of WASM time divided by native time, so that 1

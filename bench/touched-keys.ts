@@ -1,5 +1,5 @@
 /**
- * @file Inserts into the touched-key set against a native twin and Set<bigint>: `npm run bench:touched`.
+ * @file Inserts into the touched-key set against a native twin and Set<bigint>: `npm run bench -- touched`.
  *
  * Systems take turns within each round, so that whatever else the machine does meets them all. Ratios are to the native
  * twin with the same number of threads, from the same run: below 1 is faster. Options: --quick, --json, --rounds N,

@@ -46,6 +46,18 @@ export { DataReader, type DataReaderOptions } from './data/data-reader.js';
 export { datasetSize, type FfmDatasetOptions, ffmBatches, heldOutOf, loadFfmBatches } from './data/ffm-dataset.js';
 export { FFM_LENGTH_MAX, ffmSchema } from './data/ffm-example.js';
 export { loadBatches } from './data/resident-batches.js';
+export {
+  type DenseFeature,
+  defineSchema,
+  dense,
+  type Features,
+  type Feeds as SchemaFeeds,
+  type Inputs,
+  type LabelName,
+  type RaggedFeature,
+  ragged,
+  type Schema,
+} from './data/schema.js';
 
 // Features: slots with slices, the columns that look them up, and how the rows of an example become one.
 export { type Combiner, FirstN, ReduceMean, ReduceSum } from './feature/combiners.js';
@@ -103,6 +115,7 @@ export {
   constant,
   globalStep,
   group,
+  idsPlaceholder,
   increment,
   placeholder,
   raggedPlaceholder,
@@ -112,6 +125,8 @@ export {
 export { topK } from './graph/ops/top-k.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
+
+export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
 
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
@@ -240,6 +255,7 @@ export {
   withStochasticRounding,
 } from './sparse/optimizers.js';
 export { PeriodicEviction, type PeriodicEvictionOptions } from './sparse/periodic-eviction.js';
+export type { Pooling } from './sparse/pooling.js';
 export {
   defineTable,
   generateTestHashTableConfig,
@@ -300,6 +316,7 @@ export { formatTraceSummary } from './trace/format-trace-summary.js';
 export { summarizeTrace, type TraceSummary } from './trace/trace-summary.js';
 
 // Training: the loop, its hooks, the built-in model.
+export { defineModel, type ModelFunction, type ModelOptions, type ModelOutputs } from './train/define-model.js';
 export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
 export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';

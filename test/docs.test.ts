@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { BENCHES } from '../bench/main.js';
 import { runProgram } from '../src/cli/program.js';
 import * as ml from '../src/index.js';
 import type { Fields, Message } from '../src/io/message.js';
@@ -137,12 +138,18 @@ t.test('files and folders the documentation names exist', async (t) => {
 t.test('scripts and flags the documentation names exist', async (t) => {
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
   const unknownScripts = PAGES.flatMap((page) =>
-    [...textOf(page).matchAll(/npm run (?:-s )?([\w:]+)|npm (start|test)\b|`(bench:\w+)`/g)]
-      .map((match) => match[1] ?? match[2] ?? match[3]!)
+    [...textOf(page).matchAll(/npm run (?:-s )?([\w:]+)|npm (start|test)\b/g)]
+      .map((match) => match[1] ?? match[2]!)
       .filter((name) => scripts[name] === undefined)
       .map((name) => `${page}: ${name}`),
   );
   t.same(unknownScripts, []);
+  const unknownBenches = [...PAGES, 'bench/README.md'].flatMap((page) =>
+    [...textOf(page).matchAll(/bench -- ([a-z][\w-]*)/g)]
+      .filter(([, name]) => !Object.hasOwn(BENCHES, name!))
+      .map(([found]) => `${page}: ${found}`),
+  );
+  t.same(unknownBenches, []);
 
   const known = new Set<string>();
   for (const name of ['', 'train', 'plan', 'inspect', 'doctor', 'trace']) {

@@ -26,15 +26,50 @@ export function uniqueI64(
   ids: usize, n: i32, table: usize, tableMask: u32, generation: u32, base: i32, uids: usize, inverse: usize,
 ): i32 {
   return tableMask >= TOUCHED_CELLS
-    ? uniqueChunks(ids, n, table, tableMask, generation, base, uids, inverse, true)
-    : uniqueChunks(ids, n, table, tableMask, generation, base, uids, inverse, false);
+    ? uniqueChunks(ids, 8, n, table, tableMask, generation, base, uids, inverse, 4, true)
+    : uniqueChunks(ids, 8, n, table, tableMask, generation, base, uids, inverse, 4, false);
 }
 
-/** Reads a word of each cell whose offsets lie in `q`..`e`, eight to a turn. */
+/**
+ * As uniqueI64 of columns of a matrix of ids, i64[rows][stride]: the columns are columns[0..columnCount), one after the
+ * other. inverse[r, j] is the index of ids[r, columns[j]] in uids. A feature after the other and not a row after the other:
+ * ids of a feature repeat, and what a column met lies near for the rest of it.
+ */
+export function uniqueColumnsI64(
+  ids: usize, stride: u32, rows: i32, columns: usize, columnCount: u32, table: usize, tableMask: u32, generation: u32,
+  base: i32, uids: usize, inverse: usize,
+): i32 {
+  const touch = tableMask >= TOUCHED_CELLS;
+  const step = <usize>stride << 3, inverseStep = <usize>columnCount << 2;
+  let count = base;
+  for (let j: u32 = 0; j < columnCount && count >= 0; j++) {
+    const from = ids + (<usize>load<u32>(columns + (<usize>j << 2)) << 3);
+    const to = inverse + (<usize>j << 2);
+    count = touch
+      ? uniqueColumn(from, step, rows, table, tableMask, generation, count, uids, to, inverseStep, true)
+      : uniqueColumn(from, step, rows, table, tableMask, generation, count, uids, to, inverseStep, false);
+  }
+  return count;
+}
+
+function uniqueColumn(
+  ids: usize, step: usize, n: i32, table: usize, tableMask: u32, generation: u32, base: i32, uids: usize, inverse: usize,
+  inverseStep: usize, touch: bool,
+): i32 {
+  return touch
+    ? uniqueChunks(ids, step, n, table, tableMask, generation, base, uids, inverse, inverseStep, true)
+    : uniqueChunks(ids, step, n, table, tableMask, generation, base, uids, inverse, inverseStep, false);
+}
+
+/** Reads a word of each cell whose offsets lie in `q`..`e`, eight to a turn where they are neighbours. */
 // @ts-ignore: decorator
 @inline
-function touchCells(table: usize, q: usize, e: usize): u32 {
+function touchCells(table: usize, q: usize, e: usize, step: usize): u32 {
   let touched: u32 = 0;
+  if (step != 4) {
+    for (; q < e; q += step) touched |= load<u32>(table + load<u32>(q));
+    return touched;
+  }
   for (; q + 32 <= e; q += 32) {
     touched |= load<u32>(table + load<u32>(q));
     touched |= load<u32>(table + load<u32>(q, 4));
@@ -52,24 +87,25 @@ function touchCells(table: usize, q: usize, e: usize): u32 {
 /**
  * Per chunk: hash all ids, touch all their cells when the table is large (a loop that does nothing else stands in for
  * the prefetch WASM does not have), then probe. Hashing apart from probing keeps the multiplications going while a
- * mispredicted probe is thrown away. `inverse` holds the cell offsets between the passes.
+ * mispredicted probe is thrown away. Ids lie `step` bytes apart, entries of `inverse` `inverseStep`. `inverse` holds the cell offsets between the passes.
  */
 // @ts-ignore: decorator
 @inline
 function uniqueChunks(
-  ids: usize, n: i32, table: usize, tableMask: u32, generation: u32, base: i32, uids: usize, inverse: usize, touch: bool,
+  ids: usize, step: usize, n: i32, table: usize, tableMask: u32, generation: u32, base: i32, uids: usize, inverse: usize,
+  inverseStep: usize, touch: bool,
 ): i32 {
   const byteMask = <usize>tableMask << 4;
   let count: u32 = base;
   let touched: u32 = 0;
   for (let start: i32 = 0; start < n; start += CHUNK_IDS) {
-    const first = inverse + (<usize>start << 2);
-    const last = inverse + (<usize>min(start + CHUNK_IDS, n) << 2);
-    let id = ids + (<usize>start << 3);
-    for (let q = first; q < last; q += 4, id += 8) store<u32>(q, (<u32>mix64(load<u64>(id)) << 4) & <u32>byteMask);
-    if (touch) touched |= touchCells(table, first, last);
-    id = ids + (<usize>start << 3);
-    for (let q = first; q < last; q += 4, id += 8) {
+    const first = inverse + <usize>start * inverseStep;
+    const last = inverse + <usize>min(start + CHUNK_IDS, n) * inverseStep;
+    let id = ids + <usize>start * step;
+    for (let q = first; q < last; q += inverseStep, id += step) store<u32>(q, (<u32>mix64(load<u64>(id)) << 4) & <u32>byteMask);
+    if (touch) touched |= touchCells(table, first, last, inverseStep);
+    id = ids + <usize>start * step;
+    for (let q = first; q < last; q += inverseStep, id += step) {
       const key = load<u64>(id);
       const home = <usize>load<u32>(q);
       let at = home;
@@ -92,6 +128,11 @@ function uniqueChunks(
   // Generation 0 is never passed; the test keeps the touching loads alive through every optimizer.
   if (touch) if (generation == 0) return i32(touched | 0x80000000);
   return count;
+}
+
+/** As countInverseU32 of inverse[rows][columns], as uniqueColumnsI64 writes it. */
+export function countColumnsU32(inverse: usize, rows: i32, columns: i32, counts: usize): void {
+  countInverseU32(inverse, rows * columns, counts);
 }
 
 /** counts[inverse[i]] += 1 for each of the n ids of a feature: how often each unique id came. */

@@ -46,14 +46,31 @@ export class MersenneTwister {
     }
   }
 
+  /** Leaves out the next `count` words. */
+  skip(count: number): void {
+    let left = count - (STATE_COUNT - this.#next);
+    if (left <= 0) {
+      this.#next += count;
+      return;
+    }
+    for (; left > 0; left -= STATE_COUNT) this.#refill();
+    this.#next = left + STATE_COUNT;
+  }
+
   #refill(): void {
     const state = this.#state;
-    for (let i = 0; i < STATE_COUNT; i++) {
-      const bits = (state[i]! & 0x80000000) | (state[(i + 1) % STATE_COUNT]! & 0x7fffffff);
-      state[i] = state[(i + SHIFT_COUNT) % STATE_COUNT]! ^ (bits >>> 1) ^ ((bits & 1) === 0 ? 0 : 0x9908b0df);
-    }
+    let i = 0;
+    for (; i < STATE_COUNT - SHIFT_COUNT; i++) state[i] = twist(state[i]!, state[i + 1]!, state[i + SHIFT_COUNT]!);
+    const back = SHIFT_COUNT - STATE_COUNT;
+    for (; i < STATE_COUNT - 1; i++) state[i] = twist(state[i]!, state[i + 1]!, state[i + back]!);
+    state[i] = twist(state[i]!, state[0]!, state[i + back]!);
     this.#next = 0;
   }
+}
+
+function twist(word: number, next: number, shifted: number): number {
+  const bits = (word & 0x80000000) | (next & 0x7fffffff);
+  return shifted ^ (bits >>> 1) ^ (-(bits & 1) & 0x9908b0df);
 }
 
 /** A well-mixed u32 of the arguments' low 32 bits (xor, multiply, shift rounds after each). */

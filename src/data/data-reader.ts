@@ -8,15 +8,23 @@ import { MonolithError, messageOf } from '../base/errors.js';
 import type { Arena } from '../memory/arena.js';
 import { CancelReason, type RingStats, SharedRing } from '../memory/shared-ring.js';
 import { ServiceThread } from '../runtime/service-thread.js';
-import { datasetBytesMax, type FfmDatasetOptions } from './ffm-dataset.js';
-import type { LoadReport, ReaderOptions, ReaderService, ReaderStats, StartOptions } from './reader-service.js';
+import { planArrayFile } from './array-file.js';
+import { datasetBytesMax } from './ffm-dataset.js';
+import type {
+  DatasetOptions,
+  LoadReport,
+  ReaderOptions,
+  ReaderService,
+  ReaderStats,
+  StartOptions,
+} from './reader-service.js';
 
 export interface DataReaderOptions extends StartOptions {
   readonly buffer: SharedArrayBuffer;
   /** The resident batches and the ring are taken from here. */
   readonly arena: Arena;
-  readonly dataset: FfmDatasetOptions;
-  /** Batches that wait in the ring at most; 128 unless told: steps are run in groups. */
+  readonly dataset: DatasetOptions;
+  /** Batches that wait in the ring at most; 128 unless told, since steps are run in groups. A file has its own number. */
   readonly depthMax?: number;
   /** Limit for making the data set. */
   readonly loadTimeoutMs?: number;
@@ -37,16 +45,25 @@ export class DataReader {
   readonly #ring: SharedRing;
   #closed = false;
 
-  private constructor(thread: ServiceThread<ReaderService>, ring: SharedRing, batches: LoadReport) {
+  /** Batches that `next` returned and that stay good at once. */
+  readonly batchesAhead: number;
+
+  private constructor(
+    thread: ServiceThread<ReaderService>,
+    ring: SharedRing,
+    batches: LoadReport,
+    batchesAhead: number,
+  ) {
+    this.batchesAhead = batchesAhead;
     this.#thread = thread;
     this.#ring = ring;
     this.batches = batches;
   }
 
-  /** Starts the thread, makes the data set resident and begins to hand batches out. */
+  /** Starts the thread, makes the data set resident or opens its file, and begins to hand batches out. */
   static async start(options: DataReaderOptions): Promise<DataReader> {
-    const { buffer, arena, dataset, depthMax = 128 } = options;
-    const bytes = datasetBytesMax(dataset);
+    const { buffer, arena, dataset } = options;
+    const { bytes, depthMax, batchesAhead } = placesOf(dataset, options.depthMax ?? 128);
     const region = { offset: arena.alloc(bytes, 'batches of the data set'), bytes };
     const ringOffset = arena.alloc(SharedRing.bytesFor(depthMax, 4), 'ring of batches');
     // Woken at half, the reader refills many slots at a time and leaves the cores to the pool in between.
@@ -67,7 +84,7 @@ export class DataReader {
         ...(options.startBatch === undefined ? {} : { startBatch: options.startBatch }),
       };
       await thread.call((service) => service.start(start), CALL_TIMEOUT_MS);
-      return new DataReader(thread, ring, batches);
+      return new DataReader(thread, ring, batches, batchesAhead);
     } catch (error) {
       await thread.close();
       throw error;
@@ -134,4 +151,13 @@ export class DataReader {
     if (cause instanceof MonolithError) return cause;
     return new MonolithError('ML_WORKER', { thread: THREAD_NAME, reason: messageOf(cause) }, { cause });
   }
+}
+
+/** Memory for batches, how many wait, and how many may be in use. Resident ones stay for good. */
+function placesOf(dataset: DatasetOptions, depthMax: number) {
+  if (dataset.kind !== 'arrays') {
+    return { bytes: datasetBytesMax(dataset), depthMax, batchesAhead: Number.POSITIVE_INFINITY };
+  }
+  const { bytes, ahead } = planArrayFile(dataset);
+  return { bytes, depthMax: ahead, batchesAhead: ahead };
 }

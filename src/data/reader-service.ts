@@ -1,6 +1,6 @@
 /**
- * @file What the data reader thread does: it makes the batches of a data set resident in shared memory and hands their
- * addresses out through a ring, round and round.
+ * @file What the data reader thread does: it hands addresses of batches in shared memory out through a ring, round and
+ * round. A data set that is made up is made resident once; a file of arrays is read batch by batch.
  *
  * Batches never travel; a consumer gets the address of a header (see `batch.ts`). The order of an epoch is fixed. When
  * the ring is full the service waits on the event loop, so that calls are answered meanwhile.
@@ -12,7 +12,10 @@ import { Arena } from '../memory/arena.js';
 import { CancelReason, SharedRing } from '../memory/shared-ring.js';
 import { Views } from '../memory/views.js';
 import { TraceRing } from '../trace/trace-ring.js';
+import { ArrayFile, type ArrayFileOptions } from './array-file.js';
 import { type DatasetSize, datasetSize, type FfmDatasetOptions, loadFfmBatches } from './ffm-dataset.js';
+
+export type DatasetOptions = FfmDatasetOptions | ArrayFileOptions;
 
 export interface ReaderOptions {
   readonly buffer: SharedArrayBuffer;
@@ -20,7 +23,7 @@ export interface ReaderOptions {
   readonly region: { readonly offset: number; readonly bytes: number };
   /** A ring of one word per slot. */
   readonly ringOffset: number;
-  readonly dataset: FfmDatasetOptions;
+  readonly dataset: DatasetOptions;
   /** Ring of this thread's events and the names it uses; nothing is traced without it. */
   readonly trace?: { readonly ring: number; readonly fill: number; readonly wait: number };
 }
@@ -53,7 +56,8 @@ export class ReaderService {
   readonly #options: ReaderOptions;
   readonly #ring: SharedRing;
   readonly #trace: TraceRing | null;
-  #pointers: readonly number[] = [];
+  /** Address of the batch with a number, counted over epochs; it is good until the places of batches came round. */
+  #batchAt: ((number: number) => number) | null = null;
   #run: Promise<void> | null = null;
   #stop = new AbortController();
   #pushed = 0;
@@ -67,17 +71,24 @@ export class ReaderService {
     this.#trace?.bindClock();
   }
 
-  /** Generates the data set and writes all batches into the region, once. */
+  /** Opens the data set: generates it and writes all batches into the region, or makes places there for those of a file. */
   load(): LoadReport {
     const { buffer, region, dataset } = this.#options;
     const arena = new Arena('batches', region.offset, region.offset + region.bytes);
-    this.#pointers = loadFfmBatches(new Views(buffer), arena, dataset);
+    if (dataset.kind === 'arrays') {
+      const file = new ArrayFile(new Views(buffer), arena, dataset);
+      const { batchCount, exampleCount } = file.plan;
+      this.#batchAt = (number) => file.batchAt(number);
+      return { batchCount, exampleCount, bytes: arena.used };
+    }
+    const pointers = loadFfmBatches(new Views(buffer), arena, dataset);
+    this.#batchAt = (number) => pointers[number % pointers.length]!;
     return { ...datasetSize(dataset), bytes: arena.used };
   }
 
   /** Begins to hand batches out; returns at once. */
   start({ maxBatches = Number.POSITIVE_INFINITY, startBatch = 0 }: StartOptions = {}): void {
-    if (this.#pointers.length === 0) throw new MonolithError('ML_DATASET', { reason: 'it was not loaded' });
+    if (this.#batchAt === null) throw new MonolithError('ML_DATASET', { reason: 'it was not loaded' });
     if (this.#run !== null) throw new MonolithError('ML_DATASET', { reason: 'its reader is already running' });
     this.#stop = new AbortController();
     this.#run = this.#pump(maxBatches, startBatch, this.#stop.signal)
@@ -105,7 +116,7 @@ export class ReaderService {
 
   /** Address of the batch with this number, counted over epochs. */
   protected batchAt(number: number): number {
-    return this.#pointers[number % this.#pointers.length]!;
+    return this.#batchAt!(number);
   }
 
   async #pump(count: number, first: number, signal: AbortSignal): Promise<void> {

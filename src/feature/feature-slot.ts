@@ -7,6 +7,9 @@
 import { MonolithError } from '../base/errors.js';
 import type { Op, Tensor } from '../graph/graph.js';
 import { columns } from '../graph/ops/math.js';
+import { sequenceMask } from '../graph/ops/sequence.js';
+import { sliceInner } from '../graph/ops/shape.js';
+import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
 import { SLOT_COUNT } from '../memory/filter-layout.js';
 import { needsFilter } from '../sparse/admission-filter.js';
 import type {
@@ -20,6 +23,7 @@ import { RandomUniformInitializer, ZerosInitializer } from '../sparse/initialize
 import type { Rate } from '../sparse/learning-rate.js';
 import { mergeSlots } from '../sparse/merged-multi-type-hash-table.js';
 import { AdagradOptimizer, Fp16Compressor, Fp32Compressor, FtrlOptimizer } from '../sparse/optimizers.js';
+import type { Pooling } from '../sparse/pooling.js';
 import type { Admission } from '../sparse/session-filter.js';
 import { sharedName } from '../sparse/shared-name.js';
 import {
@@ -29,6 +33,7 @@ import {
   type TableConfig,
 } from '../sparse/table-config.js';
 import { mergeSegments, type RatedSegment } from '../sparse/table-messages.js';
+import { type Combiner, FirstN, ReduceMean, ReduceSum } from './combiners.js';
 
 const DEFAULT_EXPIRE_DAYS = 36500;
 
@@ -146,19 +151,32 @@ export class FeatureSlot {
 export class FeatureColumn {
   readonly slot: FeatureSlot;
   readonly ids: Tensor;
+  readonly combiner: Combiner;
   readonly #factory: FeatureFactory;
   #lookup: Tensor | undefined;
 
-  constructor(factory: FeatureFactory, slot: FeatureSlot, ids: Tensor) {
+  constructor(factory: FeatureFactory, slot: FeatureSlot, ids: Tensor, combiner: Combiner = new ReduceSum()) {
     this.#factory = factory;
     this.slot = slot;
     this.ids = ids;
+    this.combiner = combiner;
   }
 
-  /** The pooled rows of the feature, all slices side by side: what gradients are asked for. */
+  /** The combined rows of the feature, all slices side by side: what gradients are asked for. */
   getAllEmbeddingsConcat(): Tensor {
-    this.#lookup ??= embeddingLookup(this.ids, this.#factory.tableOf(this.slot));
+    this.#lookup ??= embeddingLookup(
+      this.ids,
+      this.#factory.tableOf(this.slot),
+      undefined,
+      poolingOf(this.combiner, this.ids.op.name),
+    );
     return this.#lookup;
+  }
+
+  /** `[batch, n]`: 1 for the positions that have an id. Only with FirstN. */
+  getSizeTensor(): Tensor {
+    if (this.combiner.maxSeqLength === 0) throw refused(this.ids.op.name, 'only FirstN has positions');
+    return sequenceMask(this.ids, this.combiner.maxSeqLength, `${this.ids.op.name}/size`);
   }
 
   embeddingLookup(slice: FeatureSlice): Tensor {
@@ -170,7 +188,9 @@ export class FeatureColumn {
     }
     const all = this.getAllEmbeddingsConcat();
     if (slice.start === 0 && slice.end === this.slot.dim) return all;
-    return columns(all, slice.start, slice.end, `${this.ids.op.name}:${slice.start}_${slice.end}`);
+    const name = `${this.ids.op.name}:${slice.start}_${slice.end}`;
+    if (this.combiner.maxSeqLength > 0) return sliceInner(all, 2, slice.start, slice.end, name);
+    return columns(all, slice.start, slice.end, name);
   }
 
   getBias(): Tensor {
@@ -204,8 +224,9 @@ export class FeatureFactory {
     return slot;
   }
 
-  createFeatureColumn(slot: FeatureSlot, ids: Tensor): FeatureColumn {
-    return new FeatureColumn(this, slot, ids);
+  /** A feature of a slot; its rows are summed unless another combiner is given. */
+  createFeatureColumn(slot: FeatureSlot, ids: Ids, combiner?: Combiner): FeatureColumn {
+    return new FeatureColumn(this, slot, tensorOfIds(ids), combiner);
   }
 
   assertOpen(name: string): void {
@@ -230,6 +251,13 @@ export class FeatureFactory {
   applyEmbeddingGradients(gradsAndColumns: readonly (readonly [Tensor, FeatureColumn])[]): Op[] {
     return applyEmbeddingGradients(gradsAndColumns.map(([grad, column]) => [grad, column.getAllEmbeddingsConcat()]));
   }
+}
+
+function poolingOf(combiner: Combiner, feature: string): Pooling {
+  if (combiner instanceof ReduceSum) return 'sum';
+  if (combiner instanceof ReduceMean) return 'mean';
+  if (combiner instanceof FirstN) return { firstN: combiner.maxSeqLength };
+  throw refused(feature, 'a graph has the combiners ReduceSum, ReduceMean and FirstN');
 }
 
 function refused(op: string, reason: string): MonolithError {

@@ -7,6 +7,7 @@
  * ```
  *  header, u32 words:  | 0 rows | 1 pointer count | 2 … pointers in feed order |
  *  dense feed:   one pointer   f32[rows * width]
+ *  ids feed:     one pointer   i64[rows * width]
  *  ragged feed:  two pointers  splits i32[rows + 1], from 0;  values i64[splits[rows]]
  * ```
  * The header and every array start at a multiple of 64 bytes: threads that work on different arrays share no line.
@@ -21,6 +22,8 @@ export const BATCH_POINTERS = 2;
 
 export type FeedSpec =
   | { readonly name: string; readonly kind: 'dense'; readonly width: number }
+  /** The same number of ids in every row; as many features as it has columns can lie in it side by side. */
+  | { readonly name: string; readonly kind: 'ids'; readonly width: number }
   | { readonly name: string; readonly kind: 'ragged' };
 export type BatchSchema = readonly FeedSpec[];
 
@@ -28,13 +31,17 @@ export interface DenseData {
   readonly kind: 'dense';
   readonly values: Float32Array;
 }
+export interface IdsData {
+  readonly kind: 'ids';
+  readonly values: BigInt64Array;
+}
 /** Row r holds `values[splits[r]]` up to, but not including, `values[splits[r + 1]]`. */
 export interface RaggedData {
   readonly kind: 'ragged';
   readonly splits: Int32Array;
   readonly values: BigInt64Array;
 }
-export type FeedData = DenseData | RaggedData;
+export type FeedData = DenseData | IdsData | RaggedData;
 
 export interface BatchData {
   readonly rows: number;
@@ -44,7 +51,12 @@ export interface BatchData {
 
 /** Number of pointer words a batch of this schema has. */
 export function pointerCount(schema: BatchSchema): number {
-  return schema.reduce((count, feed) => count + (feed.kind === 'dense' ? 1 : 2), 0);
+  return schema.reduce((count, feed) => count + (feed.kind === 'ragged' ? 2 : 1), 0);
+}
+
+/** Bytes that a row of the feed has; 0 for a ragged one, whose rows differ. */
+export function rowBytes(feed: FeedSpec): number {
+  return feed.kind === 'ragged' ? 0 : feed.width * (feed.kind === 'ids' ? 8 : 4);
 }
 
 /** Bytes of a batch of `rows` rows; `valueCounts` has the number of values of each ragged feed, in schema order. */
@@ -52,8 +64,8 @@ export function bytesFor(schema: BatchSchema, rows: number, valueCounts: readonl
   let bytes = headerBytes(schema);
   let ragged = 0;
   for (const feed of schema) {
-    if (feed.kind === 'dense') {
-      bytes += padded(rows * feed.width * 4);
+    if (feed.kind !== 'ragged') {
+      bytes += padded(rows * rowBytes(feed));
     } else {
       const values = valueCounts[ragged++];
       if (values === undefined) throw misfit(feed.name, 'its number of values is missing');
@@ -85,6 +97,9 @@ export function writeBatch(views: Views, at: number, schema: BatchSchema, data: 
     if (feed.kind === 'dense') {
       const { length } = feed.values;
       view(Float32Array, views.buffer, take(length * 4), length, spec.name).set(feed.values);
+    } else if (feed.kind === 'ids') {
+      const { length } = feed.values;
+      view(BigInt64Array, views.buffer, take(length * 8), length, spec.name).set(feed.values);
     } else {
       const { splits, values } = feed;
       view(Int32Array, views.buffer, take(splits.length * 4), splits.length, spec.name).set(splits);
@@ -96,6 +111,21 @@ export function writeBatch(views: Views, at: number, schema: BatchSchema, data: 
   header[BATCH_POINTER_COUNT] = pointers.length;
   header.set(pointers, BATCH_POINTERS);
   return top - at;
+}
+
+/** Writes the header of a batch of `rows` rows at `at`, whose arrays somebody else fills, and returns their addresses. Not for ragged feeds. */
+export function layBatchOut(views: Views, at: number, schema: BatchSchema, rows: number): number[] {
+  let top = at + headerBytes(schema);
+  const pointers = schema.map((feed) => {
+    const start = top;
+    top += padded(rows * rowBytes(feed));
+    return start;
+  });
+  const header = view(Uint32Array, views.buffer, at, BATCH_POINTERS + pointers.length, 'batch header');
+  header[BATCH_ROWS] = rows;
+  header[BATCH_POINTER_COUNT] = pointers.length;
+  header.set(pointers, BATCH_POINTERS);
+  return pointers;
 }
 
 /** A copy of the batch at `at`. For tests and tools: a step reads the arrays in place. */
@@ -111,6 +141,9 @@ export function readBatch(views: Views, at: number, schema: BatchSchema): BatchD
     if (spec.kind === 'dense') {
       return { kind: 'dense', values: view(Float32Array, views.buffer, first, rows * spec.width, spec.name).slice() };
     }
+    if (spec.kind === 'ids') {
+      return { kind: 'ids', values: view(BigInt64Array, views.buffer, first, rows * spec.width, spec.name).slice() };
+    }
     const splits = view(Int32Array, views.buffer, first, rows + 1, spec.name).slice();
     const values = view(BigInt64Array, views.buffer, header[next++]!, splits[rows]!, spec.name).slice();
     return { kind: 'ragged', splits, values };
@@ -120,7 +153,7 @@ export function readBatch(views: Views, at: number, schema: BatchSchema): BatchD
 
 function checkFeed(spec: FeedSpec, feed: FeedData, rows: number): void {
   if (feed.kind !== spec.kind) throw misfit(spec.name, `it is ${feed.kind} and the schema says ${spec.kind}`);
-  if (spec.kind === 'dense' && feed.kind === 'dense' && feed.values.length !== rows * spec.width) {
+  if (spec.kind !== 'ragged' && feed.values.length !== rows * spec.width) {
     throw misfit(spec.name, `${feed.values.length} values for ${rows} rows of ${spec.width}`);
   }
   if (feed.kind !== 'ragged') return;

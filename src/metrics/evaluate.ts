@@ -38,14 +38,14 @@ export function prepareEvaluation(session: Session, model: ModelSpec): void {
 export async function evaluate<Name extends MetricName = never>(
   session: Session,
   model: ModelSpec,
-  batches: readonly number[],
+  batches: Iterable<number> | AsyncIterable<number>,
   options: EvaluateOptions<Name> = {},
 ): Promise<Evaluation & ([Name] extends [never] ? unknown : { readonly metrics: Record<Name, number | null> })> {
   const area = new Auc();
   const metrics = (options.metrics ?? []).map((name) => [name, createMetric(name)] as const);
   const fetches = [...fetchesOf(model), ...(options.weights === undefined ? [] : [options.weights])];
   let [lossSum, examples] = [0, 0];
-  for (const batch of batches) {
+  for await (const batch of batches) {
     const values = await session.run(fetches, batch);
     const [pred, label, loss, weights] = values as [Float32Array, Float32Array, number, Float32Array | undefined];
     area.update(label, pred);

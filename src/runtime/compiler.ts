@@ -7,7 +7,7 @@
 import { MonolithError } from '../base/errors.js';
 import { type Op, type OpDef, Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
-import { BATCH_POINTERS, type BatchSchema } from '../memory/batch.js';
+import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
 import {
   BINDING_DENSE,
   BINDING_RAGGED,
@@ -133,7 +133,7 @@ export function pointerWords(schema: BatchSchema): Map<string, { index: number; 
   let word = BATCH_POINTERS;
   schema.forEach((feed, index) => {
     words.set(feed.name, { index, word });
-    word += feed.kind === 'dense' ? 1 : 2;
+    word += feed.kind === 'ragged' ? 2 : 1;
   });
   return words;
 }
@@ -204,16 +204,17 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
     }
     if (ragged !== undefined) {
       if (spec.kind !== 'ragged')
-        throw new MonolithError('ML_FEED', { name, reason: 'the input has it dense, not ragged' });
+        throw new MonolithError('ML_FEED', { name, reason: `the input has it as ${spec.kind}, not ragged` });
       const { splits, values, count, capacity } = ragged;
       entries.push([BINDING_RAGGED, place.word, splits, values, count, capacity, 0, place.index]);
       continue;
     }
-    if (spec.kind !== 'dense' || spec.width !== tensor.columns) {
-      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} floats per example` });
+    const [kind, what] = tensor.spec.dtype === 'int64' ? (['ids', 'ids'] as const) : (['dense', 'floats'] as const);
+    if (spec.kind !== kind || spec.width !== tensor.columns) {
+      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} ${what} per example` });
     }
     for (const { register, offset } of registers) {
-      entries.push([BINDING_DENSE, place.word, register, 0, 0, spec.width * 4, offset, place.index]);
+      entries.push([BINDING_DENSE, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
     }
   }
   const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');

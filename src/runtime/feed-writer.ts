@@ -7,8 +7,13 @@ import type { Views } from '../memory/views.js';
 import { RaggedTensor } from '../tensor/ragged-tensor.js';
 import { Tensor as DenseTensor } from '../tensor/tensor.js';
 
-/** A float array or tensor for a dense feed, splits and values or a ragged tensor of int64 for a ragged one. */
-export type FeedValue = Float32Array | DenseTensor | Pick<RaggedData, 'splits' | 'values'> | RaggedTensor;
+/** A float array or tensor for a dense feed, int64 for one of ids, splits and values or a ragged tensor of int64 for a ragged one. */
+export type FeedValue =
+  | Float32Array
+  | BigInt64Array
+  | DenseTensor
+  | Pick<RaggedData, 'splits' | 'values'>
+  | RaggedTensor;
 /** Values by feed name. */
 export type FeedMap = { readonly [name: string]: FeedValue };
 
@@ -63,14 +68,16 @@ function byName(feeds: ReadonlyMap<Tensor, FeedValue>): FeedMap {
 /** Programs in JavaScript get no help from the compiler: say what is expected before something else breaks. */
 function feedData(name: string, value: FeedValue): FeedData {
   if (value instanceof Float32Array) return { kind: 'dense', values: value };
+  if (value instanceof BigInt64Array) return { kind: 'ids', values: value };
   if (value instanceof DenseTensor) {
     if (value.data instanceof Float32Array) return { kind: 'dense', values: value.data };
+    if (value.data instanceof BigInt64Array) return { kind: 'ids', values: value.data };
     throw new MonolithError('ML_FEED', { name, reason: `a dense feed is float32, not ${value.dtype}` });
   }
   if (value instanceof RaggedTensor) return raggedData(name, value);
   const { splits, values } = value;
   if (splits instanceof Int32Array && values instanceof BigInt64Array) return { kind: 'ragged', splits, values };
-  const reason = 'a Float32Array is needed, or { splits: Int32Array, values: BigInt64Array } for ids';
+  const reason = 'a Float32Array is needed, a BigInt64Array or { splits: Int32Array, values: BigInt64Array } for ids';
   throw new MonolithError('ML_FEED', { name, reason });
 }
 
@@ -87,5 +94,5 @@ function rowsOf(schema: BatchSchema, data: readonly FeedData[]): number {
   const spec = schema[0];
   if (first === undefined || spec === undefined) return 0;
   if (first.kind === 'ragged') return first.splits.length - 1;
-  return spec.kind === 'dense' ? first.values.length / spec.width : first.values.length;
+  return spec.kind === 'ragged' ? first.values.length : first.values.length / spec.width;
 }

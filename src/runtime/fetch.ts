@@ -63,17 +63,29 @@ export function readFetch(
     }
     case 'feed': {
       const { word } = pointerWords(session.schema).get(storage.feed)!;
-      const at = (session.views.u32[batch / 4 + word]! + storage.offset) / 4;
-      const values = new Float32Array(rows * storage.columns);
-      for (let row = 0; row < rows; row++) {
-        const from = at + row * storage.stride;
-        values.set(f32.subarray(from, from + storage.columns), row * storage.columns);
-      }
-      return values;
+      const at = session.views.u32[batch / 4 + word]! + storage.offset;
+      const { stride, columns } = storage;
+      return fetch.spec.dtype === 'int64'
+        ? compact(new BigInt64Array(rows * columns), session.views.i64, at / 8, stride, columns)
+        : compact(new Float32Array(rows * columns), f32, at / 4, stride, columns);
     }
     default:
       return storage satisfies never;
   }
+}
+
+/** Fills `to` with rows of `columns` elements of `from`, which lie `stride` apart from `at` on. */
+function compact<A extends Float32Array | BigInt64Array>(
+  to: A,
+  from: A,
+  at: number,
+  stride: number,
+  columns: number,
+): A {
+  for (let row = 0; row * columns < to.length; row++) {
+    for (let c = 0; c < columns; c++) to[row * columns + c] = from[at + row * stride + c]!;
+  }
+  return to;
 }
 
 /** Slices in order, in f32 as the dense update sums them; of what all slices have alike, the first one's. */

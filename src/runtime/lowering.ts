@@ -6,6 +6,7 @@
  */
 
 import { misfit, type Op, type Tensor } from '../graph/graph.js';
+import type { ColumnsAttrs } from '../graph/ops/math.js';
 import type { Arena } from '../memory/arena.js';
 import type { Views } from '../memory/views.js';
 import type { TraceNames } from '../trace/trace-names.js';
@@ -214,22 +215,23 @@ export class LoweringContext {
     return tensor.perExample ? this.rows : this.slice.constant(1);
   }
 
-  /** Address of a tensor without rows per example in slice code. */
-  pointer(tensor: Tensor): Register {
+  /** Address of a tensor without rows per example in slice code, or of the float with that number in it. */
+  pointer(tensor: Tensor, from = 0): Register {
     const storage = this.storage(tensor);
     if (storage.kind === 'slice' || storage.kind === 'feed') {
       throw misfit(tensor.name, 'a value that all examples share is needed here');
     }
-    return this.#pointerOf(storage);
+    return this.#pointerOf(storage, from);
   }
 
-  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>): Register {
-    if (storage.kind === 'global') return this.slice.constant(storage.base);
+  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>, from = 0): Register {
+    const base = storage.base + from * 4;
+    if (storage.kind === 'global') return this.slice.constant(base);
     if (storage.kind === 'copies') {
-      const { base, threadBytes } = storage;
+      const { threadBytes } = storage;
       return this.slice.each((slice) => base + this.threadOf(slice) * threadBytes);
     }
-    const { base, sliceBytes } = storage;
+    const { sliceBytes } = storage;
     return this.slice.each((slice) => base + slice * sliceBytes);
   }
 
@@ -297,11 +299,15 @@ export class LoweringContext {
 
   /** The op's output as an operand, and whether it must be added to what is there (1) or overwrite it (0). */
   output(tensor: Tensor): Matrix & { readonly accumulate: Register } {
-    const matrix = this.matrixOf(this.allocate(tensor));
+    const { storage, adds } = this.outputStorage(tensor);
+    return { ...this.matrixOf(storage), accumulate: this.slice.constant(adds ? 1 : 0) };
+  }
+
+  /** As `output`, for ops that hand addresses to their kernel in memory. */
+  outputStorage(tensor: Tensor): { readonly storage: Storage; readonly adds: boolean } {
+    const storage = this.allocate(tensor);
     const sum = this.#placement.sumOf(tensor);
-    const accumulate = sum !== undefined && this.#written.has(sum) ? 1 : 0;
-    if (sum !== undefined) this.#written.add(sum);
-    return { ...matrix, accumulate: this.slice.constant(accumulate) };
+    return { storage, adds: sum !== undefined && this.startSum(sum) };
   }
 
   /** Whether some placed term of the sum has been written already; afterwards it counts as written. */
@@ -311,8 +317,20 @@ export class LoweringContext {
     return started;
   }
 
-  isPlaced(tensor: Tensor): boolean {
-    return this.#placement.of(tensor) !== undefined;
+  /** Whether the tensor is written straight into `into`, at that column. */
+  isPlaced(tensor: Tensor, into: Tensor, column = 0): boolean {
+    const place = this.#placement.of(tensor);
+    return place?.into === into && place.column === column;
+  }
+
+  /** The Columns that the op of `tensor` writes one by one, or undefined when it writes the tensor. */
+  partsOf(tensor: Tensor): readonly Op<ColumnsAttrs>[] | undefined {
+    return this.#placement.partsOf(tensor);
+  }
+
+  /** Whether nobody puts this assembled tensor together: who uses it takes its parts. */
+  isLoose(tensor: Tensor): boolean {
+    return this.#placement.isLoose(tensor);
   }
 
   useFeed(tensor: Tensor, use: FeedUse): void {

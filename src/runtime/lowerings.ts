@@ -4,6 +4,7 @@
  * Layers above `runtime` register lowerings for their own ops.
  */
 import { misfit, type Op, type OpDef } from '../graph/graph.js';
+import type { ColumnsAttrs } from '../graph/ops/math.js';
 import type { LoweringContext } from './lowering.js';
 
 export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
@@ -32,9 +33,13 @@ export type Phase =
 
 export interface LoweringTraits<A> {
   /** It can add to its output. */
-  readonly accumulates?: boolean;
+  readonly accumulates?: boolean | ((op: Op<A>) => boolean);
   /** Its output may be columns of a wider matrix. */
   readonly strided?: boolean;
+  /** It writes each of `parts`, the Columns ops that alone use its output, and not the output as a whole. */
+  readonly spreads?: (op: Op<A>, parts: readonly Op<ColumnsAttrs>[]) => boolean;
+  /** It takes the parts of an assembled input one by one, so that nobody puts them together. */
+  readonly takesParts?: (op: Op<A>, input: number) => boolean;
   /** Slice code unless told. */
   readonly phase?: Phase | ((op: Op<A>) => Phase);
 }
@@ -60,12 +65,17 @@ export function lowerOp(op: Op, context: LoweringContext): void {
   entryOf(op).lower(op, context);
 }
 
-export function accumulates(def: OpDef<unknown>): boolean {
-  return entries.get(def)?.traits.accumulates ?? false;
+export function traitsOf(op: Op): LoweringTraits<unknown> {
+  return entryOf(op).traits;
 }
 
-export function isStrided(def: OpDef<unknown>): boolean {
-  return accumulates(def) || (entries.get(def)?.traits.strided ?? false);
+export function accumulates(op: Op): boolean {
+  const { accumulates: adds = false } = traitsOf(op);
+  return typeof adds === 'boolean' ? adds : adds(op);
+}
+
+export function isStrided(op: Op): boolean {
+  return accumulates(op) || (traitsOf(op).strided ?? false);
 }
 
 export function phaseOf(op: Op): Phase {

@@ -6,6 +6,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
+import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS, TIME_UNKNOWN } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
@@ -13,6 +14,8 @@ import { type LoweringContext, type RaggedFeed, registerLowering } from '../runt
 import { TOUCHED_SCRATCH_BYTES } from '../runtime/touched-geometry.js';
 import { BankedTable } from './banked-lowering.js';
 import { HashTable } from './hash-table.js';
+import { IdBlock } from './id-blocks.js';
+import { emitPool, emitPoolGradient, type Pooling, pooledColumns, pooledShape } from './pooling.js';
 import { type StepGate, stepGate, writeGate } from './step-gate.js';
 import type { TableConfig } from './table-config.js';
 import { tableDim } from './table-plan.js';
@@ -20,22 +23,33 @@ import { tableDim } from './table-plan.js';
 /** Collection of the tables a graph uses. */
 export const TABLES = 'tables';
 
-export const EmbeddingLookup: OpDef<{ readonly table: TableConfig }> = {
+export interface EmbeddingLookupAttrs {
+  readonly table: TableConfig;
+  readonly pooling: Pooling;
+}
+
+export const EmbeddingLookup: OpDef<EmbeddingLookupAttrs> = {
   type: 'EmbeddingLookup',
-  infer: ([ids], { table }) => {
-    if (!ids?.spec.ragged) throw misfit('EmbeddingLookup', 'a ragged placeholder of ids is needed');
-    const dim = tableDim(table);
-    return [{ dtype: 'float32', shape: dim === 1 ? ['batch'] : ['batch', dim] }];
+  infer: ([ids], { table, pooling }) => {
+    if (ids?.spec.dtype !== 'int64' || !ids.perExample) {
+      throw misfit('EmbeddingLookup', 'a placeholder of ids is needed, ragged or of a number of ids per example');
+    }
+    if (!ids.spec.ragged && pooling !== 'sum') throw misfit(ids.name, 'columns of ids are looked up as sums only');
+    return [{ dtype: 'float32', shape: pooledShape(pooling, tableDim(table)) }];
   },
 };
 
-/** Sum of the embeddings of each example's ids: `[batch, dim]`. Absent ids count as zeros and are not inserted. */
-export function embeddingLookup(ids: Tensor, table: TableConfig, name?: string): Tensor {
+/**
+ * The embeddings of each example's ids: their sum or mean, `[batch, dim]`, or the first n of them, `[batch, n, dim]`.
+ * `ids` is a ragged placeholder, or columns of one with a number of ids per example, whose sums are faster. Absent ids count
+ * as zeros and are not inserted.
+ */
+export function embeddingLookup(ids: Ids, table: TableConfig, name?: string, pooling: Pooling = 'sum'): Tensor {
   const { graph } = ids;
   const known = graph.getCollection<TableConfig>(TABLES).find(({ name }) => name === table.name);
   if (known === undefined) graph.addToCollection(TABLES, table);
   else if (known !== table) throw misfit(table.name, 'another table has this name: use one config object for both');
-  return graph.add(EmbeddingLookup, [ids], { table }, name ?? `embedding/${ids.op.name}`).output;
+  return graph.add(EmbeddingLookup, [tensorOfIds(ids)], { table, pooling }, name ?? `embedding/${ids.op.name}`).output;
 }
 
 export interface EmbeddingUpdateAttrs {
@@ -48,9 +62,10 @@ export const EmbeddingUpdate: OpDef<EmbeddingUpdateAttrs> = {
   type: 'EmbeddingUpdate',
   infer: (grads, { table, lookups }) => {
     if (grads.length !== lookups.length) throw misfit('EmbeddingUpdate', 'one gradient per lookup is needed');
-    for (const { columns } of grads) {
-      if (columns !== tableDim(table))
-        throw misfit('EmbeddingUpdate', `a gradient has ${columns} columns, not ${tableDim(table)}`);
+    for (const [index, { columns }] of grads.entries()) {
+      const { pooling } = lookups[index]!.op.attrs as EmbeddingLookupAttrs;
+      const wanted = pooledColumns(pooling, tableDim(table));
+      if (columns !== wanted) throw misfit('EmbeddingUpdate', `a gradient has ${columns} columns, not ${wanted}`);
     }
     return [];
   },
@@ -84,6 +99,8 @@ interface TableGroup {
   readonly count: Register;
   readonly capacity: number;
   readonly features: ReadonlyMap<Tensor, { readonly inverse: Register; readonly ragged: RaggedFeed }>;
+  /** Features with the same number of ids in every example. */
+  readonly blocks: readonly IdBlock[];
   /** Unique ids by the partition that owns them; only where rows are updated or in other memories. */
   readonly owners?: { readonly order: PerSlice; readonly offsets: PerSlice };
   /** Places of the ids in the index; only in programs that update a table of the session's memory. */
@@ -99,7 +116,19 @@ interface PerSlice {
 }
 
 function groupOf(context: LoweringContext, config: TableConfig): TableGroup {
-  return context.shared(config, () => lowerGroup(context, config));
+  return context.shared(config, () => {
+    const group = lowerGroup(context, config);
+    // What is shown of all features of a block is written at once, with the first of them.
+    for (const block of group.blocks) {
+      const lookups = context.ops.filter((op) => isOp(op, EmbeddingLookup) && block.has(op.output));
+      if (lookups.length > 0)
+        block.gather(
+          group.shown,
+          lookups.map(({ output }) => output),
+        );
+    }
+    return group;
+  });
 }
 
 function isOp<A>(op: Op, def: OpDef<A>): op is Op<A> & Op {
@@ -117,9 +146,15 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     ...context.ops.filter((op) => isOp(op, EmbeddingLookup) && op.attrs.table === config),
     ...updates.flatMap((op) => (op.attrs as EmbeddingUpdateAttrs).lookups.map((lookup) => lookup.op)),
   ]);
-  for (const lookup of lookups) context.lower(lookup.inputs[0]!.op);
-  const feeds = [...lookups].map((lookup) => ({ lookup, ragged: context.ragged(lookup.inputs[0]!) }));
-  const capacity = feeds.reduce((sum, { ragged }) => sum + ragged.capacity, 0);
+  for (const { inputs } of lookups) {
+    for (const input of inputs[0]!.op.inputs) context.lower(input.op);
+    context.lower(inputs[0]!.op);
+  }
+  const feeds = [...lookups]
+    .filter((lookup) => lookup.inputs[0]!.spec.ragged)
+    .map((lookup) => ({ lookup, ragged: context.ragged(lookup.inputs[0]!) }));
+  const blocks = IdBlock.of(context, lookups);
+  const capacity = [...feeds.map(({ ragged }) => ragged), ...blocks].reduce((sum, part) => sum + part.capacity, 0);
 
   const cells = context.environment.kernels.uniqueTableCells(capacity);
   const scratch = context.perSlice(cells * 16, 'unique table');
@@ -151,9 +186,11 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     count = total;
     features.set(lookup.output, { inverse, ragged });
   }
+  const uniqueScratch = { table: scratch.pointer, mask: slice.constant(cells - 1), generation, ids: ids.pointer };
+  for (const block of blocks) count = block.unique(uniqueScratch, count);
   const gate = updated ? stepGate(context, config.name, table.gate) : {};
-  const counts = gate.filter === undefined ? {} : { counts: lowerCounts(context, count, capacity, features) };
-  const group = { table, ids, rows, count, capacity, features, gate, ...counts };
+  const counts = gate.filter === undefined ? {} : { counts: lowerCounts(context, count, capacity, features, blocks) };
+  const group = { table, ids, rows, count, capacity, features, blocks, gate, ...counts };
   if (BankedTable.needed(context, table)) {
     const banked = new BankedTable(context, table, capacity, writeGate(context, gate, capacity));
     const owners = lowerOwners(context, ids.pointer, count, capacity);
@@ -176,6 +213,7 @@ function lowerCounts(
   count: Register,
   capacity: number,
   features: TableGroup['features'],
+  blocks: readonly IdBlock[],
 ): PerSlice {
   const counts = context.perSlice(capacity * 4, 'counts');
   const one = context.slice.constant(1);
@@ -183,6 +221,7 @@ function lowerCounts(
   for (const { inverse, ragged } of features.values()) {
     context.emit(KERNEL.countInverseU32, [inverse, ragged.count, counts.pointer]);
   }
+  for (const block of blocks) block.count(counts.pointer);
   return counts;
 }
 
@@ -222,87 +261,89 @@ registerLowering(
   EmbeddingLookup,
   (op, context) => {
     const group = groupOf(context, op.attrs.table);
-    const { inverse, ragged } = group.features.get(op.output)!;
+    const feature = group.features.get(op.output);
+    if (feature === undefined) return;
     const out = context.output(op.output);
-    const dim = context.slice.constant(group.table.dim);
-    context.emit(KERNEL.poolSumF32, [group.shown, inverse, ragged.splits, context.rows, dim, out.pointer, out.stride]);
+    emitPool(context, op.attrs.pooling, feature, group.shown, group.table.dim, out);
   },
-  { strided: true },
+  { strided: true, accumulates: (op) => !op.inputs[0]!.spec.ragged, spreads: (op) => !op.inputs[0]!.spec.ragged },
 );
 
-registerLowering(
-  EmbeddingUpdate,
-  (op, context) => {
-    const { table: config, lookups } = op.attrs;
-    const group = groupOf(context, config);
-    const { slice, thread, plan } = context;
-    const { dim } = group.table;
-    if (group.table.plan.serving)
-      throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
-    const strideFloats = Math.ceil(dim / 4) * 4;
-    const sums = context.perSlice(group.capacity * strideFloats * 4, 'gradient sums');
-    const [dimRegister, stride] = [slice.constant(dim), slice.constant(strideFloats)];
-    context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, group.count, dimRegister]);
-    lookups.forEach((lookup, index) => {
-      const grad = context.matrix(op.inputs[index]!);
-      const { inverse, ragged } = group.features.get(lookup)!;
-      context.emit(KERNEL.scatterAddF32, [
-        grad.pointer,
-        grad.stride,
-        inverse,
-        ragged.splits,
-        context.rows,
-        dimRegister,
-        sums.pointer,
-        stride,
-      ]);
-    });
+registerLowering(EmbeddingUpdate, lowerUpdate, {
+  phase: { runs: 'update', slicesFirst: true },
+  takesParts: (op, input) => !op.attrs.lookups[input]!.op.inputs[0]!.spec.ragged,
+});
 
-    const { order, offsets } = group.owners!;
-    const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
-    for (let s = 0; s < plan.slices; s++) {
-      const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
-      const words = [
-        ...[group.ids, order, offsets, group.rows, sums].map(at),
-        strideFloats,
-        at(group.slots),
-        at(group.counts),
-      ];
-      context.environment.views.u32.set(words, (records + s * APPLY_SLICE_BYTES) / 4);
-    }
-    const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
-    const [first, end] = [thread.each(share), thread.each((index) => share(index + 1))];
-    if (group.banked !== undefined) {
-      group.banked.apply(first, end, records);
-      return;
-    }
-    const tableRegister = thread.constant(group.table.address);
-    const updates = [tableRegister, first, end, thread.constant(records), thread.constant(plan.slices)];
-    const { filter, touched } = group.gate;
-    if (filter !== undefined) {
-      const addresses = [thread.constant(filter.pointer), thread.constant(filter.thresholds)];
-      context.emitThread(KERNEL.tableAdmit, [...updates, ...addresses]);
-    }
-    const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
-    const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
-    context.emitThread(
-      KERNEL.tableApply,
-      [...updates, thread.each((index) => merged + index * mergedBytes), thread.constant(TIME_UNKNOWN)],
-      { checked: true },
+function lowerUpdate(op: Op<EmbeddingUpdateAttrs>, context: LoweringContext): void {
+  const { table: config, lookups } = op.attrs;
+  const group = groupOf(context, config);
+  const { slice, thread, plan } = context;
+  const { dim } = group.table;
+  if (group.table.plan.serving)
+    throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
+  const strideFloats = Math.ceil(dim / 4) * 4;
+  const sums = context.perSlice(group.capacity * strideFloats * 4, 'gradient sums');
+  const [dimRegister, stride] = [slice.constant(dim), slice.constant(strideFloats)];
+  context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, group.count, dimRegister]);
+  lookups.forEach((lookup, index) => {
+    const feature = group.features.get(lookup);
+    if (feature === undefined) return;
+    const grad = context.matrix(op.inputs[index]!);
+    const { pooling } = lookup.op.attrs as EmbeddingLookupAttrs;
+    emitPoolGradient(context, pooling, feature, grad, dim, [sums.pointer, stride]);
+  });
+  for (const block of group.blocks) {
+    const grads = lookups.map((lookup, index) => [op.inputs[index]!, lookup] as const);
+    block.scatter(
+      grads.filter(([, lookup]) => block.has(lookup)),
+      sums.pointer,
+      stride,
     );
-    if (touched === undefined) return;
-    const bufferBytes = Math.ceil((TOUCHED_SCRATCH_BYTES + group.capacity * 8) / 64) * 64;
-    const buffers = context.alloc(bufferBytes * plan.threads, 'touched ids');
-    context.emitThread(
-      KERNEL.tableTouch,
-      [
-        ...updates,
-        thread.constant(touched.pointer),
-        thread.constant(touched.tableIndex),
-        thread.each((index) => buffers + index * bufferBytes),
-      ],
-      { checked: true },
-    );
-  },
-  { phase: { runs: 'update', slicesFirst: true } },
-);
+  }
+
+  const { order, offsets } = group.owners!;
+  const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
+  for (let s = 0; s < plan.slices; s++) {
+    const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
+    const words = [
+      ...[group.ids, order, offsets, group.rows, sums].map(at),
+      strideFloats,
+      at(group.slots),
+      at(group.counts),
+    ];
+    context.environment.views.u32.set(words, (records + s * APPLY_SLICE_BYTES) / 4);
+  }
+  const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
+  const [first, end] = [thread.each(share), thread.each((index) => share(index + 1))];
+  if (group.banked !== undefined) {
+    group.banked.apply(first, end, records);
+    return;
+  }
+  const tableRegister = thread.constant(group.table.address);
+  const updates = [tableRegister, first, end, thread.constant(records), thread.constant(plan.slices)];
+  const { filter, touched } = group.gate;
+  if (filter !== undefined) {
+    const addresses = [thread.constant(filter.pointer), thread.constant(filter.thresholds)];
+    context.emitThread(KERNEL.tableAdmit, [...updates, ...addresses]);
+  }
+  const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
+  const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
+  context.emitThread(
+    KERNEL.tableApply,
+    [...updates, thread.each((index) => merged + index * mergedBytes), thread.constant(TIME_UNKNOWN)],
+    { checked: true },
+  );
+  if (touched === undefined) return;
+  const bufferBytes = Math.ceil((TOUCHED_SCRATCH_BYTES + group.capacity * 8) / 64) * 64;
+  const buffers = context.alloc(bufferBytes * plan.threads, 'touched ids');
+  context.emitThread(
+    KERNEL.tableTouch,
+    [
+      ...updates,
+      thread.constant(touched.pointer),
+      thread.constant(touched.tableIndex),
+      thread.each((index) => buffers + index * bufferBytes),
+    ],
+    { checked: true },
+  );
+}

@@ -11,7 +11,9 @@ export function schemaOf(graph: Graph): BatchSchema {
   return graph.ops
     .filter((op: Op) => op.type === Placeholder.type)
     .map(({ name, output }: { name: string; output: Tensor }) =>
-      output.spec.ragged ? { name, kind: 'ragged' } : { name, kind: 'dense', width: output.columns },
+      output.spec.ragged
+        ? { name, kind: 'ragged' }
+        : { name, kind: output.spec.dtype === 'int64' ? 'ids' : 'dense', width: output.columns },
     );
 }
 

@@ -135,16 +135,17 @@ export interface ColumnsAttrs {
 export const Columns: OpDef<ColumnsAttrs> = {
   type: 'Columns',
   infer: ([x], { start, end, shape }) => {
-    const width = perExample('Columns', x!).columns;
+    if (!x!.perExample || x!.spec.ragged) throw misfit('Columns', `${x!.name} must have a row per example`);
+    const width = x!.columns;
     if (!(start >= 0 && start < end && end <= width)) throw misfit('Columns', `[${start}, ${end}) of ${width} columns`);
-    return [{ dtype: 'float32', shape }];
+    return [{ dtype: x!.spec.dtype, shape }];
   },
   gradient: (op, [grad]) => [
     grad && assembleColumns(op.inputs[0]!, [{ start: op.attrs.start, grad }], `${op.name}_grad`),
   ],
 };
 
-/** Columns `[start, end)` of each row: a view, nothing is copied. */
+/** Columns `[start, end)` of each row, of floats or of ids: a view, nothing is copied. */
 export function columns(x: Tensor, start: number, end: number, name?: string): Tensor {
   return x.graph.add(Columns, [x], { start, end, shape: batchOf(end - start) }, name).output;
 }

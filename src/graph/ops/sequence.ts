@@ -1,5 +1,6 @@
 /** @file What the lengths of a ragged feature say: masks and lengths of sequences. Mirrors gen_seq_mask. */
 import { misfit, type OpDef, type Tensor } from '../graph.js';
+import { type Ids, tensorOfIds } from '../typed-inputs.js';
 import { checkWhole } from './inner-shape.js';
 import { sumInner } from './reduce-inner.js';
 
@@ -12,11 +13,12 @@ export const SequenceMask: OpDef<{ readonly n: number }> = {
 };
 
 /** `[batch, n]`: 1 for the first n positions that have an id, else 0. */
-export function sequenceMask(ids: Tensor, n: number, name = 'SequenceMask'): Tensor {
-  return ids.graph.add(SequenceMask, [ids], { n: checkWhole(name, 'the sequence length', n) }, name).output;
+export function sequenceMask(ids: Ids, n: number, name = 'SequenceMask'): Tensor {
+  return ids.graph.add(SequenceMask, [tensorOfIds(ids)], { n: checkWhole(name, 'the sequence length', n) }, name)
+    .output;
 }
 
 /** `[batch]`: how many of the first n positions have an id. */
-export function sequenceLengths(ids: Tensor, n: number, name = 'SequenceLengths'): Tensor {
+export function sequenceLengths(ids: Ids, n: number, name = 'SequenceLengths'): Tensor {
   return sumInner(sequenceMask(ids, n), 1, name);
 }

@@ -22,6 +22,12 @@ export function placeholder(graph: Graph, name: string, width = 1): Tensor {
   return graph.add(Placeholder, [], { spec, valuesPerRow: 1 }, name).output;
 }
 
+/** A feed of `width` ids per example, `[batch, width]` int64: features with one id each, side by side. */
+export function idsPlaceholder(graph: Graph, name: string, width = 1): Tensor {
+  const spec: TensorSpec = { dtype: 'int64', shape: width === 1 ? ['batch'] : ['batch', width] };
+  return graph.add(Placeholder, [], { spec, valuesPerRow: width }, name).output;
+}
+
 /** A sparse feature: rows of int64 ids. */
 export function raggedPlaceholder(graph: Graph, name: string, valuesPerRow: number): Tensor {
   const spec: TensorSpec = { dtype: 'int64', shape: ['batch'], ragged: true };

@@ -23,14 +23,14 @@ interface Side {
   readonly columns: Register;
 }
 
-/** One operand of a product, transposed by swapping its strides. */
-function side(context: LoweringContext, tensor: Tensor, transpose: boolean): Side {
+/** One operand of a product, transposed by swapping its strides; of weights the rows or columns from `from` on. */
+function side(context: LoweringContext, tensor: Tensor, transpose: boolean, from = 0): Side {
   const { slice } = context;
   const one = slice.constant(1);
   const plain = tensor.perExample
     ? { ...context.matrix(tensor), rows: context.rows, columns: slice.constant(tensor.columns) }
     : {
-        pointer: context.pointer(tensor),
+        pointer: context.pointer(tensor, transpose ? from * (tensor.spec.shape[1] as number) : from),
         stride: slice.constant(tensor.spec.shape[1] as number),
         rows: slice.constant(tensor.spec.shape[0] as number),
         columns: slice.constant(tensor.spec.shape[1] as number),
@@ -53,10 +53,12 @@ registerLowering(
   MatMul,
   (op, context) => {
     const a = side(context, op.inputs[0]!, op.attrs.transposeA);
-    const b = side(context, op.inputs[1]!, op.attrs.transposeB);
+    // When columns of the product are all that is wanted, they are all that is made.
+    const part = context.partsOf(op.output)?.[0];
+    const b = side(context, op.inputs[1]!, op.attrs.transposeB, part?.attrs.start);
     const scratch = context.perSlice(scratchBytes(context, op.inputs, op.attrs), 'scratch');
     let out: { pointer: Register; stride: Register; accumulate: Register };
-    if (op.output.perExample) out = context.output(op.output);
+    if (op.output.perExample) out = context.output(part?.output ?? op.output);
     else {
       context.allocate(op.output);
       const stride = context.slice.constant(op.output.spec.shape[1] as number);
@@ -72,13 +74,13 @@ registerLowering(
       out.pointer,
       out.stride,
       a.rows,
-      b.columns,
+      part === undefined ? b.columns : context.slice.constant(part.output.columns),
       a.columns,
       out.accumulate,
       scratch.pointer,
     ]);
   },
-  { accumulates: true },
+  { accumulates: true, spreads: (op, parts) => parts.length === 1 && !op.inputs[1]!.perExample },
 );
 
 registerLowering(

@@ -21,7 +21,7 @@ registerLowering(AddN, (op, context) => {
   const sum = context.matrixOf(context.allocate(op.output));
   const columns = context.slice.constant(sum.columns);
   for (const term of op.inputs) {
-    if (context.isPlaced(term)) continue;
+    if (context.isPlaced(term, op.output)) continue;
     const accumulate = context.slice.constant(context.startSum(op.output) ? 1 : 0);
     const matrices = operands(context.matrix(term), sum);
     context.emit(KERNEL.copyRowsF32, [...matrices, context.rowsOf(op.output), columns, accumulate]);
@@ -51,12 +51,15 @@ registerLowering(
 registerLowering(
   Columns,
   (op, context) => {
+    // The op that makes the rows has written these columns where they are wanted.
+    if (context.partsOf(op.inputs[0]!) !== undefined) return;
     const storage = context.storage(op.inputs[0]!);
     const { start, end } = op.attrs;
     if (storage.kind === 'slice') {
       context.setStorage(op.output, { ...storage, base: storage.base + start * 4, columns: end - start });
     } else if (storage.kind === 'feed') {
-      context.setStorage(op.output, { ...storage, offset: storage.offset + start * 4, columns: end - start });
+      const offset = storage.offset + start * (op.output.spec.dtype === 'int64' ? 8 : 4);
+      context.setStorage(op.output, { ...storage, offset, columns: end - start });
     } else throw misfit(op.name, 'only per-example tensors have columns');
   },
   { phase: { runs: 'nothing' } },
@@ -65,9 +68,10 @@ registerLowering(
 registerLowering(
   AssembleColumns,
   (op, context) => {
+    if (context.isLoose(op.output)) return;
     const out = context.matrixOf(context.allocate(op.output));
     const parts = op.inputs.map((tensor, index) => ({ tensor, start: op.attrs.starts[index]! }));
-    const loose = parts.filter((part) => !context.isPlaced(part.tensor));
+    const loose = parts.filter((part) => !context.isPlaced(part.tensor, op.output, part.start));
     for (const [start, end] of gaps(
       parts.map((p) => [p.start, p.start + p.tensor.columns]),
       op.attrs.width,

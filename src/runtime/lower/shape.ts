@@ -4,8 +4,8 @@ import { AssembleBlocks, Reshape, SliceInner, TransposeInner } from '../../graph
 import { KERNEL, type Kernel } from '../kernels.js';
 import { type LoweringContext, type Matrix, operands, registerLowering, type Storage } from '../lowering.js';
 
-registerLowering(Reshape, (op, context) => {
-  context.setStorage(op.output, context.storage(op.inputs[0]!));
+registerLowering(Reshape, (op, context) => context.setStorage(op.output, context.storage(op.inputs[0]!)), {
+  phase: { runs: 'nothing' },
 });
 
 registerLowering(

@@ -6,6 +6,7 @@
 import { mix64, partitionOfHash } from '../../memory/hash.js';
 import type { Views } from '../../memory/views.js';
 
+export { gatherSlicesF32, scatterSlicesF32 } from './slices.js';
 export * from './sparse-sequence.js';
 
 /** Bytes of one cell of the scratch table of uniqueI64: i64 key, u32 generation, u32 index. */
@@ -26,6 +27,10 @@ export function uniqueTableCells(_m: Views, maxIds: number): number {
  * would pass 2^32 - 1 the caller zeroes the table and starts again at 1. Returns the unique count, -1 when the table is
  * full.
  */
+export function countColumnsU32(m: Views, inverse: number, rows: number, columns: number, counts: number): void {
+  countInverseU32(m, inverse, rows * columns, counts);
+}
+
 export function countInverseU32(m: Views, inverse: number, n: number, counts: number): void {
   for (let i = 0; i < n; i++) m.u32[counts / 4 + m.u32[inverse / 4 + i]!]!++;
 }
@@ -60,6 +65,33 @@ export function uniqueI64(
       m.i64[uids / 8 + count++] = key;
     }
     m.i32[inverse / 4 + i] = m.u32[at() / 4 + 3]!;
+  }
+  return count;
+}
+
+/** uniqueI64 of some columns of i64[rows][stride], one after the other; inverse[r, j] is of ids[r, columns[j]]. */
+export function uniqueColumnsI64(
+  m: Views,
+  ids: number,
+  stride: number,
+  rows: number,
+  columns: number,
+  columnCount: number,
+  table: number,
+  tableMask: number,
+  generation: number,
+  base: number,
+  uids: number,
+  inverse: number,
+): number {
+  let count = base;
+  for (let j = 0; j < columnCount; j++) {
+    const column = m.u32[columns / 4 + j]!;
+    for (let r = 0; r < rows && count >= 0; r++) {
+      const id = ids + (r * stride + column) * 8;
+      const to = inverse + (r * columnCount + j) * 4;
+      count = uniqueI64(m, id, 1, table, tableMask, generation, count, uids, to);
+    }
   }
   return count;
 }

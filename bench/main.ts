@@ -1,0 +1,35 @@
+/**
+ * @file The one way to run a bench: `npm run bench -- NAME [options]`. Without a name it lists them.
+ *
+ * A bench is a module that runs when it is the program, so it is made the program here.
+ */
+import { fileURLToPath } from 'node:url';
+
+export const BENCHES: Readonly<Record<string, { readonly module: string; readonly shows: string }>> = {
+  dense: { module: 'dense.js', shows: 'dense kernels against plain TypeScript and native twins' },
+  sparse: { module: 'sparse.js', shows: 'unique ids, pooling and packing against native twins' },
+  table: { module: 'table.js', shows: 'lookups and updates of tables against a native twin' },
+  save: { module: 'save.js', shows: 'save and restore of a table against plain bytes' },
+  scale: { module: 'scale.js', shows: 'growth of one table past what one memory holds' },
+  sharding: { module: 'sharding.js', shows: 'sharding of ids against a native twin' },
+  eigen: { module: 'eigen.js', shows: 'the eigensolver of shampoo by size' },
+  touched: { module: 'touched-keys.js', shows: 'inserts into the touched-key set against a native twin' },
+  ffm: { module: 'ffm.js', shows: 'whole training of the FFM demo: scaling, main thread, heap, trace, backends' },
+  ctr: { module: 'ctr.js', shows: 'whole training on ctr-ref: speed, memory and AUC of one model' },
+  'ctr-ref': { module: 'ctr-ref-files.js', shows: 'writes the files of ctr-ref' },
+  peers: { module: 'peers.js', shows: 'whole training on ctr-ref by other systems, and by ours beside them' },
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const name = process.argv[2] ?? '';
+  const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
+  if (bench === undefined) {
+    const list = Object.entries(BENCHES).map(([key, { shows }]) => `  ${key.padEnd(9)} ${shows}`);
+    console.error(`usage: npm run bench -- NAME [options]\n\n${list.join('\n')}`);
+    process.exitCode = 2;
+  } else {
+    const module = new URL(bench.module, import.meta.url);
+    process.argv.splice(1, 2, fileURLToPath(module));
+    await import(module.href);
+  }
+}

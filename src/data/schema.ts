@@ -1,0 +1,131 @@
+/**
+ * @file A feature schema as a type: what a batch holds, said once, known to the compiler.
+ *
+ * From one declaration come the layout of batches, the placeholders of a graph and the types of what is fed. A misspelt
+ * name, ids where floats belong or a feature that is left out do not compile.
+ */
+import { MonolithError } from '../base/errors.js';
+import type { Graph } from '../graph/graph.js';
+import { placeholder, raggedPlaceholder } from '../graph/ops/state.js';
+import type { DenseInput, RaggedInput } from '../graph/typed-inputs.js';
+import type { BatchData, BatchSchema, FeedData, FeedSpec, RaggedData } from '../memory/batch.js';
+
+/** Floats, `width` of them for each example. */
+export interface DenseFeature<Width extends number = number> {
+  readonly kind: 'dense';
+  readonly width: Width;
+}
+
+/** 64-bit ids, as many for each example as there are. */
+export interface RaggedFeature {
+  readonly kind: 'ragged';
+  readonly valuesPerRow: number;
+}
+
+export type Feature = DenseFeature | RaggedFeature;
+export type Features = { readonly [name: string]: Feature };
+
+/** Overloads, because without an argument the width would be taken from the place the call stands in: any number. */
+function denseF32(): DenseFeature<1>;
+function denseF32<const Width extends number>(options: { readonly width: Width }): DenseFeature<Width>;
+function denseF32({ width } = { width: 1 }): DenseFeature {
+  return { kind: 'dense', width };
+}
+
+/** Dense features: `dense.f32()` is one float for each example, `dense.f32({ width: 3 })` three. */
+export const dense = { f32: denseF32 } as const;
+
+export const ragged = {
+  /** Int64 ids; `valuesPerRow` bounds how many an example has, on average over a slice of the batch. */
+  i64: (options: { readonly valuesPerRow: number }): RaggedFeature => ({ kind: 'ragged', ...options }),
+} as const;
+
+/** The placeholder of a feature. */
+export type InputOf<F extends Feature> = F extends DenseFeature<infer Width> ? DenseInput<Width> : RaggedInput;
+/** What is fed to it. */
+export type ValuesOf<F extends Feature> = F extends DenseFeature ? Float32Array : Pick<RaggedData, 'splits' | 'values'>;
+
+export type Inputs<F extends Features> = { readonly [Name in keyof F]: InputOf<F[Name]> };
+export type Feeds<F extends Features> = { readonly [Name in keyof F]: ValuesOf<F[Name]> };
+/** Names of features with one float for each example: what a label can be. */
+export type LabelName<F extends Features> = {
+  [Name in keyof F & string]: F[Name] extends DenseFeature<1> ? Name : never;
+}[keyof F & string];
+
+export class Schema<F extends Features> {
+  readonly features: F;
+  /** The layout of batches, for `Session.create`. */
+  readonly specs: BatchSchema;
+
+  constructor(features: F) {
+    this.features = features;
+    this.specs = Object.entries(features).map(([name, feature]) => specOf(name, feature));
+  }
+
+  /** A placeholder for each feature, by name. */
+  inputs(graph: Graph): Inputs<F> {
+    const made = Object.entries(this.features).map(([name, feature]) => {
+      const { kind } = feature;
+      return [
+        name,
+        kind === 'dense'
+          ? placeholder(graph, name, feature.width)
+          : raggedPlaceholder(graph, name, feature.valuesPerRow),
+      ];
+    });
+    return Object.fromEntries(made) as Inputs<F>;
+  }
+
+  /** Values for `Session.run`, as they are: names and types are checked where this is called. */
+  feeds(values: Feeds<F>): Feeds<F> {
+    return values;
+  }
+
+  /** Values as a batch for `loadBatches`, in the order of the schema. */
+  batch(values: Feeds<F>): BatchData {
+    const feeds = Object.entries(this.features).map(([name, { kind }]): FeedData => {
+      const value = values[name] as Float32Array | RaggedData | undefined;
+      if (value === undefined) throw new MonolithError('ML_FEED', { name, reason: 'no value was given' });
+      if (kind === 'dense') return { kind, values: value as Float32Array };
+      const { splits, values: ids } = value as RaggedData;
+      return { kind, splits, values: ids };
+    });
+    const [first, spec] = [feeds[0]!, this.specs[0]!];
+    const rows =
+      first.kind === 'ragged'
+        ? first.splits.length - 1
+        : first.values.length / (spec as FeedSpec & { width: number }).width;
+    return { rows, feeds };
+  }
+}
+
+/**
+ * A schema of features, in the order batches have them.
+ *
+ * ```ts
+ * const schema = defineSchema({ label: dense.f32(), user: ragged.i64({ valuesPerRow: 1 }) });
+ * const { label, user } = schema.inputs(graph);
+ * ```
+ */
+export function defineSchema<const F extends Features>(features: F): Schema<F> {
+  if (Object.keys(features).length === 0) throw new MonolithError('ML_FEED', { name: 'schema', reason: 'it is empty' });
+  return new Schema(features);
+}
+
+function specOf(name: string, feature: Feature): FeedSpec {
+  switch (feature.kind) {
+    case 'dense':
+      if (!Number.isInteger(feature.width) || feature.width < 1) {
+        throw new MonolithError('ML_FEED', { name, reason: `${feature.width} is no number of floats` });
+      }
+      return { name, kind: 'dense', width: feature.width };
+    case 'ragged':
+      if (!(feature.valuesPerRow > 0 && Number.isFinite(feature.valuesPerRow))) {
+        throw new MonolithError('ML_FEED', { name, reason: `${feature.valuesPerRow} is no number of ids per example` });
+      }
+      return { name, kind: 'ragged' };
+    default:
+      feature satisfies never;
+      throw new MonolithError('ML_FEED', { name, reason: 'it is neither dense nor ragged' });
+  }
+}

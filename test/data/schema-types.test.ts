@@ -1,0 +1,157 @@
+/**
+ * @file What the compiler accepts and refuses of programs that use a schema, by running it over snippets.
+ *
+ * The snippets import the declarations that users get. A line that ends in `// TSnnnn text` must give that one error, with
+ * a message that has the text in it; every other line must compile.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import ts from 'typescript';
+
+const PRELUDE = `import * as ml from '../src/index.js';
+const schema = ml.defineSchema({
+  label: ml.dense.f32(),
+  price: ml.dense.f32({ width: 3 }),
+  user: ml.ragged.i64({ valuesPerRow: 1 }),
+});
+const graph = new ml.Graph();
+const inputs = schema.inputs(graph);
+const table = ml.defineTable('user', [{ dim: 8 }]);
+const splits = new Int32Array(2);
+`;
+
+const SNIPPETS: Record<string, string> = {
+  'a program that is right': `
+    const weights = ml.variable(graph, 'w', [3, 8], () => new Float32Array(24));
+    const user = ml.embeddingLookup(inputs.user, table);
+    const logit = ml.rowDot(user, ml.matMul(inputs.price, weights));
+    const loss = ml.reduceMean(ml.sigmoidCrossEntropyWithLogits(logit, inputs.label));
+    const session = await ml.Session.create(graph, { schema: schema.specs, batchSize: 1 });
+    const values = { splits, values: new BigInt64Array(1) };
+    const feeds = schema.feeds({ label: new Float32Array(1), price: new Float32Array(3), user: values });
+    await session.run([loss], feeds);
+    ml.loadBatches(session, [schema.batch(feeds)]);
+    new ml.FeatureFactory().createFeatureColumn({} as ml.FeatureSlot, inputs.user);`,
+  'tensors that no schema made go everywhere': `
+    const ids = ml.raggedPlaceholder(graph, 'other', 1);
+    ml.embeddingLookup(ids, table);
+    ml.relu(ml.placeholder(graph, 'more', 2));`,
+  'a model that is right': `
+    ml.defineModel(schema, { name: 'm', label: 'label' }, ({ label, price, user }, graph) => {
+      const pred = ml.sigmoid(ml.columns(price, 0, 1));
+      const loss = ml.reduceMean(ml.sigmoidCrossEntropyWithLogits(ml.columns(price, 0, 1), label));
+      ml.embeddingLookup(user, table);
+      return { loss, pred, trainOp: ml.group(graph, []) };
+    });`,
+  'a misspelt feature': `
+    ml.relu(inputs.prize); // TS2551 Did you mean 'price'?`,
+  'a feature that is not there': `
+    const { clicks } = schema.inputs(graph); // TS2339 Property 'clicks' does not exist`,
+  'ids where floats belong': `
+    ml.relu(inputs.user); // TS2345 RaggedInput
+    ml.concatColumns([inputs.price, inputs.user]); // TS2739 RaggedInput
+    ml.sigmoidCrossEntropyWithLogits(inputs.price, inputs.user); // TS2345 RaggedInput`,
+  'floats where ids belong': `
+    ml.embeddingLookup(inputs.price, table); // TS2345 DenseInput<3>
+    new ml.FeatureFactory().createFeatureColumn({} as ml.FeatureSlot, inputs.label); // TS2345 DenseInput<1>
+    ml.sequenceMask(inputs.label, 3); // TS2345 DenseInput<1>`,
+  'a feed with a misspelt name': `
+    const user = { splits, values: new BigInt64Array(1) };
+    schema.feeds({ label: new Float32Array(1), price: new Float32Array(3), usr: user }); // TS2561 Did you mean to write 'user'?`,
+  'a feed that was left out': `
+    schema.feeds({ label: new Float32Array(1), price: new Float32Array(3) }); // TS2345 Property 'user' is missing`,
+  'feeds of another type': `
+    const price = new Float32Array(3);
+    const user = { splits, values: new BigInt64Array(1) };
+    schema.feeds({ label: new Float64Array(1), price, user }); // TS2322 Float64Array
+    schema.feeds({ label: new Float32Array(1), price, user: new Float32Array(1) }); // TS2741 Property 'splits' is missing
+    schema.batch({ label: price, price, user: { splits, values: new Float64Array(1) } }); // TS2322 BigInt64Array`,
+  'ids of another width': `
+    ml.defineSchema({ label: ml.dense.f32(), user: ml.ragged.i32({ valuesPerRow: 1 }) }); // TS2339 Property 'i32' does not exist
+    ml.defineSchema({ user: ml.ragged.i64({}) }); // TS2345 'valuesPerRow' is missing`,
+  'a label that the schema does not have': `
+    const build = () => ({}) as ml.ModelOutputs;
+    ml.defineModel(schema, { name: 'm', label: 'lable' }, build); // TS2322 '"lable"' is not assignable to type '"label"'
+    ml.defineModel(schema, { name: 'm', label: 'user' }, build); // TS2322 '"user"' is not assignable to type '"label"'
+    ml.defineModel(schema, { name: 'm', label: 'price' }, build); // TS2322 '"price"' is not assignable to type '"label"'
+    ml.defineModel(schema, { name: 'm' }, build); // TS2345 'label' is missing`,
+  'a model that gives no loss': `
+    ml.defineModel(schema, { name: 'm', label: 'label' }, ({ price }, graph) => ({ pred: price, trainOp: ml.group(graph, []) })); // TS2741 Property 'loss' is missing`,
+  'a model that gives ids for its prediction': `
+    ml.defineModel(schema, { name: 'm', label: 'label' }, ({ label, user }, graph) => { // TS2345 Type 'RaggedInput' is missing
+      return { loss: ml.reduceMean(label), pred: user, trainOp: ml.group(graph, []) };
+    });`,
+};
+
+interface Found {
+  readonly line: number;
+  readonly code: number;
+  readonly message: string;
+}
+
+/** Errors of each snippet, from one run of the compiler. */
+function compile(sources: ReadonlyMap<string, string>): Map<string, Found[]> {
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2024.d.ts'],
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: true,
+    noEmit: true,
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile } = host;
+  host.fileExists = (file) => sources.has(file) || ts.sys.fileExists(file);
+  host.readFile = (file) => sources.get(file) ?? readFileSync(file, 'utf8');
+  host.getSourceFile = (file, ...rest) => {
+    const text = sources.get(file);
+    return text === undefined
+      ? getSourceFile.call(host, file, ...rest)
+      : ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
+  };
+  const program = ts.createProgram([...sources.keys()], options, host);
+  return new Map(
+    [...sources.keys()].map((file) => {
+      const source = program.getSourceFile(file)!;
+      const errors = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+      const found = errors.map(({ start, code, messageText }) => ({
+        line: source.getLineAndCharacterOfPosition(start!).line,
+        code,
+        message: ts.flattenDiagnosticMessageText(messageText, ' '),
+      }));
+      return [file, found];
+    }),
+  );
+}
+
+t.test('what is right compiles, and each mistake is an error in its own line', async (t) => {
+  const home = fileURLToPath(new URL('../snippets/', import.meta.url))
+    .replaceAll('\\', '/')
+    .replace('/test/', '/');
+  const files = new Map(
+    Object.entries(SNIPPETS).map(([name, body], index) => [
+      `${home}${index}.ts`,
+      { name, text: `${PRELUDE}${body}\n` },
+    ]),
+  );
+  const errors = compile(new Map([...files].map(([file, { text }]) => [file, text])));
+  for (const [file, { name, text }] of files) {
+    const wanted = text.split('\n').flatMap((line, at) => {
+      const [, code, message] = /\/\/ TS(\d+) (.*)$/.exec(line) ?? [];
+      return code === undefined ? [] : [{ line: at, code: Number(code), message: message! }];
+    });
+    const found = errors.get(file)!;
+    t.same(
+      found.map(({ line, code }) => ({ line, code })),
+      wanted.map(({ line, code }) => ({ line, code })),
+      name,
+      { found },
+    );
+    for (const [index, { message }] of wanted.entries())
+      t.match(found[index]?.message ?? '', message, `${name}: ${message}`);
+  }
+});
