@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DenseCase, denseCases } from './dense-cases.js';
-import { benchMain, type Machine, machine, machineText, median, table } from './harness.js';
+import { benchMain, cpuNsPerCall, type Machine, machine, machineText, median, table } from './harness.js';
 
 const SOURCE = fileURLToPath(new URL('../../bench/native/dense.cpp', import.meta.url));
 
@@ -34,21 +34,6 @@ export interface DenseReport extends Machine {
   readonly rounds: number;
   readonly native: boolean;
   readonly results: readonly DenseResult[];
-}
-
-/** CPU nanoseconds per call, from about `budgetMs` of calls after a first one that is not counted. */
-function cpuNsPerCall(call: () => void, budgetMs: number): number {
-  call();
-  const begin = process.cpuUsage();
-  let calls = 0;
-  let burst = 1;
-  for (;;) {
-    for (let i = 0; i < burst; i++) call();
-    calls += burst;
-    const { user, system } = process.cpuUsage(begin);
-    if (user + system >= budgetMs * 1000) return ((user + system) * 1000) / calls;
-    burst *= 2;
-  }
 }
 
 /** Compiles the native twin into `dir`; its path, or undefined where there is no g++. */

@@ -24,6 +24,21 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** CPU nanoseconds per call, from about `budgetMs` of calls after a first one that is not counted. */
+export function cpuNsPerCall(call: () => void, budgetMs: number): number {
+  call();
+  const begin = process.cpuUsage();
+  let calls = 0;
+  let burst = 1;
+  for (;;) {
+    for (let i = 0; i < burst; i++) call();
+    calls += burst;
+    const { user, system } = process.cpuUsage(begin);
+    if (user + system >= budgetMs * 1000) return ((user + system) * 1000) / calls;
+    burst *= 2;
+  }
+}
+
 /** Rows of text in columns: the first one to the left, the others to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];

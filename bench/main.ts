@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 export const BENCHES: Readonly<Record<string, { readonly module: string; readonly shows: string }>> = {
   dense: { module: 'dense.js', shows: 'dense kernels against plain TypeScript and native twins' },
+  gemm: { module: 'gemm.js', shows: 'matrix products of a network, each build of the kernels, against OpenBLAS' },
   sparse: { module: 'sparse.js', shows: 'unique ids, pooling and packing against native twins' },
   table: { module: 'table.js', shows: 'lookups and updates of tables against a native twin' },
   save: { module: 'save.js', shows: 'save and restore of a table against plain bytes' },

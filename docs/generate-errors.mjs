@@ -29,6 +29,8 @@ const ADVICE = {
   ML_TRACE_READ: 'Give a file written by `monolith train --trace`.',
   ML_TRACE_WRITE: 'Give a `--trace` file in a directory that exists and may be written.',
   ML_UNSUPPORTED: 'This version cannot do it; the reason says what can be done in its place.',
+  ML_KERNELS:
+    'MONOLITH_KERNELS, or the option `kernels`, asks for a build of the kernels that this engine does not run.',
   ML_WASM: '`monolith doctor` says which part is missing.',
   ML_WORKER: 'A thread died; the reason is its own error. `--verbose` shows where.',
 };

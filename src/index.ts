@@ -73,9 +73,24 @@ export type { FidColumn, FidColumns } from './feature/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from './feature/partitioned-hash-table.js';
 
 // Graph: what a model is built of, and its gradients.
+export {
+  assignAllCachedVariables,
+  CACHED_VARIABLES,
+  type CachedVariableAssociates,
+  cachedCopiesOf,
+  cachedVariableCreator,
+  fetchAllCachedVariables,
+} from './graph/cached-variables.js';
 export { addToCollections, getCollection } from './graph/collections.js';
+export {
+  type DeviceFunction,
+  type DeviceScope,
+  PS_JOB_NAME,
+  psDevice,
+  roundRobinVariables,
+} from './graph/device.js';
 export { gradients } from './graph/gradients.js';
-export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export { Graph, Op, Tensor, type TensorSpec, type VariableCreator, type VariableOptions } from './graph/graph.js';
 export {
   type GeluOptions,
   gelu,
@@ -117,6 +132,7 @@ export {
   group,
   idsPlaceholder,
   increment,
+  LOCAL_VARIABLES,
   placeholder,
   raggedPlaceholder,
   VARIABLES,
@@ -130,6 +146,20 @@ export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-in
 
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
+
+// Layers: variables and ops of the usual parts of a recommender model.
+export type { LayerActivation } from './layers/activation.js';
+export { CIN, type CinOptions } from './layers/cin-layer.js';
+export { Cross, type CrossOptions } from './layers/cross.js';
+export { Dense, type DenseOptions } from './layers/dense.js';
+export { fieldAwareFm, fm } from './layers/factorization.js';
+export { Layer, type LayerOptions, trainableVariables } from './layers/layer.js';
+export { MLP, type MlpOptions } from './layers/mlp.js';
+export { MMoE, type MmoeOptions } from './layers/mmoe.js';
+export { type AttentionInputs, type AttentionOptions, MultiHeadAttention } from './layers/multi-head-attention.js';
+export { SENet, type SenetOptions } from './layers/senet.js';
+export { TargetAttention, type TargetAttentionOptions } from './layers/target-attention.js';
+export type { WeightInitializer } from './layers/weight-initializers.js';
 
 // Batches as values: what a schema says and a feed holds.
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
@@ -167,6 +197,7 @@ export {
 export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export { createKernelPacker } from './runtime/kernel-packer.js';
+export type { KernelVariant } from './runtime/kernel-variants.js';
 export type { BackendName } from './runtime/pool/protocol.js';
 export {
   type Feeds,
@@ -320,6 +351,7 @@ export { defineModel, type ModelFunction, type ModelOptions, type ModelOutputs }
 export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
 export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';
+export { FetchAllCachedVariablesHook } from './train/hooks/fetch-cached-variables.js';
 export { NanGuardHook } from './train/hooks/nan-guard.js';
 export { StopAtStepHook } from './train/hooks/stop-at-step.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';

@@ -15,6 +15,7 @@ const LAYERS = [
   ['sparse'],
   ['optim'],
   ['feature'],
+  ['layers'],
   ['queue'],
   ['data'],
   ['checkpoint'],

@@ -1,6 +1,5 @@
 // Packing of operands into panels. Not exported by the module. Steps are in bytes: `sideStep` along the side that is
-// cut into panels (rows of A, columns of B) and `kStep` along k, so one pair of functions packs A and B, plain or
-// transposed.
+// cut into panels (rows of A, columns of B) and `kStep` along k, so one function packs A and B, plain or transposed.
 
 /** Copies `k` steps of four side-by-side vectors: a 4 x 4 transpose per four steps when k is contiguous. */
 @inline
@@ -49,64 +48,120 @@ function packQuad(src: usize, sideStep: usize, kStep: usize, k: i32, out: usize,
   }
 }
 
+/** The same of two side-by-side vectors. */
+@inline
+function packPair(src: usize, sideStep: usize, kStep: usize, k: i32, out: usize, outStep: usize): void {
+  let s0 = src;
+  let s1 = s0 + sideStep;
+  let left = k;
+  if (kStep == 4) {
+    while (left >= 4) {
+      const x0 = v128.load(s0);
+      const x1 = v128.load(s1);
+      const low = v128.shuffle<f32>(x0, x1, 0, 4, 1, 5);
+      const high = v128.shuffle<f32>(x0, x1, 2, 6, 3, 7);
+      v128.store_lane<u64>(out, low, 0);
+      out += outStep;
+      v128.store_lane<u64>(out, low, 1);
+      out += outStep;
+      v128.store_lane<u64>(out, high, 0);
+      out += outStep;
+      v128.store_lane<u64>(out, high, 1);
+      out += outStep;
+      s0 += 16;
+      s1 += 16;
+      left -= 4;
+    }
+  }
+  while (left > 0) {
+    store<f32>(out, load<f32>(s0));
+    store<f32>(out, load<f32>(s1), 4);
+    out += outStep;
+    s0 += kStep;
+    s1 += kStep;
+    left--;
+  }
+}
+
+/** One step of one panel whose side is contiguous. */
+@inline
+function copyStep(src: usize, width: i32, out: usize): void {
+  const x0 = v128.load(src);
+  if (width == 16) {
+    const x1 = v128.load(src, 16);
+    const x2 = v128.load(src, 32);
+    const x3 = v128.load(src, 48);
+    v128.store(out, x0);
+    v128.store(out, x1, 16);
+    v128.store(out, x2, 32);
+    v128.store(out, x3, 48);
+  } else if (width == 8) {
+    const x1 = v128.load(src, 16);
+    v128.store(out, x0);
+    v128.store(out, x1, 16);
+  } else if (width == 6) {
+    const x1 = load<u64>(src, 16);
+    v128.store(out, x0);
+    store<u64>(out, x1, 16);
+  } else {
+    v128.store(out, x0);
+  }
+}
+
+/** A panel whose side is contiguous: each step is copied as it lies. */
+@inline
+function packCopy(src: usize, kStep: usize, width: i32, k: i32, out: usize): void {
+  const end = out + (<usize>(k * width) << 2);
+  while (out != end) {
+    copyStep(src, width, out);
+    src += kStep;
+    out += <usize>width << 2;
+  }
+}
+
 /** The last panel, when the side does not fill it: what is missing is 0 and its results are never read. */
 @inline
 function packPart(src: usize, sideStep: usize, kStep: usize, count: i32, width: i32, k: i32, out: usize): void {
-  for (let i = 0; i < k; i++) {
-    let s = src;
-    for (let r = 0; r < width; r++) {
-      store<f32>(out, r < count ? load<f32>(s) : 0);
-      s += sideStep;
-      out += 4;
+  const outStep = <usize>width << 2;
+  for (let r = 0; r < width; r++) {
+    let s = src + <usize>r * sideStep;
+    let o = out + (<usize>r << 2);
+    if (r < count) {
+      for (let i = 0; i < k; i++) {
+        store<f32>(o, load<f32>(s));
+        s += kStep;
+        o += outStep;
+      }
+    } else {
+      for (let i = 0; i < k; i++) {
+        store<f32>(o, 0);
+        o += outStep;
+      }
     }
-    src += kStep;
   }
 }
 
-/** A: panels of 4 rows, each 4 floats per k. */
-export function packA(src: usize, sideStep: usize, kStep: usize, count: i32, k: i32, out: usize): void {
-  const panelBytes = <usize>k << 4;
+/** Panels of `width` (4, 6, 8 or 16, known when compiled) along the side, each `width` floats per k. */
+@inline
+export function pack(
+  src: usize, sideStep: usize, kStep: usize, count: i32, width: i32, k: i32, out: usize,
+): void {
+  const outStep = <usize>width << 2;
+  const panelBytes = <usize>k * outStep;
   let left = count;
-  while (left >= 4) {
+  while (left >= width) {
     if (sideStep == 4) {
-      let s = src;
-      const end = out + panelBytes;
-      for (let o = out; o != end; o += 16) {
-        v128.store(o, v128.load(s));
-        s += kStep;
-      }
+      packCopy(src, kStep, width, k, out);
     } else {
-      packQuad(src, sideStep, kStep, k, out, 16);
-    }
-    src += sideStep << 2;
-    out += panelBytes;
-    left -= 4;
-  }
-  if (left > 0) packPart(src, sideStep, kStep, left, 4, k, out);
-}
-
-/** B: panels of 8 columns, each 8 floats per k. */
-export function packB(src: usize, sideStep: usize, kStep: usize, count: i32, k: i32, out: usize): void {
-  const panelBytes = <usize>k << 5;
-  let left = count;
-  while (left >= 8) {
-    if (sideStep == 4) {
-      let s = src;
-      const end = out + panelBytes;
-      for (let o = out; o != end; o += 32) {
-        const low = v128.load(s);
-        const high = v128.load(s, 16);
-        v128.store(o, low);
-        v128.store(o, high, 16);
-        s += kStep;
+      let done = 0;
+      for (; done + 4 <= width; done += 4) {
+        packQuad(src + <usize>done * sideStep, sideStep, kStep, k, out + (<usize>done << 2), outStep);
       }
-    } else {
-      packQuad(src, sideStep, kStep, k, out, 32);
-      packQuad(src + (sideStep << 2), sideStep, kStep, k, out + 16, 32);
+      if (done < width) packPair(src + <usize>done * sideStep, sideStep, kStep, k, out + (<usize>done << 2), outStep);
     }
-    src += sideStep << 3;
+    src += <usize>width * sideStep;
     out += panelBytes;
-    left -= 8;
+    left -= width;
   }
-  if (left > 0) packPart(src, sideStep, kStep, left, 8, k, out);
+  if (left > 0) packPart(src, sideStep, kStep, left, width, k, out);
 }

@@ -1,16 +1,11 @@
 // Matrix product over general strides: one kernel serves the forward pass, the weight gradient and the input
 // gradient.
-import { microColumn16, microColumn4, microTile } from "./gemm-micro";
-import { packA, packB } from "./gemm-pack";
+import { multiplyColumn } from "./gemm-column";
+import { pack } from "./gemm-pack";
+import { BLOCK_K, BLOCK_M, BLOCK_N, multiplyTile, TILE_BYTES, TILE_COLS, TILE_ROWS, TILE_STEP } from "./gemm-shape";
 
-// Block sizes: a B panel (8 x K) and an A panel (4 x K) stay in L1, the A block (M x K) and the B block (K x N) in
-// L2.
-const BLOCK_M: i32 = 192;
-const BLOCK_N: i32 = 512;
-const BLOCK_K: i32 = 512;
-/** Up to this many columns beyond the last full tile are done one by one; from there a padded tile is cheaper. */
-const LONE_COLUMNS_MAX: i32 = 2;
-const TILE_BYTES: usize = 128;
+/** Up to this many rows or columns are done one by one; from there a padded tile is cheaper. */
+const LONE_MAX: i32 = 2;
 
 /** Length of the blocks of k: equal parts, so that no thin block is left over. The result does not depend on it. */
 @inline
@@ -20,13 +15,18 @@ function blockK(k: i32): i32 {
 }
 
 @inline
+function panels(count: i32, width: i32): i32 {
+  return (count + width - 1) / width;
+}
+
+@inline
 function packedABytes(m: i32, k: i32): usize {
-  return <usize>((min(m, BLOCK_M) + 3) & ~3) * <usize>blockK(k) * 4;
+  return <usize>(panels(min(m, BLOCK_M), TILE_ROWS) * TILE_ROWS) * <usize>blockK(k) * 4;
 }
 
 @inline
 function packedBBytes(n: i32, k: i32): usize {
-  return <usize>((min(n, BLOCK_N) + 7) & ~7) * <usize>blockK(k) * 4;
+  return <usize>(panels(min(n, BLOCK_N), TILE_COLS) * TILE_COLS) * <usize>blockK(k) * 4;
 }
 
 /** Bytes of scratch gemmF32 needs for this size, at any 4-byte alignment (a multiple of 64 is quickest). */
@@ -34,7 +34,15 @@ export function gemmScratchBytes(m: i32, n: i32, k: i32): usize {
   return TILE_BYTES + packedABytes(m, k) + packedBBytes(n, k);
 }
 
-/** Copies `rows` x `cols` floats between C and the tile buffer of 8 floats per row. */
+function packRows(src: usize, rowStep: usize, kStep: usize, rows: i32, k: i32, out: usize): void {
+  pack(src, rowStep, kStep, rows, TILE_ROWS, k, out);
+}
+
+function packColumns(src: usize, columnStep: usize, kStep: usize, columns: i32, k: i32, out: usize): void {
+  pack(src, columnStep, kStep, columns, TILE_COLS, k, out);
+}
+
+/** Copies `rows` x `cols` floats between C and the tile buffer. */
 @inline
 function copyTile(src: usize, srcStep: usize, dst: usize, dstStep: usize, rows: i32, cols: i32): void {
   for (let r = 0; r < rows; r++) {
@@ -46,43 +54,25 @@ function copyTile(src: usize, srcStep: usize, dst: usize, dstStep: usize, rows: 
   }
 }
 
-/** Packed A block times the packed B panels of the full tiles, and of the padded last one when `cols` ends in it. */
-function multiplyTiles(
+/** Packed A block times packed B panels. Tiles that C does not fill go through `tile`. */
+function multiplyBlock(
   pa: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
 ): void {
-  for (let j = 0; j < cols; j += 8) {
+  for (let j = 0; j < cols; j += TILE_COLS) {
     const b = pb + <usize>j * <usize>k * 4;
-    const tileCols = min(8, cols - j);
-    for (let i = 0; i < rows; i += 4) {
+    const tileCols = min(TILE_COLS, cols - j);
+    for (let i = 0; i < rows; i += TILE_ROWS) {
       const a = pa + <usize>i * <usize>k * 4;
       const at = c + <usize>i * cStep + (<usize>j << 2);
-      const tileRows = min(4, rows - i);
-      if (tileRows == 4 && tileCols == 8) {
-        microTile(k, a, b, at, cStep, acc);
+      const tileRows = min(TILE_ROWS, rows - i);
+      if (tileRows == TILE_ROWS && tileCols == TILE_COLS) {
+        multiplyTile(k, a, b, at, cStep, acc);
       } else {
-        if (acc) copyTile(at, cStep, tile, 32, tileRows, tileCols);
-        microTile(k, a, b, tile, 32, acc);
-        copyTile(tile, 32, at, cStep, tileRows, tileCols);
+        if (acc) copyTile(at, cStep, tile, TILE_STEP, tileRows, tileCols);
+        multiplyTile(k, a, b, tile, TILE_STEP, acc);
+        copyTile(tile, TILE_STEP, at, cStep, tileRows, tileCols);
       }
     }
-  }
-}
-
-/** Packed A block times one column of B, taken as it lies. */
-function multiplyColumn(
-  pa: usize, b: usize, bStep: usize, c: usize, cStep: usize, rows: i32, k: i32, acc: bool, tile: usize,
-): void {
-  const panelBytes = <usize>k << 4;
-  let i = 0;
-  while (i < rows) {
-    const a = pa + <usize>i * <usize>k * 4;
-    const count = rows - i >= 16 ? 16 : min(4, rows - i);
-    const at = c + <usize>i * cStep;
-    if (acc) copyTile(at, cStep, tile, 4, count, 1);
-    if (count == 16) microColumn16(k, a, panelBytes, b, bStep, tile, acc);
-    else microColumn4(k, a, b, bStep, tile, acc);
-    copyTile(tile, 4, at, cStep, count, 1);
-    i += count;
   }
 }
 
@@ -90,8 +80,9 @@ function multiplyColumn(
  * C (+)= A * B with A of m x k and B of k x n; element (i, j) of an operand is at i * rowStride + j * colStride
  * floats.
  *
- * c[i, j] is summed over k in increasing order, from c[i, j] when `acc` is set and from 0 otherwise, one f32 multiply
- * and one f32 add per step. Packed panels live in `scratch` (gemmScratchBytes). C must not overlap A, B or scratch.
+ * c[i, j] is summed over k in increasing order, from c[i, j] when `acc` is set and from 0 otherwise, in steps of
+ * `madd`. So a row of C is the same whatever rows it is computed with. Packed panels live in `scratch`
+ * (gemmScratchBytes). C must not overlap A, B or scratch.
  */
 export function gemmF32(
   a: usize, aRowStride: i32, aColStride: i32, b: usize, bRowStride: i32, bColStride: i32, c: usize, cStride: i32,
@@ -106,28 +97,34 @@ export function gemmF32(
   const aColStep = <usize>aColStride << 2;
   const bRowStep = <usize>bRowStride << 2;
   const bColStep = <usize>bColStride << 2;
-  const kBlock = blockK(k);
   const tile = scratch;
+  if (m <= LONE_MAX && n > LONE_MAX) {
+    // Row i of C is column i of its transpose: the columns of B times row i of A.
+    for (let i = 0; i < m; i++) {
+      const row = c + <usize>i * cStep;
+      multiplyColumn(b, bColStep, bRowStep, a + <usize>i * aRowStep, aColStep, row, 4, n, k, acc != 0, tile);
+    }
+    return;
+  }
+  const odd = n % TILE_COLS;
+  const tiled = odd <= LONE_MAX ? n - odd : n;
+  for (let j = tiled; j < n; j++) {
+    const column = c + (<usize>j << 2);
+    multiplyColumn(a, aRowStep, aColStep, b + <usize>j * bColStep, bRowStep, column, cStep, m, k, acc != 0, tile);
+  }
+  const kBlock = blockK(k);
   const pa = tile + TILE_BYTES;
   const pb = pa + packedABytes(m, k);
-  for (let j0 = 0; j0 < n; j0 += BLOCK_N) {
-    const cols = min(BLOCK_N, n - j0);
-    const odd = cols & 7;
-    const tiled = odd <= LONE_COLUMNS_MAX ? cols - odd : cols;
+  for (let j0 = 0; j0 < tiled; j0 += BLOCK_N) {
+    const cols = min(BLOCK_N, tiled - j0);
     for (let k0 = 0; k0 < k; k0 += kBlock) {
       const steps = min(kBlock, k - k0);
       const add = acc != 0 || k0 > 0;
-      const bBlock = b + <usize>k0 * bRowStep + <usize>j0 * bColStep;
-      packB(bBlock, bColStep, bRowStep, tiled, steps, pb);
+      packColumns(b + <usize>k0 * bRowStep + <usize>j0 * bColStep, bColStep, bRowStep, cols, steps, pb);
       for (let i0 = 0; i0 < m; i0 += BLOCK_M) {
         const rows = min(BLOCK_M, m - i0);
-        const cBlock = c + <usize>i0 * cStep + (<usize>j0 << 2);
-        packA(a + <usize>i0 * aRowStep + <usize>k0 * aColStep, aRowStep, aColStep, rows, steps, pa);
-        multiplyTiles(pa, pb, cBlock, cStep, rows, tiled, steps, add, tile);
-        for (let j = tiled; j < cols; j++) {
-          const column = bBlock + <usize>j * bColStep;
-          multiplyColumn(pa, column, bRowStep, cBlock + (<usize>j << 2), cStep, rows, steps, add, tile);
-        }
+        packRows(a + <usize>i0 * aRowStep + <usize>k0 * aColStep, aRowStep, aColStep, rows, steps, pa);
+        multiplyBlock(pa, pb, c + <usize>i0 * cStep + (<usize>j0 << 2), cStep, rows, cols, steps, add, tile);
       }
     }
   }

@@ -43,6 +43,9 @@ export const ERROR_MESSAGES = {
   ML_DENSE_SPARSE: '{optimizer} does not support sparse gradients',
   // graph and session
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
+  ML_CACHED_TWICE: 'The variable has already been cached. Consider about removing cache_device.',
+  ML_CACHED_TYPE: 'Only ResourceVariable is supported. Do you disable V2 behavior or use strategy?',
+  ML_DEVICE: 'device {device} cannot be read at {part}',
   ML_GRADIENT_VARS: 'Invalid variables in the input: {variable} is none of {valid}',
   ML_FEED: 'feed {name} does not fit: {reason}',
   ML_NAN_LOSS: 'NaN loss during training at step {step}',
@@ -64,6 +67,7 @@ export const ERROR_MESSAGES = {
   ML_BOUNDS: 'view {name} of {bytes} bytes at {offset} does not fit: {reason}',
   ML_CLOSED: '{what} is closed',
   ML_CANCELLED: '{what} was cancelled: {reason}',
+  ML_KERNELS: 'kernels {variant} cannot be used: {reason}',
   ML_MEMORY: 'out of shared memory: {name} needs {bytes} bytes, {free} are free',
   ML_TIMEOUT: '{what} did not answer within {timeoutMs} ms',
   ML_WASM: 'WebAssembly kernels cannot run here: {reason}',

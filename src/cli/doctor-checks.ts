@@ -1,11 +1,11 @@
 /** @file The checks of `monolith doctor`: each says what was found and, unless all is well, what to do about it. */
-import { messageOf } from '../base/errors.js';
+import { MonolithError, messageOf } from '../base/errors.js';
 import { MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
+import { WASM_FEATURES, type WasmFeature } from '../runtime/wasm-features.js';
 import { cgroupLimits } from './cgroup.js';
 import type { DoctorProbes } from './doctor-probes.js';
 import { bytesText } from './progress-line.js';
 import { THREADS_MAX } from './train-job.js';
-import { WASM_FEATURES, type WasmFeature } from './wasm-features.js';
 
 export type Level = 'ok' | 'warn' | 'fail';
 
@@ -48,11 +48,12 @@ export function checkFeature(feature: WasmFeature, probes: DoctorProbes): Check 
 
 export async function checkKernels(probes: DoctorProbes): Promise<Check> {
   try {
-    const count = await probes.loadKernels();
-    return ok('kernels', `kernels.wasm loads, ${count} functions`);
+    const { variant, why, count } = await probes.loadKernels();
+    return ok('kernels', `${variant} (${why}), ${count} functions`);
   } catch (thrown) {
-    const todo = 'run `npm run build` in a checkout; install the package again otherwise';
-    return fail('kernels', messageOf(thrown), todo);
+    const again = 'run `npm run build` in a checkout; install the package again otherwise';
+    const todo = thrown instanceof MonolithError && thrown.code === 'ML_KERNELS' ? thrown.hint : undefined;
+    return fail('kernels', messageOf(thrown), todo ?? again);
   }
 }
 

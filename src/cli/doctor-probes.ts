@@ -6,7 +6,8 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createSharedMemory, PAGE_BYTES } from '../memory/shared-memory.js';
-import { compileKernels, instantiateKernels } from '../runtime/load-kernels.js';
+import { type ChosenKernels, chooseKernels } from '../runtime/choose-kernels.js';
+import { instantiateKernels } from '../runtime/load-kernels.js';
 import type { ReadText } from './cgroup.js';
 
 export interface DoctorProbes {
@@ -19,8 +20,8 @@ export interface DoctorProbes {
   readonly readText: ReadText;
   /** Whether the engine accepts a WebAssembly module. */
   validate(bytes: Uint8Array): boolean;
-  /** Loads the kernels and returns how many there are; throws what is wrong. */
-  loadKernels(): Promise<number>;
+  /** Loads the kernels a session would take, says which and why and how many there are; throws what is wrong. */
+  loadKernels(): Promise<Pick<ChosenKernels, 'variant' | 'why'> & { readonly count: number }>;
   /** Whether a shared memory of so many bytes can be reserved. */
   canReserve(bytes: number): boolean;
   /** The path of a program, or null. */
@@ -60,8 +61,9 @@ export function realProbes(env: Readonly<Record<string, string | undefined>>): D
     readText,
     validate: (bytes) => WebAssembly.validate(bytes),
     loadKernels: async () => {
-      const kernels = instantiateKernels(await compileKernels(), createSharedMemory(PAGE_BYTES));
-      return Object.values(kernels).filter((value) => typeof value === 'function').length;
+      const { variant, why, module } = await chooseKernels();
+      const kernels = instantiateKernels(module, createSharedMemory(PAGE_BYTES));
+      return { variant, why, count: Object.values(kernels).filter((value) => typeof value === 'function').length };
     },
     canReserve: (bytes) => succeeds(() => createSharedMemory(bytes)),
     findProgram: (name) => firstOf((env.PATH ?? '').split(delimiter), name, constants.X_OK),

@@ -5,6 +5,7 @@
  * said by its `OpDef` (shapes, gradient) and, in `runtime`, by its lowering to kernel calls.
  */
 import { MonolithError } from '../base/errors.js';
+import { type DeviceScope, deviceUnder } from './device.js';
 
 /** A size known when the graph is built, or the number of examples of the batch, which may change per step. */
 export type Dim = number | 'batch';
@@ -23,6 +24,8 @@ export interface OpDef<A> {
   readonly type: string;
   /** Specs of the outputs; throws ML_GRAPH through `misfit` when the inputs do not fit. */
   infer(inputs: readonly Tensor[], attrs: A): readonly TensorSpec[];
+  /** Inputs that are variables to change or to look at, not values to read: those are never read from a copy. */
+  takesVariable?(index: number): boolean;
   /** Gradients with respect to the inputs, given those of the outputs (absent ones are zero). */
   gradient?(op: Op<A>, grads: readonly (Tensor | undefined)[]): readonly (Tensor | undefined)[];
 }
@@ -65,10 +68,20 @@ export class Op<A = unknown> {
   readonly attrs: A;
   readonly controlInputs: readonly Op[];
   readonly outputs: readonly Tensor[];
+  /** Where it belongs, such as `/job:ps/task:1`; empty when nobody said. */
+  readonly device: string;
 
-  constructor(graph: Graph, name: string, def: OpDef<A>, inputs: readonly Tensor[], attrs: A, control: readonly Op[]) {
+  constructor(
+    graph: Graph,
+    { name, device }: { readonly name: string; readonly device: string },
+    def: OpDef<A>,
+    inputs: readonly Tensor[],
+    attrs: A,
+    control: readonly Op[],
+  ) {
     this.graph = graph;
     this.name = name;
+    this.device = device;
     this.def = def;
     // A copy: the caller may go on using its array.
     this.inputs = [...inputs];
@@ -88,11 +101,25 @@ export class Op<A = unknown> {
   }
 }
 
+/** What a variable is made of, for creators to pass on. */
+export interface VariableOptions {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly initial: () => Float32Array;
+  readonly trainable: boolean;
+}
+
+export type VariableCreator = (next: (options: VariableOptions) => Tensor, options: VariableOptions) => Tensor;
+
 export class Graph {
   readonly #ops = new Map<string, Op>();
   readonly #collections = new Map<string, unknown[]>();
   readonly #scopes: string[] = [];
   readonly #control: (readonly Op[])[] = [];
+  readonly #devices: DeviceScope[] = [];
+  readonly #creators: VariableCreator[] = [];
+  readonly #copies = new Map<Tensor, Tensor>();
+  readonly #meta = new Map<string, unknown>();
   #finalized = false;
 
   get ops(): readonly Op[] {
@@ -110,7 +137,11 @@ export class Graph {
       if (input.graph !== this) throw misfit(name ?? def.type, `input ${input.name} is of another graph`);
     }
     const unique = this.#uniqueName(name ?? def.type);
-    const op = new Op(this, unique, def, inputs, attrs, this.#control.flat());
+    const place = { name: unique, device: deviceUnder(this.#devices, { name: unique, type: def.type }) };
+    const values = inputs.map((input, index) =>
+      def.takesVariable?.(index) ? input : (this.#copies.get(input) ?? input),
+    );
+    const op = new Op(this, place, def, values, attrs, this.#control.flat());
     this.#ops.set(unique, op as Op);
     return op;
   }
@@ -129,6 +160,11 @@ export class Graph {
     const tensor = op.outputs[colon < 0 ? 0 : Number(name.slice(colon + 1))];
     if (tensor === undefined) throw misfit(name, 'the op has no such output');
     return tensor;
+  }
+
+  /** The scope that is open, without a slash at the end; empty at the root. */
+  get scope(): string {
+    return this.#scopes.join('/');
   }
 
   /** Ops made by `body` have their names under `name/`. */
@@ -159,6 +195,42 @@ export class Graph {
     } finally {
       this.#control.pop();
     }
+  }
+
+  /** Ops made by `body` are on `device`; what it leaves open comes from the scopes around it, unless it is null. */
+  device<T>(device: DeviceScope, body: () => T): T {
+    this.#devices.push(device);
+    try {
+      return body();
+    } finally {
+      this.#devices.pop();
+    }
+  }
+
+  /** Variables made by `body` are made by `creator`, which gets the way they would be made without it. */
+  variableCreatorScope<T>(creator: VariableCreator, body: () => T): T {
+    this.#creators.push(creator);
+    try {
+      return body();
+    } finally {
+      this.#creators.pop();
+    }
+  }
+
+  /** Creators of the open scopes, outermost first. */
+  get variableCreators(): readonly VariableCreator[] {
+    return this.#creators;
+  }
+
+  /** From now on ops that read `variable` read `copy`. Fetches and updates are about the variable as before. */
+  readInstead(variable: Tensor, copy: Tensor): void {
+    this.#copies.set(variable, copy);
+  }
+
+  /** What belongs to this graph under a key, made on first use (graph_meta). */
+  getMeta<T>(key: string, factory: () => T): T {
+    if (!this.#meta.has(key)) this.#meta.set(key, factory());
+    return this.#meta.get(key) as T;
   }
 
   addToCollection(name: string, value: unknown): void {

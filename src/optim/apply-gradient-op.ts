@@ -16,6 +16,7 @@ export interface ApplyGradientAttrs {
 /** Inputs: gradient, variable, slots of the optimizer in order, values that all variables share. */
 export const ApplyGradient: OpDef<ApplyGradientAttrs> = {
   type: 'ApplyGradient',
+  takesVariable: (index) => index > 0,
   infer: ([gradient, target]) => {
     if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'float32') {
       throw misfit('ApplyGradient', `${target?.name} is no float variable`);

@@ -6,6 +6,7 @@ import { registerLowering } from '../runtime/lowering.js';
 
 export const MultiplyVariable: OpDef<{ readonly factor: number }> = {
   type: 'AssignMul',
+  takesVariable: () => true,
   infer: ([target]) => {
     if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'float32') {
       throw misfit('AssignMul', 'the target must be a float variable');

@@ -26,6 +26,7 @@ import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
+import './lower/cached-variables.js';
 import './lower/clip.js';
 import './lower/fm.js';
 import './lower/inner.js';

@@ -1,34 +1,51 @@
 /**
- * @file Loads kernels.wasm and ties it to a shared memory.
+ * @file Loads a build of the kernels and ties it to a shared memory.
  *
- * Mirrors gen_monolith_ops: a missing or unfit module fails at once, with what to do. The module is compiled once per
+ * Mirrors gen_monolith_ops: a missing or unfit module fails at once, with what to do. A module is compiled once per
  * process and its compiled form is what travels to worker threads.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { type KernelVariant, VARIANT_FILES } from './kernel-variants.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
-const KERNELS_URL = new URL('../../kernels.wasm', import.meta.url);
+const compiled = new Map<KernelVariant, Promise<WebAssembly.Module>>();
 
-let compiled: Promise<WebAssembly.Module> | undefined;
-
-/** The compiled kernel module of this process. */
+/** The compiled plain kernels of this process: the same numbers everywhere, and no flag of the engine is touched. */
 export function compileKernels(): Promise<WebAssembly.Module> {
-  compiled ??= compileFile();
-  return compiled;
+  return once('plain', (bytes) => WebAssembly.compile(bytes));
 }
 
-async function compileFile(): Promise<WebAssembly.Module> {
-  const file = fileURLToPath(KERNELS_URL);
+/** Another build, compiled without pause between the beginning and the end of `during`. */
+export function compileKernelsNow(
+  variant: KernelVariant,
+  during: (compile: () => WebAssembly.Module) => WebAssembly.Module,
+): Promise<WebAssembly.Module> {
+  return once(variant, (bytes) => during(() => new WebAssembly.Module(bytes)));
+}
+
+type Compile = (bytes: Buffer<ArrayBuffer>) => WebAssembly.Module | Promise<WebAssembly.Module>;
+
+function once(variant: KernelVariant, compile: Compile): Promise<WebAssembly.Module> {
+  let module = compiled.get(variant);
+  if (module === undefined) {
+    module = compileFile(variant, compile);
+    compiled.set(variant, module);
+  }
+  return module;
+}
+
+async function compileFile(variant: KernelVariant, compile: Compile): Promise<WebAssembly.Module> {
+  const file = fileURLToPath(new URL(`../../${VARIANT_FILES[variant]}`, import.meta.url));
   try {
-    return await WebAssembly.compile(await readFile(file));
+    return await compile(await readFile(file));
   } catch (cause) {
-    compiled = undefined;
+    compiled.delete(variant);
     throw new MonolithError(
       'ML_WASM',
       { reason: `${file}: ${messageOf(cause)}` },
-      { hint: 'run `npm run build` to make build/kernels.wasm; `monolith doctor` checks this machine', cause },
+      { hint: 'run `npm run build` to make the modules of kernels; `monolith doctor` checks this machine', cause },
     );
   }
 }

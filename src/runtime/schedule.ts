@@ -6,6 +6,7 @@
  * everything else of the step sees the old values; what was asked to run after an update, by a control dependency, comes
  * in a further round of stages. Only the phases that ops declare are looked at: see `Phase`.
  */
+import { CachedValue } from '../graph/cached-variables.js';
 import { type Op, type OpDef, sameShape, type Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
 import { type Phase, phaseOf } from './lowerings.js';
@@ -151,7 +152,8 @@ function threadStage(ready: Ready, op: Op, input: Tensor, reads: 'range' | 'rang
 }
 
 function isVariable(tensor: Tensor): boolean {
-  return tensor.op.def === (Variable as OpDef<unknown>);
+  const { def } = tensor.op;
+  return def === (Variable as OpDef<unknown>) || def === (CachedValue as OpDef<unknown>);
 }
 
 const even = (stage: number) => stage + (stage & 1);

@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { MonolithError } from '../base/errors.js';
 import { type Graph, Op, Tensor } from '../graph/graph.js';
-import { GLOBAL_STEP, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
+import { GLOBAL_STEP, LOCAL_VARIABLES, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
@@ -15,10 +15,12 @@ import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory
 import { TABLE_BYTES_MIN, UPDATE_RESULT } from '../memory/table-layout.js';
 import { Views, view } from '../memory/views.js';
 import { checkBatch } from './check-batch.js';
+import { chooseKernels } from './choose-kernels.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
 import { type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
-import { compileKernels, instantiateKernels } from './load-kernels.js';
+import type { KernelVariant } from './kernel-variants.js';
+import { instantiateKernels } from './load-kernels.js';
 import type { CompileEnvironment, Plan } from './lowering.js';
 import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat } from './nested-fetches.js';
 import type { BackendName, JoinResult } from './pool/protocol.js';
@@ -35,8 +37,10 @@ export interface SessionOptions {
   /** Default: every core. */
   readonly threads?: number;
   readonly backend?: BackendName;
-  /** The same bytes for any number of threads: the batch is cut into a fixed number of slices. */
+  /** The same bytes for any number of threads and any machine: a fixed number of slices, and the plain kernels. */
   readonly deterministic?: boolean;
+  /** The build of the kernels. Default: what MONOLITH_KERNELS names, else the quickest this engine runs. */
+  readonly kernels?: KernelVariant;
   /** Half of it is for programs and batches, half for tables. Default: 4 GiB, the most there can be, or what the machine grants. */
   readonly memoryBytes?: number;
   /**
@@ -72,6 +76,8 @@ export class Session implements CompileTarget {
   readonly schema: BatchSchema;
   readonly batchSize: number;
   readonly backend: BackendName;
+  /** The build of the kernels that products are computed with. */
+  readonly kernelVariant: KernelVariant;
   readonly seed: number;
   readonly memory: WebAssembly.Memory;
   readonly views: Views;
@@ -95,7 +101,7 @@ export class Session implements CompileTarget {
 
   private constructor(
     graph: Graph,
-    options: SessionOptions,
+    options: SessionOptions & Required<Pick<SessionOptions, 'backend' | 'kernels'>>,
     memory: WebAssembly.Memory,
     module: WebAssembly.Module,
     tables: TableMemory | undefined,
@@ -112,7 +118,8 @@ export class Session implements CompileTarget {
     this.graph = graph;
     this.schema = options.schema;
     this.batchSize = options.batchSize;
-    this.backend = options.backend ?? 'wasm';
+    this.backend = options.backend;
+    this.kernelVariant = options.kernels;
     this.seed = options.seed ?? 0;
     this.tablePolicy = options.tablePolicy ?? {};
     this.plan = { slices, threads, sliceRows: Math.ceil(options.batchSize / slices) };
@@ -128,15 +135,18 @@ export class Session implements CompileTarget {
     this.trace = new SessionTrace(this.views, this.arena, threads, options.traceEvents ?? 0);
     this.#feeds = new FeedWriter(this.views, this.arena, options.schema);
     this.#stepTimeoutMs = options.stepTimeoutMs ?? 300_000;
-    for (const tensor of graph.getCollection<Tensor>(VARIABLES)) this.#placeVariable(tensor);
+    for (const collection of [VARIABLES, LOCAL_VARIABLES]) {
+      for (const tensor of graph.getCollection<Tensor>(collection)) this.#placeVariable(tensor);
+    }
   }
 
   /** Makes the memory, initialises the variables and starts the threads. */
   static async create(graph: Graph, options: SessionOptions): Promise<Session> {
-    const module = await compileKernels();
+    const { backend = 'wasm' } = options;
+    const { variant, module } = await chooseKernels(backend === 'reference' ? { kernels: 'plain' } : options);
     const memory = options.memoryBytes === undefined ? reserveSharedMemory() : createSharedMemory(options.memoryBytes);
-    const tables = await tablesApart(options, memory.buffer.byteLength);
-    const session = new Session(graph, options, memory, module, tables);
+    const tables = await tablesApart(options, memory.buffer.byteLength, module);
+    const session = new Session(graph, { ...options, backend, kernels: variant }, memory, module, tables);
     session.#pool = await ThreadPool.start({
       threads: session.plan.threads,
       backend: session.backend,
@@ -358,9 +368,13 @@ export class Session implements CompileTarget {
 }
 
 /** Memories of their own for tables that the session's memory would not hold. */
-async function tablesApart(options: SessionOptions, memoryBytes: number): Promise<TableMemory | undefined> {
+async function tablesApart(
+  options: SessionOptions,
+  memoryBytes: number,
+  module: WebAssembly.Module,
+): Promise<TableMemory | undefined> {
   const { tableBytes, bankBytes } = options;
   if (tableBytes === undefined) return undefined;
   if (tableBytes <= memoryBytes / 2 - NULL_PAGE_BYTES && tableBytes >= TABLE_BYTES_MIN) return undefined;
-  return TableMemory.create({ budgetBytes: tableBytes, ...(bankBytes !== undefined && { bankBytes }) });
+  return TableMemory.create({ budgetBytes: tableBytes, module, ...(bankBytes !== undefined && { bankBytes }) });
 }

@@ -42,6 +42,8 @@ export interface TableMemoryOptions {
   readonly budgetBytes: number;
   /** Bytes of one memory; 4 GiB, the most there can be, unless told. */
   readonly bankBytes?: number;
+  /** Compiled kernels; the plain ones unless told. */
+  readonly module?: WebAssembly.Module;
 }
 
 /** Room beside the tables of a bank, with what its users need: admission filters, sets of touched ids. */
@@ -66,8 +68,8 @@ export class TableMemory {
     this.banks = banks;
   }
 
-  static async create({ budgetBytes, bankBytes = MEMORY_BYTES_MAX }: TableMemoryOptions): Promise<TableMemory> {
-    const module = await compileKernels();
+  static async create(options: TableMemoryOptions): Promise<TableMemory> {
+    const { budgetBytes, bankBytes = MEMORY_BYTES_MAX, module = await compileKernels() } = options;
     const room = bankBytes - NULL_PAGE_BYTES;
     const count = Math.ceil(budgetBytes / room);
     if (!(bankBytes > NULL_PAGE_BYTES && bankBytes <= MEMORY_BYTES_MAX)) {

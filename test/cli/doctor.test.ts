@@ -1,8 +1,9 @@
 import t from 'tap';
+import { MonolithError } from '../../src/base/errors.js';
 import { runDoctorCommand } from '../../src/cli/doctor.js';
 import { type Check, runChecks } from '../../src/cli/doctor-checks.js';
 import type { DoctorProbes } from '../../src/cli/doctor-probes.js';
-import { WASM_FEATURES } from '../../src/cli/wasm-features.js';
+import { WASM_FEATURES } from '../../src/runtime/wasm-features.js';
 import { FakeIo } from './fake-io.js';
 
 const GIB = 2 ** 30;
@@ -19,7 +20,7 @@ const healthy: DoctorProbes = {
   freeBytes: 8 * GIB,
   readText: (path) => (path === THP ? '[always] madvise never' : null),
   validate: () => true,
-  loadKernels: async () => 12,
+  loadKernels: async () => ({ variant: 'plain', why: 'asked for', count: 12 }),
   canReserve: () => true,
   findProgram: () => null,
   findLibrary: () => null,
@@ -46,6 +47,9 @@ t.test('each thing that is wrong has its level and its advice', async (t) => {
   const fails = async () => {
     throw new Error('no such file');
   };
+  const unavailable = async () => {
+    throw new MonolithError('ML_KERNELS', { variant: 'wide', reason: 'too old' }, { hint: 'leave it out' });
+  };
   const onlySimdMissing = (bytes: Uint8Array) => bytes !== WASM_FEATURES.simd;
   const cases: [string, Partial<DoctorProbes>, Check['level'], RegExp, RegExp][] = [
     ['node', { nodeVersion: '18.20.0' }, 'fail', /18\.20\.0/, /20 or newer/],
@@ -53,6 +57,7 @@ t.test('each thing that is wrong has its level and its advice', async (t) => {
     ['wasm threads', { validate: () => false }, 'fail', /not supported/, /Node/],
     ['wasm bulk memory', { validate: () => false }, 'fail', /not supported/, /Node/],
     ['kernels', { loadKernels: fails }, 'fail', /no such file/, /npm run build/],
+    ['kernels', { loadKernels: unavailable }, 'fail', /wide cannot be used: too old/, /leave it out/],
     ['cores', files({ '/sys/fs/cgroup/cpu.max': '150000 100000' }), 'warn', /may use 1\.5/, /--threads 1$/],
     ['cores', { cores: 128 }, 'warn', /128/, /64 threads/],
     ['memory', { freeBytes: 100 * 2 ** 20 }, 'warn', /100\.0 MiB free/, /--vocab/],
@@ -119,6 +124,12 @@ t.test('colour marks levels on a terminal', async (t) => {
   const io = new FakeIo({ tty: true });
   await runDoctorCommand({ json: false }, io, healthy);
   t.ok(io.out.take().startsWith('\x1b[32mok  \x1b[39m'));
+});
+
+t.test('the build of the kernels is named, and why', async (t) => {
+  const loadKernels = async () => ({ variant: 'relaxed', why: 'not wide: because', count: 3 }) as const;
+  const check = await checkOf('kernels', { loadKernels });
+  t.match(check, { level: 'ok', found: 'relaxed (not wide: because), 3 functions' });
 });
 
 t.test('this machine can train', async (t) => {

@@ -24,9 +24,10 @@ export class KernelHarness {
     this.arena = new Arena('test', 65536, memory.buffer.byteLength);
   }
 
-  static async create(bytes = 64 << 20): Promise<KernelHarness> {
+  /** Over the plain kernels unless another build is given. */
+  static async create(bytes = 64 << 20, module?: WebAssembly.Module): Promise<KernelHarness> {
     const memory = createSharedMemory(bytes);
-    return new KernelHarness(memory, instantiateKernels(await compileKernels(), memory));
+    return new KernelHarness(memory, instantiateKernels(module ?? (await compileKernels()), memory));
   }
 
   get buffer(): SharedArrayBuffer {

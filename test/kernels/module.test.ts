@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { VARIANT_FILES } from '../../src/runtime/kernel-variants.js';
 import * as compress from '../../src/runtime/reference/compress.js';
 import * as dense from '../../src/runtime/reference/dense.js';
 import * as filter from '../../src/runtime/reference/filter.js';
@@ -7,8 +8,11 @@ import * as ops from '../../src/runtime/reference/ops.js';
 import * as optim from '../../src/runtime/reference/optim.js';
 import * as sparse from '../../src/runtime/reference/sparse.js';
 
-const bytes = readFileSync(new URL('../../kernels.wasm', import.meta.url));
-const module = new WebAssembly.Module(bytes);
+const MODULES = Object.values(VARIANT_FILES).map((name) => ({
+  name,
+  bytes: readFileSync(new URL(`../../${name}`, import.meta.url)),
+}));
+const module = new WebAssembly.Module(MODULES[0]!.bytes);
 
 /** Section ids of a WebAssembly binary, in file order: after 8 bytes of header, each is an id, a LEB128 size, a body. */
 function sectionIds(binary: Uint8Array): number[] {
@@ -31,15 +35,14 @@ const START_SECTION = 8;
 const CODE_SECTION = 10;
 const DATA_SECTION = 11;
 
-t.test(
-  'the module has no data and no start function: an instance that joins a memory must not write to it',
-  async (t) => {
+t.test('no module has data or a start function: an instance that joins a memory must not write to it', async (t) => {
+  for (const { name, bytes } of MODULES) {
     const ids = sectionIds(bytes);
-    t.ok(ids.includes(CODE_SECTION), 'the sections were read');
-    t.notOk(ids.includes(DATA_SECTION), 'no data section');
-    t.notOk(ids.includes(START_SECTION), 'no start section');
-  },
-);
+    t.ok(ids.includes(CODE_SECTION), `${name}: the sections were read`);
+    t.notOk(ids.includes(DATA_SECTION), `${name}: no data section`);
+    t.notOk(ids.includes(START_SECTION), `${name}: no start section`);
+  }
+});
 
 t.test('the module imports nothing but the memory, the clock and the way out to other memories', async (t) => {
   const imports = WebAssembly.Module.imports(module).map(({ module, name }) => `${module}.${name}`);
@@ -61,4 +64,24 @@ t.test('every twin has its kernel, as the types of kernels say', async (t) => {
       family,
     );
   }
+});
+
+t.test('fused steps are in products alone: the plain module has none, the others few', async (t) => {
+  /** f32x4.relaxed_madd is 0xfd 0x85 0x02. */
+  const fused = (bytes: Uint8Array) =>
+    bytes.reduce((n, byte, i) => n + Number(byte === 0xfd && bytes[i + 1] === 0x85 && bytes[i + 2] === 0x02), 0);
+  const [plain, relaxed, wide] = MODULES.map(({ bytes }) => fused(bytes)) as [number, number, number];
+  t.equal(plain, 0);
+  // Two functions per tile, each with its unrolled steps, and less than 80 in matrix times vector.
+  t.ok(relaxed >= 2 * 4 * 8 && relaxed < 2 * 4 * 8 + 80, `${relaxed} in relaxed`);
+  t.ok(wide >= 2 * 2 * 24 && wide < 2 * 2 * 24 + 80, `${wide} in wide`);
+});
+
+t.test('the tiles of products are what their generator writes', async (t) => {
+  const generator = new URL('../../../assembly/generate-tiles.mjs', import.meta.url);
+  const { generateTiles, TILES_FILE } = (await import(generator.href)) as {
+    generateTiles(): string;
+    TILES_FILE: string;
+  };
+  t.equal(readFileSync(TILES_FILE, 'utf8'), generateTiles(), 'run `npm run generate:tiles`');
 });

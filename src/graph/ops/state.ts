@@ -1,9 +1,22 @@
 /** @file Ops that bring values in and keep them: placeholders, constants, variables, counters, groups. */
-import { elementCount, type Graph, misfit, type Op, type OpDef, shapeText, Tensor, type TensorSpec } from '../graph.js';
+import {
+  elementCount,
+  type Graph,
+  misfit,
+  type Op,
+  type OpDef,
+  shapeText,
+  Tensor,
+  type TensorSpec,
+  type VariableOptions,
+} from '../graph.js';
 
 /** Collection of all variables of a graph, and the one that holds the global step. */
 export const VARIABLES = 'variables';
 export const GLOBAL_STEP = 'global_step';
+/** Collection of variables that are copies of others: they are in sessions, and not in checkpoints. */
+export const LOCAL_VARIABLES = 'local_variables';
+export type { VariableCreator } from '../graph.js';
 
 export interface PlaceholderAttrs {
   readonly spec: TensorSpec;
@@ -73,9 +86,16 @@ export function variable(
   initial: () => Float32Array,
   trainable = true,
 ): Tensor {
-  const op = graph.add(Variable, [], { dtype: 'float32', shape, initial, trainable }, name);
-  graph.addToCollection(VARIABLES, op.output);
-  return op.output;
+  let make = ({ name, ...attrs }: VariableOptions): Tensor => {
+    const op = graph.add(Variable, [], { dtype: 'float32', ...attrs }, name);
+    graph.addToCollection(VARIABLES, op.output);
+    return op.output;
+  };
+  for (const creator of graph.variableCreators) {
+    const next = make;
+    make = (options) => creator(next, options);
+  }
+  return make({ name, shape, initial, trainable });
 }
 
 /** The counter of training steps, made on first use: an int64 variable called `global_step`. */
@@ -91,6 +111,7 @@ export function globalStep(graph: Graph): Tensor {
 
 export const Increment: OpDef<{ readonly by: number }> = {
   type: 'AssignAdd',
+  takesVariable: () => true,
   infer: ([target], { by }) => {
     if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'int64') {
       throw misfit('AssignAdd', 'the target must be an int64 variable');

@@ -14,6 +14,7 @@ function moduleOf(memory: readonly number[], instructions: readonly number[]): U
   return Uint8Array.from([...HEADER, ...TYPE_SECTION, ...FUNCTION_SECTION, ...memory, ...code]);
 }
 
+/** What the kernels cannot do without. */
 export const WASM_FEATURES = {
   /** i32.const 0; i8x16.splat; drop */
   simd: moduleOf([], [0x41, 0x00, 0xfd, 0x0f, 0x1a]),
@@ -24,3 +25,9 @@ export const WASM_FEATURES = {
 } as const satisfies Record<string, Uint8Array>;
 
 export type WasmFeature = keyof typeof WASM_FEATURES;
+
+/** Nothing depends on it but speed. i32.const 0 and i8x16.splat, three times; f32x4.relaxed_madd; drop */
+export const RELAXED_SIMD = moduleOf(
+  [],
+  [...[1, 2, 3].flatMap(() => [0x41, 0x00, 0xfd, 0x0f]), ...[0xfd, 0x85, 0x02], 0x1a],
+);

@@ -1,0 +1,27 @@
+// Sizes of tiles and blocks. Not exported by the module.
+import { tile4x8, tile6x16, tileAdd4x8, tileAdd6x16 } from "./gemm-tiles";
+
+/** The module for engines that join vectors to 256 bits is built with `--use GEMM_WIDE=1`. */
+const WIDE: bool = isDefined(GEMM_WIDE);
+
+export const TILE_ROWS: i32 = WIDE ? 6 : 4;
+export const TILE_COLS: i32 = WIDE ? 16 : 8;
+export const TILE_BYTES: usize = <usize>(TILE_ROWS * TILE_COLS * 4);
+export const TILE_STEP: usize = <usize>(TILE_COLS * 4);
+
+// Block sizes: a panel of A and one of B stay in L1, the A block (M x K) and most of the B block (K x N) in L2.
+export const BLOCK_M: i32 = 192;
+export const BLOCK_N: i32 = 512;
+export const BLOCK_K: i32 = WIDE ? 320 : 512;
+
+/** One tile of C from one panel of A and one of B. */
+@inline
+export function multiplyTile(k: i32, a: usize, b: usize, c: usize, cStep: usize, acc: bool): void {
+  if (WIDE) {
+    if (acc) tileAdd6x16(k, a, b, c, cStep);
+    else tile6x16(k, a, b, c, cStep);
+  } else {
+    if (acc) tileAdd4x8(k, a, b, c, cStep);
+    else tile4x8(k, a, b, c, cStep);
+  }
+}

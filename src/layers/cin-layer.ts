@@ -1,0 +1,50 @@
+/** @file Compressed interaction network of xDeepFM. */
+import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
+import { concatColumns } from '../graph/ops/math.js';
+import { cin } from '../graph/ops/pairs.js';
+import { sumInner } from '../graph/ops/reduce-inner.js';
+import { activate, type LayerActivation } from './activation.js';
+import { Layer, type LayerOptions } from './layer.js';
+import type { WeightInitializer } from './weight-initializers.js';
+
+export interface CinOptions extends LayerOptions {
+  /** `linear` unless told. */
+  readonly activation?: LayerActivation;
+  /** `glorot` unless told. */
+  readonly kernelInitializer?: WeightInitializer;
+}
+
+/**
+ * Feature maps made of all products of the fields with the maps of the layer before, summed over the embedding:
+ * `[batch, n, d] → [batch, sum of sizes]`. Variables: `kernel_i` `[maps before * n, sizes[i]]`.
+ */
+export class CIN extends Layer {
+  readonly sizes: readonly number[];
+  readonly #options: CinOptions;
+
+  constructor(sizes: readonly number[], options: CinOptions = {}) {
+    super('cin', options);
+    const name = options.name ?? 'cin';
+    if (sizes.length === 0) throw misfit(name, 'it has no layers');
+    this.sizes = sizes.map((size) => checkWhole(name, 'the number of maps', size));
+    this.#options = options;
+  }
+
+  call(x: Tensor): Tensor {
+    return this.within(x.graph, () => {
+      const [fields, ...rest] = innerShape(this.name, x);
+      if (rest.length !== 1) throw misfit(this.name, `${shapeText(x.spec.shape)} is no list of fields`);
+      let maps = x;
+      let count = fields!;
+      const pooled = this.sizes.map((size, index) => {
+        const { activation, kernelInitializer = 'glorot' } = this.#options;
+        const kernel = this.weight(x.graph, `kernel_${index}`, [count * fields!, size], kernelInitializer);
+        maps = activate(cin(maps, x, kernel), activation);
+        count = size;
+        return sumInner(maps, -1);
+      });
+      return pooled.length === 1 ? pooled[0]! : concatColumns(pooled);
+    });
+  }
+}

@@ -1,0 +1,54 @@
+/** @file A fully connected layer. */
+import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import { matMulInner } from '../graph/ops/batch-matmul.js';
+import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
+import { addBias, matMul } from '../graph/ops/layers.js';
+import { addShared } from '../graph/ops/shared.js';
+import { activate, type LayerActivation } from './activation.js';
+import { Layer, type LayerOptions } from './layer.js';
+import type { WeightInitializer } from './weight-initializers.js';
+
+export interface DenseOptions extends LayerOptions {
+  readonly activation?: LayerActivation;
+  /** True unless told. */
+  readonly useBias?: boolean;
+  /** `glorot` unless told. */
+  readonly kernelInitializer?: WeightInitializer;
+  /** `zeros` unless told. */
+  readonly biasInitializer?: WeightInitializer;
+}
+
+/**
+ * activation(x * kernel + bias): `[batch, d] → [batch, units]`, and `[batch, n, d] → [batch, n, units]` with the same
+ * kernel for every position. Variables: `kernel` `[d, units]`, `bias` `[units]`.
+ *
+ * ```ts
+ * const hidden = new Dense(64, { activation: 'relu' }).call(x);
+ * ```
+ */
+export class Dense extends Layer {
+  readonly units: number;
+  readonly #options: DenseOptions;
+
+  constructor(units: number, options: DenseOptions = {}) {
+    super('dense', options);
+    this.units = checkWhole(options.name ?? 'dense', 'the number of units', units);
+    this.#options = options;
+  }
+
+  call(x: Tensor): Tensor {
+    const { activation, useBias = true, kernelInitializer = 'glorot', biasInitializer = 'zeros' } = this.#options;
+    const { graph } = x;
+    return this.within(graph, () => {
+      const sizes = innerShape(this.name, x);
+      const width = sizes.at(-1);
+      if (width === undefined) throw misfit(this.name, `${shapeText(x.spec.shape)} has no columns`);
+      const kernel = this.weight(graph, 'kernel', [width, this.units], kernelInitializer);
+      const bias = useBias ? this.weight(graph, 'bias', [this.units], biasInitializer) : undefined;
+      const flat = sizes.length === 1;
+      const product = flat ? matMul(x, kernel, {}, 'MatMul') : matMulInner(x, kernel, 'MatMul');
+      if (bias === undefined) return activate(product, activation);
+      return activate(flat ? addBias(product, bias, 'BiasAdd') : addShared(product, bias, 'BiasAdd'), activation);
+    });
+  }
+}

@@ -1,0 +1,63 @@
+/** @file Multi-head attention over short sequences. */
+import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import { headMix, headScores } from '../graph/ops/batch-matmul.js';
+import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
+import { scale } from '../graph/ops/math.js';
+import { softmax } from '../graph/ops/softmax.js';
+import { Dense } from './dense.js';
+import { Layer, type LayerOptions } from './layer.js';
+
+export interface AttentionOptions extends LayerOptions {
+  readonly heads: number;
+  /** Floats of a head's queries and keys. */
+  readonly keyDim: number;
+  /** Floats of a head's values; `keyDim` unless told. */
+  readonly valueDim?: number;
+  /** Floats of a position of the result; those of the query unless told. */
+  readonly outputDim?: number;
+  /** True unless told. */
+  readonly useBias?: boolean;
+}
+
+export interface AttentionInputs {
+  /** Positions that are looked at, as keys and values; the query itself unless told. */
+  readonly value?: Tensor;
+  /** `[batch, positions of value]`: 0 for those that do not count. */
+  readonly mask?: Tensor;
+}
+
+/**
+ * softmax(Q Kᵀ / sqrt(keyDim)) V of each head, side by side, through a last product:
+ * `[batch, n, d] → [batch, n, outputDim]`. Layers inside: `query`, `key`, `value`, `output`, each with kernel and bias.
+ */
+export class MultiHeadAttention extends Layer {
+  readonly #options: AttentionOptions;
+  readonly #inner: Readonly<Record<'query' | 'key' | 'value', Dense>>;
+  #output: Dense | undefined;
+
+  constructor(options: AttentionOptions) {
+    super('attention', options);
+    const { name = 'attention', heads, keyDim, valueDim = keyDim, useBias = true, seed = 0 } = options;
+    checkWhole(name, 'the number of heads', heads);
+    const project = (dim: number, part: string) =>
+      new Dense(heads * checkWhole(name, 'the size of a head', dim), { name: part, useBias, seed });
+    this.#options = options;
+    this.#inner = { query: project(keyDim, 'query'), key: project(keyDim, 'key'), value: project(valueDim, 'value') };
+  }
+
+  call(query: Tensor, { value = query, mask }: AttentionInputs = {}): Tensor {
+    const { heads, keyDim, outputDim, useBias = true, seed = 0 } = this.#options;
+    return this.within(query.graph, () => {
+      for (const input of [query, value]) {
+        if (innerShape(this.name, input).length !== 2) {
+          throw misfit(this.name, `${shapeText(input.spec.shape)} is no sequence of vectors`);
+        }
+      }
+      const width = query.spec.shape[2] as number;
+      this.#output ??= new Dense(outputDim ?? width, { name: 'output', useBias, seed });
+      const scores = headScores(this.#inner.query.call(query), this.#inner.key.call(value), heads);
+      const weights = softmax(scale(scores, 1 / Math.sqrt(keyDim)), mask === undefined ? {} : { mask });
+      return this.#output.call(headMix(weights, this.#inner.value.call(value)));
+    });
+  }
+}

@@ -1,0 +1,49 @@
+/** @file Squeeze and excitation of fields, as in FiBiNET: a gate that says how much each field counts. */
+import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import { scaleGroups } from '../graph/ops/groups.js';
+import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
+import { meanInner } from '../graph/ops/reduce-inner.js';
+import type { LayerActivation } from './activation.js';
+import { Layer, type LayerOptions } from './layer.js';
+import { MLP } from './mlp.js';
+
+export interface SenetOptions extends LayerOptions {
+  /** The gate has n / reduction hidden units, at least one; 3 unless told. */
+  readonly reduction?: number;
+  /** Of the hidden units; `relu` unless told. */
+  readonly activation?: LayerActivation;
+  /** Of the factors; `sigmoid` unless told. FiBiNET has `relu`. */
+  readonly gateActivation?: LayerActivation;
+}
+
+/**
+ * Each field times a factor from the means of all fields: `[batch, n, d] → [batch, n, d]`. The factors come from an MLP
+ * called `excitation`.
+ */
+export class SENet extends Layer {
+  readonly #options: SenetOptions;
+  #excitation: MLP | undefined;
+
+  constructor(options: SenetOptions = {}) {
+    super('senet', options);
+    if (options.reduction !== undefined) checkWhole(options.name ?? 'senet', 'the reduction', options.reduction);
+    this.#options = options;
+  }
+
+  call(x: Tensor): Tensor {
+    return this.within(x.graph, () => {
+      const [n, ...rest] = innerShape(this.name, x);
+      if (n === undefined || rest.length !== 1)
+        throw misfit(this.name, `${shapeText(x.spec.shape)} is no list of fields`);
+      const { reduction = 3, activation = 'relu', gateActivation = 'sigmoid', seed = 0 } = this.#options;
+      const hidden = Math.max(1, Math.floor(n / reduction));
+      this.#excitation ??= new MLP([hidden, n], {
+        name: 'excitation',
+        activation,
+        outputActivation: gateActivation,
+        seed,
+      });
+      return scaleGroups(this.#excitation.call(meanInner(x, -1)), x);
+    });
+  }
+}

@@ -1,0 +1,56 @@
+/** @file Attention of a candidate to a sequence of behaviours, as in the deep interest network (DIN). */
+import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import { batchMatMul } from '../graph/ops/batch-matmul.js';
+import { innerShape } from '../graph/ops/inner-shape.js';
+import { mul, sub } from '../graph/ops/math.js';
+import { broadcastInner } from '../graph/ops/reduce-inner.js';
+import { concatInner, reshape } from '../graph/ops/shape.js';
+import { softmax } from '../graph/ops/softmax.js';
+import type { LayerActivation } from './activation.js';
+import { Layer, type LayerOptions } from './layer.js';
+import { MLP } from './mlp.js';
+
+export interface TargetAttentionOptions extends LayerOptions {
+  /** Units of the layers that score a behaviour; 36 unless told. */
+  readonly hidden?: readonly number[];
+  /** `sigmoid` unless told. */
+  readonly activation?: LayerActivation;
+  /** The weights of a sequence add up to 1. Without, which is DIN's own way, they keep how much there is. */
+  readonly softmax?: boolean;
+}
+
+/**
+ * Sum of the behaviours of an example, each weighted by a network that sees the candidate, the behaviour, their
+ * difference and their product: target `[batch, d]`, keys `[batch, n, d]`, mask `[batch, n]` → `[batch, d]`. Positions
+ * with mask 0 do not count. The network is an MLP called `score`.
+ */
+export class TargetAttention extends Layer {
+  readonly #score: MLP;
+  readonly #softmax: boolean;
+
+  constructor(options: TargetAttentionOptions = {}) {
+    super('target_attention', options);
+    const { hidden = [36], activation = 'sigmoid', seed = 0 } = options;
+    this.#score = new MLP([...hidden, 1], { name: 'score', activation, seed });
+    this.#softmax = options.softmax ?? false;
+  }
+
+  call(target: Tensor, keys: Tensor, mask?: Tensor): Tensor {
+    return this.within(target.graph, () => {
+      const [[width, ...more], [n, d, ...rest]] = [innerShape(this.name, target), innerShape(this.name, keys)];
+      if (more.length > 0 || rest.length > 0 || n === undefined || d === undefined || width !== d) {
+        const [t, k] = [shapeText(target.spec.shape), shapeText(keys.spec.shape)];
+        throw misfit(this.name, `${t} is no candidate for a sequence of ${k}`);
+      }
+      const query = broadcastInner(target, n);
+      const seen = concatInner([query, keys, sub(query, keys), mul(query, keys)], 2);
+      const scores = reshape(this.#score.call(seen), [n]);
+      const weights = this.#softmax
+        ? softmax(scores, mask === undefined ? {} : { mask })
+        : mask === undefined
+          ? scores
+          : mul(scores, mask);
+      return reshape(batchMatMul(reshape(weights, [1, n]), keys), [d]);
+    });
+  }
+}

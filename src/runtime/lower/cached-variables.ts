@@ -1,0 +1,36 @@
+/** @file Lowerings of reads, fetches and assignments of cached variables. */
+import { AssignVariable, CachedValue, FetchVariable } from '../../graph/cached-variables.js';
+import { KERNEL } from '../kernels.js';
+import { registerLowering } from '../lowering.js';
+
+/** Slices copy whole cache lines each: no two of them write the same one. */
+const GRAIN_FLOATS = 16;
+
+registerLowering(CachedValue, (op, context) => context.setStorage(op.output, context.storage(op.inputs[1]!)), {
+  phase: { runs: 'nothing' },
+});
+
+// Slice code: updates come after it, and it costs the step no barrier of its own.
+registerLowering(FetchVariable, (op, context) => {
+  const [source, target] = op.inputs.map((tensor) => context.environment.variable(tensor));
+  const { slice, plan } = context;
+  const count = op.inputs[0]!.columns;
+  const begin = (index: number) =>
+    Math.min(count, Math.floor((Math.ceil(count / GRAIN_FLOATS) * index) / plan.slices) * GRAIN_FLOATS);
+  const at = (base: number) => slice.each((index) => base + begin(index) * 4);
+  const floats = slice.each((index) => begin(index + 1) - begin(index));
+  const one = slice.constant(1);
+  context.emit(KERNEL.copyRowsF32, [at(source!), floats, at(target!), floats, one, floats, slice.constant(0)]);
+});
+
+registerLowering(
+  AssignVariable,
+  (op, context) => {
+    const [source, target] = op.inputs.map((tensor) => context.environment.variable(tensor));
+    const { thread } = context;
+    const { at, floats } = context.threadRange(op.inputs[0]!.columns);
+    const one = thread.constant(1);
+    context.emitThread(KERNEL.copyRowsF32, [at(source!), floats, at(target!), floats, one, floats, thread.constant(0)]);
+  },
+  { phase: { runs: 'update', reads: 'range' } },
+);

@@ -1,0 +1,80 @@
+import t from 'tap';
+import { Graph } from '../../src/graph/graph.js';
+import { reshape } from '../../src/graph/ops/shape.js';
+import { placeholder } from '../../src/graph/ops/state.js';
+import { CIN } from '../../src/layers/cin-layer.js';
+import { Cross } from '../../src/layers/cross.js';
+import { Dense } from '../../src/layers/dense.js';
+import { fieldAwareFm, fm } from '../../src/layers/factorization.js';
+import { trainableVariables } from '../../src/layers/layer.js';
+import { MLP } from '../../src/layers/mlp.js';
+import { MMoE } from '../../src/layers/mmoe.js';
+import { MultiHeadAttention } from '../../src/layers/multi-head-attention.js';
+import { SENet } from '../../src/layers/senet.js';
+import { TargetAttention } from '../../src/layers/target-attention.js';
+import { fillInitial } from '../../src/layers/weight-initializers.js';
+
+t.test('variables are named as in TensorFlow', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', 4);
+  const first = new Dense(2);
+  t.equal(first.name, 'dense');
+  first.call(x);
+  const second = new Dense(2);
+  second.call(x);
+  second.call(x);
+  t.equal(second.name, 'dense_1');
+  graph.nameScope('tower', () => new MLP([3, 1]).call(x));
+  t.same(
+    trainableVariables(graph).map(({ op }) => op.name),
+    [
+      ...['dense/kernel', 'dense/bias', 'dense_1/kernel', 'dense_1/bias'],
+      ...['tower/mlp/dense/kernel', 'tower/mlp/dense/bias', 'tower/mlp/dense_1/kernel', 'tower/mlp/dense_1/bias'],
+    ],
+  );
+  t.same(
+    second.weights.map(({ op }) => op.name),
+    ['dense_1/kernel', 'dense_1/bias'],
+  );
+});
+
+t.test('what does not fit is told with the name of the layer', async (t) => {
+  const graph = new Graph();
+  const [x, y] = [placeholder(graph, 'x', 4), placeholder(graph, 'y', 3)];
+  const s = reshape(placeholder(graph, 's', 6), [3, 2]);
+  const layer = new Dense(2, { name: 'tower' });
+  layer.call(x);
+  const refusals: readonly (readonly [string, () => unknown])[] = [
+    ['tower', () => layer.call(y)],
+    ['tower', () => layer.call(placeholder(new Graph(), 'x', 4))],
+    ['dense', () => new Dense(0)],
+    ['mlp', () => new MLP([])],
+    ['mlp', () => new MLP([2, 1], { norm: 'layer' }).call(s)],
+    ['cross', () => new Cross(1, { version: 1, rank: 2 })],
+    ['cross', () => new Cross(1).call(s)],
+    ['cin', () => new CIN([2]).call(x)],
+    ['fm', () => fm(x)],
+    ['ffm', () => fieldAwareFm(s)],
+    ['attention', () => new MultiHeadAttention({ heads: 2, keyDim: 2 }).call(x)],
+    ['attention', () => new MultiHeadAttention({ heads: 2, keyDim: 2 }).call(s, { mask: x })],
+    ['target_attention', () => new TargetAttention().call(x, s)],
+    ['mmoe', () => new MMoE({ experts: 0, tasks: 1, units: [2] })],
+    ['senet', () => new SENet().call(x)],
+    ['dense', () => new Dense(2, { activation: 'no' as 'relu' }).call(x)],
+  ];
+  for (const [name, refuse] of refusals) {
+    t.throws(refuse, { code: 'ML_GRAPH', fields: { op: new RegExp(`^${name}`) } }, String(refuse));
+  }
+});
+
+t.test('first values follow the initializer, the name and the seed', async (t) => {
+  const limit = Math.sqrt(6 / 10);
+  const glorot = fillInitial('glorot', [6, 4], 'a/kernel', 0);
+  t.ok(glorot.every((value) => Math.abs(value) <= limit) && Math.max(...glorot) > limit / 2);
+  t.same(fillInitial('glorot', [6, 4], 'a/kernel', 0), glorot);
+  t.notSame(fillInitial('glorot', [6, 4], 'b/kernel', 0), glorot);
+  t.notSame(fillInitial('glorot', [6, 4], 'a/kernel', 1), glorot);
+  const he = fillInitial('he', [24, 4], 'a', 0);
+  t.ok(he.every((value) => Math.abs(value) <= 0.5) && Math.max(...he) > 0.4);
+  t.same([...fillInitial('zeros', [2], 'a', 0), ...fillInitial('ones', [2], 'a', 0)], [0, 0, 1, 1]);
+});

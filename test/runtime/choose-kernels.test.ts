@@ -1,0 +1,88 @@
+import t from 'tap';
+import { Graph } from '../../src/graph/graph.js';
+import { askedVariant, chooseFor, chooseKernels } from '../../src/runtime/choose-kernels.js';
+import { type Engine, thisEngine } from '../../src/runtime/engine.js';
+import { KernelSelfTest } from '../../src/runtime/kernel-self-test.js';
+import { KERNEL_VARIANTS } from '../../src/runtime/kernel-variants.js';
+import { Session } from '../../src/runtime/session.js';
+import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
+
+const refuses = async (run: () => Promise<unknown>, reason: RegExp) => {
+  await t.rejects(run(), { code: 'ML_KERNELS', message: reason });
+};
+const noRelaxed: Engine = { ...thisEngine, validate: (module) => module !== RELAXED_SIMD };
+
+t.test('who asks for a build gets it, and the name is checked', async (t) => {
+  t.equal(askedVariant({}, undefined), null);
+  t.equal(askedVariant({}, ''), null, 'an empty variable is none');
+  t.same(askedVariant({}, 'relaxed'), { variant: 'relaxed', by: 'MONOLITH_KERNELS' });
+  t.match(askedVariant({ kernels: 'plain' }, 'relaxed'), { variant: 'plain' }, 'the option goes before the variable');
+  t.match(askedVariant({ deterministic: true }, undefined), { variant: 'plain', by: 'deterministic' });
+  t.match(askedVariant({ deterministic: true }, 'plain'), { variant: 'plain' });
+  t.throws(() => askedVariant({}, 'fast'), { code: 'ML_KERNELS', hint: /plain, relaxed, wide/ });
+  t.throws(() => askedVariant({ deterministic: true }, 'wide'), { code: 'ML_KERNELS', message: /deterministic/ });
+});
+
+t.test('an engine without relaxed SIMD runs on plain kernels and says why', async (t) => {
+  t.match(await chooseFor(noRelaxed, null), { variant: 'plain', why: /not relaxed: .* no relaxed SIMD/ });
+  for (const variant of ['relaxed', 'wide'] as const) {
+    await refuses(() => chooseFor(noRelaxed, { variant, by: 'a test' }), /no relaxed SIMD/);
+  }
+  t.match(await chooseFor(noRelaxed, { variant: 'plain', by: 'a test' }), { variant: 'plain', why: /by a test/ });
+});
+
+t.test('an engine that does not join vectors runs on relaxed kernels', async (t) => {
+  const best = await chooseKernels();
+  if (best.variant === 'plain') {
+    t.comment('this engine has no relaxed SIMD');
+    return;
+  }
+  // Before version 12 relaxed SIMD is behind a flag, which the version decides about.
+  const old: Engine = { ...thisEngine, v8: Math.min(12, thisEngine.v8) };
+  t.match(await chooseFor(old, null), { variant: 'relaxed', why: /not wide: V8 \d+ does not join/ });
+  await refuses(() => chooseFor(old, { variant: 'wide', by: 'a test' }), /does not join/);
+  if (thisEngine.v8 < 13) return;
+  t.match(await chooseFor({ ...thisEngine, arch: 'arm64' }, null), { variant: 'relaxed', why: /arm64/ });
+});
+
+t.test('a build that the self-test finds slow or wrong is not taken', async (t) => {
+  const { module } = await chooseKernels();
+  const [one, other] = [new KernelSelfTest(module), new KernelSelfTest(module)];
+  t.ok(one.timeOver(other, thisEngine.now) > 0);
+  t.ok(one.equals(other));
+  if (thisEngine.v8 < 13) return;
+  // A clock that stands still while the relaxed kernels run, every other time.
+  let calls = 0;
+  const slow: Engine = { ...thisEngine, now: () => (calls++ % 4 < 2 ? calls : 0) };
+  t.match(await chooseFor(slow, null), { variant: 'relaxed', why: /of the time of the relaxed kernels/ });
+});
+
+t.test('a choice is made once, and a session says which', async (t) => {
+  t.equal((await chooseKernels()).module, (await chooseKernels()).module);
+  for (const variant of KERNEL_VARIANTS) {
+    const chosen = await chooseKernels({ kernels: variant }).catch((error) => {
+      t.equal(error.code, 'ML_KERNELS');
+      return undefined;
+    });
+    if (chosen === undefined) continue;
+    t.equal(chosen.variant, variant);
+    const session = await Session.create(new Graph(), {
+      schema: [],
+      batchSize: 1,
+      threads: 1,
+      kernels: variant,
+      memoryBytes: 8 << 20,
+    });
+    t.equal(session.kernelVariant, variant);
+    await session.close();
+  }
+  const session = await Session.create(new Graph(), {
+    schema: [],
+    batchSize: 1,
+    threads: 1,
+    deterministic: true,
+    memoryBytes: 8 << 20,
+  });
+  t.equal(session.kernelVariant, 'plain');
+  await session.close();
+});
