@@ -160,6 +160,8 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 137: dense.pairProductsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10)); return 0;
     case 138: dense.pairProductsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12)); return 0;
     case 139: dense.cinF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12), u(o, r, 13)); return 0;
+    case 107: dense.dropoutF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), f(o, r, 10), u(o, r, 11)); return 0;
+    case 108: dense.divideByScalarF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7)); return 0;
     case 170: return <i32>sparse.uniqueColumnsI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
     case 171: sparse.countColumnsU32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3)); return 0;
     case 172: sparse.gatherSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
@@ -222,8 +224,8 @@ function runCode(context: usize, code: usize, end: usize, registers: usize, trac
 
 /**
  * Points the feed registers of one slice at its part of a batch. Bindings, u32 words: | 0 entries | 1 register of the
- * row count | 2 register of 1/batch | 3 rows a slice can hold | then entries of 8 words: | kind (0 dense, 1 ragged) |
- * pointer word of the batch | register of data or splits | register of values | register of the value count |
+ * row count | 2 register of 1/batch | 3 rows a slice can hold | then entries of 8 words: | kind (0 dense, 1 ragged, 2 the
+ * number of the first row, without a feed) | pointer word of the batch | register of data or splits | register of values | register of the value count |
  * row bytes or value capacity | byte offset | name |.
  */
 export function bindBatch(context: usize, registers: usize, batch: usize, bindings: usize, slice: u32, sliceCount: u32): i32 {
@@ -242,6 +244,10 @@ export function bindBatch(context: usize, registers: usize, batch: usize, bindin
     const pointer = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2));
     if (load<u32>(entry) == 0) {
       store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>pointer + begin * load<u32>(entry, 20) + load<u32>(entry, 24));
+      continue;
+    }
+    if (load<u32>(entry) == 2) {
+      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), begin);
       continue;
     }
     const splits = pointer + (<usize>begin << 2);

@@ -104,6 +104,7 @@ export {
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
 export { type ClippedTensors, clipByGlobalNorm, clipByNorm, clipByValue, globalNorm } from './graph/ops/clip.js';
+export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
@@ -139,10 +140,14 @@ export {
   variable,
 } from './graph/ops/state.js';
 export { topK } from './graph/ops/top-k.js';
+export { weightedMean } from './graph/ops/weighted-mean.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
 
 export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
+
+// Files.
+export { type CopyFileOptions, type CopyRecursivelyOptions, copyFile, copyRecursively } from './io/copy-files.js';
 
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';

@@ -10,6 +10,7 @@ import { Variable } from '../graph/ops/state.js';
 import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
 import {
   BINDING_DENSE,
+  BINDING_FIRST_ROW,
   BINDING_RAGGED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
@@ -26,6 +27,7 @@ import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
+import './lower/dropout.js';
 import './lower/cached-variables.js';
 import './lower/clip.js';
 import './lower/fm.js';
@@ -218,6 +220,7 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
       entries.push([BINDING_DENSE, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
     }
   }
+  if (context.usesFirstRow) entries.push([BINDING_FIRST_ROW, 0, context.firstRow, 0, 0, 0, 0, 0]);
   const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');
   target.views.u32.set(
     [entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()],

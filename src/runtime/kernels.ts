@@ -180,6 +180,13 @@ export const KERNEL = {
   pairProductsF32: kernel(137, 'pairProductsF32', 'uuuuuuuuuuu', 'out[r, i, j, :] (+)= left[r, i, :] * right[r, j, :]'),
   pairProductsGradF32: kernel(138, 'pairProductsGradF32', 'uuuuuuuuuuuuu', 'gradient of pairProductsF32 for one side'),
   cinF32: kernel(139, 'cinF32', 'uuuuuuuuuuuuuu', 'weighted sums of the products of all pairs of fields'),
+  dropoutF32: kernel(
+    107,
+    'dropoutF32',
+    'uuuuuuuuuufu',
+    'y (+)= scale * x where a hash of step, row and column says so',
+  ),
+  divideByScalarF32: kernel(108, 'divideByScalarF32', 'uuuuuuuu', 'dst (+)= x / divisor[0], 0 where that is 0'),
   uniqueColumnsI64: kernel(
     170,
     'uniqueColumnsI64',

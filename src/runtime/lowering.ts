@@ -12,7 +12,7 @@ import type { Views } from '../memory/views.js';
 import type { TraceNames } from '../trace/trace-names.js';
 import { Code, type Register } from './code.js';
 import type { Kernel } from './kernels.js';
-import { lowerOp } from './lowerings.js';
+import { lowerOp, phaseOf } from './lowerings.js';
 import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
@@ -90,6 +90,9 @@ export class LoweringContext {
   readonly inverseBatch: Register;
   readonly feeds = new Map<string, FeedUse>();
   readonly ops: readonly Op[];
+  /** Whether the program updates something. One that does not evaluates or predicts, and dropout is off in it. */
+  readonly trains: boolean;
+  #firstRow: Register | undefined;
   readonly #placement: Placement;
   readonly #schedule: Schedule;
   readonly #storage = new Map<Tensor, Storage>();
@@ -102,10 +105,21 @@ export class LoweringContext {
     this.environment = environment;
     this.plan = environment.plan;
     this.ops = schedule.order;
+    this.trains = this.ops.some((op) => phaseOf(op).runs === 'update');
     this.#schedule = schedule;
     this.#placement = placement;
     this.rows = this.slice.each();
     this.inverseBatch = this.slice.each();
+  }
+
+  /** The number in the batch of the slice's first example. */
+  get firstRow(): Register {
+    this.#firstRow ??= this.slice.each();
+    return this.#firstRow;
+  }
+
+  get usesFirstRow(): boolean {
+    return this.#firstRow !== undefined;
   }
 
   /** Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. */

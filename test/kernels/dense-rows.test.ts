@@ -171,3 +171,19 @@ t.test('softmax cross entropy and its gradient agree with their references', asy
     runBoth(h, begin, 'softmaxLossGradF32', [...grads], same);
   });
 });
+
+t.test('dropout and division by a number of the batch equal their references bit for bit', async () => {
+  forShapes(h, 150, (shape, begin) => {
+    const next = stream(shape.seed);
+    const { rows, cols, acc } = shape;
+    const x = putMatrix(h, shape, 0, next, true);
+    const y = putMatrix(h, shape, 1, next);
+    const step = h.putI64([BigInt(Math.floor(next() * 2 ** 40))]);
+    const [first, seed, drop] = [1 << 20, 2 ** 32, 2 ** 32].map((limit) => Math.floor(next() * limit));
+    const sizes = [rows, cols] as const;
+    const args = [x.at, x.stride, y.at, y.stride, ...sizes, first!, step, seed!, drop!, 1.25, acc] as const;
+    runBoth(h, begin, 'dropoutF32', [...args]);
+    const divisor = h.putF32([next() < 0.3 ? 0 : next() - 0.5]);
+    runBoth(h, begin, 'divideByScalarF32', [x.at, x.stride, divisor, y.at, y.stride, ...sizes, acc]);
+  });
+});

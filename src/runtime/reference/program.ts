@@ -6,6 +6,7 @@ import {
   ABORT,
   ARRIVED,
   BINDING_DENSE,
+  BINDING_FIRST_ROW,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
   CAPTURES_HEADER_WORDS,
@@ -160,6 +161,10 @@ function bindBatch(
     const pointer = m.u32[batch + word]!;
     if (kind === BINDING_DENSE) {
       m.u32[registers + first] = pointer + begin * size + offset;
+      continue;
+    }
+    if (kind === BINDING_FIRST_ROW) {
+      m.u32[registers + first] = begin;
       continue;
     }
     const splits = pointer / 4 + begin;
