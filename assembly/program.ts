@@ -35,6 +35,8 @@ const TRACE_KERNELS: usize = 80;
 /** Commands that can be under way at once. */
 const COMMANDS: i32 = 64;
 
+const BINDING_FIXED: u32 = 2;
+
 const STATUS_ABORTED: i32 = -1;
 const STATUS_BATCH_ROWS: i32 = -2;
 const STATUS_BATCH_VALUES: i32 = -3;
@@ -224,8 +226,8 @@ function runCode(context: usize, code: usize, end: usize, registers: usize, trac
 
 /**
  * Points the feed registers of one slice at its part of a batch. Bindings, u32 words: | 0 entries | 1 register of the
- * row count | 2 register of 1/batch | 3 rows a slice can hold | then entries of 8 words: | kind (0 dense, 1 ragged, 2 the
- * number of the first row, without a feed) | pointer word of the batch | register of data or splits | register of values | register of the value count |
+ * row count | 2 register of 1/batch | 3 rows a slice can hold | then entries of 8 words: | kind (0 dense, 1 ragged,
+ * 2 rows of a fixed buffer, 3 rows of the batch) | pointer word of the batch or address | register of data or splits | register of values | register of the value count |
  * row bytes or value capacity | byte offset | name |.
  */
 export function bindBatch(context: usize, registers: usize, batch: usize, bindings: usize, slice: u32, sliceCount: u32): i32 {
@@ -241,13 +243,15 @@ export function bindBatch(context: usize, registers: usize, batch: usize, bindin
   const entries = load<u32>(bindings);
   let entry = bindings + 16;
   for (let i: u32 = 0; i < entries; i++, entry += 32) {
-    const pointer = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2));
-    if (load<u32>(entry) == 0) {
-      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>pointer + begin * load<u32>(entry, 20) + load<u32>(entry, 24));
+    const kind = load<u32>(entry);
+    if (kind >= BINDING_FIXED) {
+      const value = kind == BINDING_FIXED ? load<u32>(entry, 4) + begin * load<u32>(entry, 20) : rows;
+      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), value);
       continue;
     }
-    if (load<u32>(entry) == 2) {
-      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), begin);
+    const pointer = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2));
+    if (kind == 0) {
+      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>pointer + begin * load<u32>(entry, 20) + load<u32>(entry, 24));
       continue;
     }
     const splits = pointer + (<usize>begin << 2);

@@ -18,6 +18,7 @@ export const BENCHES: Readonly<Record<string, { readonly module: string; readonl
   ffm: { module: 'ffm.js', shows: 'whole training of the FFM demo: scaling, main thread, heap, trace, backends' },
   ctr: { module: 'ctr.js', shows: 'whole training on ctr-ref: speed, memory and AUC of one model' },
   'ctr-ref': { module: 'ctr-ref-files.js', shows: 'writes the files of ctr-ref' },
+  'cuda-sim': { module: 'cuda-sim.js', shows: 'PTX on the simulated CUDA driver, launches through the addon' },
   peers: { module: 'peers.js', shows: 'whole training on ctr-ref by other systems, and by ours beside them' },
 };
 

@@ -101,13 +101,40 @@ export {
   softplus,
   swish,
 } from './graph/ops/activations.js';
+export { assign, assignAdd } from './graph/ops/assign.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
+export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
-export { type ClippedTensors, clipByGlobalNorm, clipByNorm, clipByValue, globalNorm } from './graph/ops/clip.js';
+export {
+  type ClippedTensors,
+  clipByGlobalNorm,
+  clipByNorm,
+  clipGradientByValue,
+  globalNorm,
+} from './graph/ops/clip.js';
 export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
+export {
+  abs,
+  add,
+  clipByValue,
+  div,
+  equal,
+  exp,
+  greaterEqual,
+  log,
+  maximum,
+  minimum,
+  neg,
+  type Operand,
+  sign,
+  sqrt,
+  square,
+  stopGradient,
+} from './graph/ops/elementwise.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
+export { inbatchAucLoss } from './graph/ops/inbatch-auc.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export type { LossOptions } from './graph/ops/loss-options.js';
 export {
@@ -123,6 +150,7 @@ export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows
 export { l2Normalize, layerNorm } from './graph/ops/norms.js';
 export { cin, type FfmKind, ffm } from './graph/ops/pairs.js';
 export { broadcastInner, maxInner, meanInner, sumInner } from './graph/ops/reduce-inner.js';
+export { type Axis, broadcastTo, type ReduceOptions, reduceMax, reduceSum } from './graph/ops/reductions.js';
 export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
 export { concatInner, reshape, sliceInner, splitInner, stack, transposeInner, unstack } from './graph/ops/shape.js';
 export { addShared, mulShared } from './graph/ops/shared.js';
@@ -199,6 +227,20 @@ export {
 } from './optim/schedules.js';
 
 // Session: runs programs of a graph on a pool of threads.
+export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';
+// CUDA: the driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for.
+export { CudaDriver, type CudaDriverOptions } from './runtime/cuda/driver.js';
+export type { CudaDevice } from './runtime/cuda/native.js';
+export type {
+  Extent,
+  KernelArgument,
+  LaunchOptions,
+  PreparedLaunch,
+  PtxKernel,
+  PtxModule,
+} from './runtime/cuda/ptx-module.js';
+export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/cuda/simulator.js';
+export type { CudaEvent, CudaStream } from './runtime/cuda/stream.js';
 export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export { createKernelPacker } from './runtime/kernel-packer.js';

@@ -34,6 +34,15 @@ export const ERROR_MESSAGES = {
   ML_RECORD: 'record {record} of {file} is damaged in its {field}: {reason}',
   ML_SNAPPY: 'snappy data is malformed: {reason}',
   ML_SSTABLE: 'table file {file} is damaged in its {field}: {reason}',
+  // CUDA
+  ML_CUDA_ADDON: 'the GPU backend is not built: {reason}',
+  ML_CUDA_CALL: '{call} failed with {name} ({status}): {reason}',
+  ML_CUDA_DEVICE: 'CUDA device cannot be used, {call} failed with {name} ({status}): {reason}',
+  ML_CUDA_DRIVER: 'CUDA driver cannot be used: {reason}',
+  ML_CUDA_KERNEL: 'a kernel failed, {call} says {name} ({status}): {reason}',
+  ML_CUDA_LAUNCH: 'kernel {kernel} cannot be launched: {reason}',
+  ML_CUDA_MEMORY: 'out of device memory, {call} failed with {name} ({status}): {reason}',
+  ML_CUDA_PTX: 'PTX was refused, {call} failed with {name} ({status}): {reason}',
   // data
   ML_DATASET: 'data set cannot be made: {reason}',
   // dense optimizers; wording that upstream callers test is upstream's

@@ -127,7 +127,7 @@ export async function checkGpu(probes: DoctorProbes): Promise<Check> {
 
 export function checkAddon(probes: DoctorProbes): Check {
   const found = probes.addons();
-  return ok('cuda addon', found.length > 0 ? found.join(', ') : 'not built; the CPU backend works');
+  return ok('cuda addon', found.length > 0 ? found.join(', ') : 'the GPU backend is not built; the CPU backend works');
 }
 
 export function checkCompilers(probes: DoctorProbes): Check {

@@ -1,12 +1,12 @@
 /** @file What the doctor can ask of a machine. The checks take it as an argument, so tests can make machines up. */
 import { execFile } from 'node:child_process';
-import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { arch, availableParallelism, freemem, platform, totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createSharedMemory, PAGE_BYTES } from '../memory/shared-memory.js';
 import { type ChosenKernels, chooseKernels } from '../runtime/choose-kernels.js';
+import { nativePath, simulatorPath } from '../runtime/cuda/native.js';
 import { instantiateKernels } from '../runtime/load-kernels.js';
 import type { ReadText } from './cgroup.js';
 
@@ -28,7 +28,7 @@ export interface DoctorProbes {
   findProgram(name: string): string | null;
   /** The path of a shared library, or null. */
   findLibrary(name: string): string | null;
-  /** Paths of compiled addons in this package. */
+  /** Paths of the CUDA addon and the simulated driver of this package, as far as they are built. */
   addons(): readonly string[];
   /** Output of a program, or null when it fails or does not answer in time. */
   run(program: string, args: readonly string[]): Promise<string | null>;
@@ -47,7 +47,6 @@ const LIBRARY_DIRS = [
   '/usr/local/nvidia/lib64',
   '/run/opengl-driver/lib',
 ];
-const ADDON_DIRS = ['Release/', 'cuda/'].map((dir) => fileURLToPath(new URL(`../../${dir}`, import.meta.url)));
 
 /** The machine we are on. */
 export function realProbes(env: Readonly<Record<string, string | undefined>>): DoctorProbes {
@@ -69,7 +68,7 @@ export function realProbes(env: Readonly<Record<string, string | undefined>>): D
     findProgram: (name) => firstOf((env.PATH ?? '').split(delimiter), name, constants.X_OK),
     findLibrary: (name) =>
       firstOf([...(env.LD_LIBRARY_PATH ?? '').split(delimiter), ...LIBRARY_DIRS], name, constants.R_OK),
-    addons: () => ADDON_DIRS.flatMap(addonsIn),
+    addons: () => [nativePath(), simulatorPath()].filter((path) => path !== null),
     run: async (program, args) => {
       try {
         return (await promisify(execFile)(program, [...args], { timeout: RUN_LIMIT_MS })).stdout;
@@ -104,14 +103,4 @@ function firstOf(dirs: readonly string[], name: string, mode: number): string | 
     if (dir !== '' && succeeds(() => accessSync(path, mode)) && statSync(path).isFile()) return path;
   }
   return null;
-}
-
-function addonsIn(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-      .filter((name) => name.endsWith('.node'))
-      .map((name) => join(dir, name));
-  } catch {
-    return []; // most installs have no such folder
-  }
 }

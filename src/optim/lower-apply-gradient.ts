@@ -64,7 +64,7 @@ interface OwnGradient {
 function lowerGradient(context: LoweringContext, { gradient, target, range, weightDecay }: OwnGradient): number {
   const { thread, plan, environment } = context;
   const storage = context.storage(gradient);
-  if (storage.kind === 'slice' || storage.kind === 'feed') {
+  if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
     throw misfit(gradient.name, 'a gradient has no row per example');
   }
   // Of equal copies any will do, and those of the first slice or thread begin at the base.

@@ -116,7 +116,10 @@ export const ClipByValue: OpDef<{ readonly low: number; readonly high: number }>
   },
 };
 
-/** `min(max(tensor, low), high)` of a tensor without rows per example. A NaN stays one. Has no gradient. */
-export function clipByValue(tensor: Tensor, low: number, high: number, name = 'clip_by_value'): Tensor {
+/**
+ * clipByValue for gradients: threads clip a range each of what is complete, where clipByValue has every slice clip all of it
+ * and passes a gradient on. A NaN stays one.
+ */
+export function clipGradientByValue(tensor: Tensor, low: number, high: number, name = 'clip_by_value'): Tensor {
   return tensor.graph.add(ClipByValue, [completed(tensor)], { low, high }, name).output;
 }

@@ -1,0 +1,242 @@
+/** Loads, stores, atomic operations and fences. */
+#include <algorithm>
+#include <cstring>
+#include "decoder.hpp"
+#include "pick.hpp"
+
+namespace ptxsim {
+
+namespace {
+
+/** Loads N values of type MEMORY into registers of type REG, sign- or zero-extended. */
+template <class MEMORY, class REG, int N> void load(Warp& warp, const Instruction& i, u32 mask) {
+  u8* hosts[LANES];
+  u64 addresses[LANES];
+  resolve(warp, i, mask, sizeof(MEMORY) * N, Access::Load, hosts, addresses);
+  REG* d[N];
+  for (int k = 0; k < N; ++k) d[k] = warp.reg<REG>(i.d[k]);
+  forLanes(mask, [&](u32 l) {
+    MEMORY values[N];
+    std::memcpy(values, hosts[l], sizeof values);
+    for (int k = 0; k < N; ++k) d[k][l] = static_cast<REG>(values[k]);
+  });
+}
+
+template <class MEMORY, class REG, int N> void store(Warp& warp, const Instruction& i, u32 mask) {
+  u8* hosts[LANES];
+  u64 addresses[LANES];
+  constexpr u32 bytes = sizeof(MEMORY) * N;
+  resolve(warp, i, mask, bytes, Access::Store, hosts, addresses);
+  const REG* s[N];
+  for (int k = 0; k < N; ++k) s[k] = warp.reg<REG>(i.d[k]);
+  auto values = [&](u32 l, u8* to) {
+    MEMORY out[N];
+    for (int k = 0; k < N; ++k) out[k] = static_cast<MEMORY>(s[k][l]);
+    std::memcpy(to, out, sizeof out);
+  };
+  if (warp.engine->controls.checkRaces && !i.isVolatile && i.space != Space::Local) {
+    Suspicion suspicions[LANES];
+    for (u32 l : lanesOf(noteStores(warp, i, mask, bytes, addresses, suspicions))) {
+      u8 fresh[bytes];
+      values(l, fresh);
+      if (std::memcmp(fresh, hosts[l], bytes) != 0) reportStore(warp, i, l, suspicions[l]);
+    }
+  }
+  forLanes(mask, [&](u32 l) { values(l, hosts[l]); });
+}
+
+template <class MEMORY, class SMEMORY, class REG, int N> Handler pickOne(bool isLoad, bool isSigned) {
+  if (!isLoad) return store<MEMORY, REG, N>;
+  return isSigned ? load<SMEMORY, REG, N> : load<MEMORY, REG, N>;
+}
+template <int N> Handler pickAccess(bool isLoad, Type type, int width) {
+  bool isSigned = type.kind == Type::Signed;
+  switch (type.size * 16 + width) {
+    case 0x12: return pickOne<u8, s8, u16, N>(isLoad, isSigned);
+    case 0x14: return pickOne<u8, s8, u32, N>(isLoad, isSigned);
+    case 0x18: return pickOne<u8, s8, u64, N>(isLoad, isSigned);
+    case 0x22: return pickOne<u16, u16, u16, N>(isLoad, false);
+    case 0x24: return pickOne<u16, s16, u32, N>(isLoad, isSigned);
+    case 0x28: return pickOne<u16, s16, u64, N>(isLoad, isSigned);
+    case 0x44: return pickOne<u32, u32, u32, N>(isLoad, false);
+    case 0x48: return pickOne<u32, s32, u64, N>(isLoad, isSigned);
+    case 0x88: return pickOne<u64, u64, u64, N>(isLoad, false);
+    default: return nullptr;
+  }
+}
+
+// Atomic operations: the new value of `old` and the operands.
+struct AtomicAdd { template <class T> static T f(T old, T v, T) { return old + v; } };
+struct AtomicExchange { template <class T> static T f(T, T v, T) { return v; } };
+struct AtomicCompare { template <class T> static T f(T old, T expected, T v) { return old == expected ? v : old; } };
+struct AtomicMin { template <class T> static T f(T old, T v, T) { return v < old ? v : old; } };
+struct AtomicMax { template <class T> static T f(T old, T v, T) { return v > old ? v : old; } };
+struct AtomicAnd { template <class T> static T f(T old, T v, T) { return old & v; } };
+struct AtomicOr { template <class T> static T f(T old, T v, T) { return old | v; } };
+struct AtomicXor { template <class T> static T f(T old, T v, T) { return old ^ v; } };
+struct AtomicInc { template <class T> static T f(T old, T v, T) { return old >= v ? 0 : old + 1; } };
+struct AtomicDec { template <class T> static T f(T old, T v, T) { return old == 0 || old > v ? v : old - 1; } };
+/** In global memory the hardware flushes subnormal operands and results of a float addition. */
+struct AtomicAddFlushed { static float f(float old, float v, float) { return flush(flush(old) + flush(v)); } };
+
+/** Lanes take turns; with a seed they begin at a random one, so that code which depends on the order shows itself. */
+template <class F, class T> void atomic(Warp& warp, const Instruction& i, u32 mask) {
+  u8* hosts[LANES];
+  u64 addresses[LANES];
+  resolve(warp, i, mask, sizeof(T), Access::Atomic, hosts, addresses);
+  const T* first = warp.reg<T>(i.s[1]);
+  const T* second = warp.reg<T>(i.s[2]);
+  T* d = i.hasResult ? warp.reg<T>(i.d[0]) : nullptr;
+  warp.kernel->counters.atomics += static_cast<u32>(__builtin_popcount(mask));
+  u32 start = warp.engine->controls.seed ? warp.nextRandom() & 31 : 0;
+  for (u32 k = 0; k < LANES; ++k) {
+    u32 l = (k + start) & 31;
+    if (!(mask >> l & 1)) continue;
+    T old;
+    std::memcpy(&old, hosts[l], sizeof old);
+    T value = F::f(old, first[l], second[l]);
+    std::memcpy(hosts[l], &value, sizeof value);
+    if (d) d[l] = old;
+  }
+}
+template <class F, class T> struct AtomicShape { static constexpr Handler handler = atomic<F, T>; };
+
+void nothing(Warp&, const Instruction&, u32) {}
+
+void fence(Warp& warp, const Instruction&, u32) {
+  auto& fences = warp.engine->fences;
+  if (!fences.empty()) ++fences[warp.block->index];
+}
+
+Space takeSpace(Form& form) {
+  if (form.take("global")) return Space::Global;
+  if (form.take("shared") || form.take("shared::cta")) return Space::Shared;
+  if (form.take("local")) return Space::Local;
+  if (form.take("const")) return Space::Const;
+  if (form.take("param")) return Space::Param;
+  return Space::Generic;
+}
+
+bool takeScope(Form& form) { return form.take("gpu") || form.take("sys") || form.take("cta"); }
+
+void accessParam(Decoder& decoder, Instruction& i, const std::vector<Operand>& values, const Operand& at, Type type, bool isLoad) {
+  if (at.kind != Operand::Memory || at.parts[0].name.empty()) decoder.refuse("a parameter in brackets is needed");
+  Decoder::ParamObject& object = decoder.param(at.parts[0].name);
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (k > 0) decoder.again(i);
+    u64 offset = static_cast<u64>(at.offset) + k * type.size;
+    if (isLoad) {
+      i.d[0] = decoder.wideDestination(values[k], type.size);
+      int width = decoder.widthOf(i.d[0]);
+      if (object.isKernel) {
+        i.s[0] = decoder.kernelParam(object.offset + offset, type, width);
+        i.run = extendHandler({Type::Unsigned, static_cast<u8>(width)}, width, width);
+      } else {
+        i.s[0] = decoder.paramCell(object, offset, type.size, false);
+        i.run = extendHandler(type, decoder.widthOf(i.s[0]), width);
+      }
+    } else {
+      if (object.isKernel) decoder.refuse("the parameters of a kernel cannot be written");
+      i.s[0] = decoder.wideSource(values[k], type.size);
+      i.d[0] = decoder.paramCell(object, offset, type.size, true);
+      i.run = extendHandler(type, decoder.widthOf(i.s[0]), decoder.widthOf(i.d[0]));
+    }
+  }
+}
+
+template <bool LOAD> void decodeAccess(Decoder& decoder, Form& form, Instruction& i) {
+  Type type = form.takeType();
+  if (!type || type.kind == Type::Predicate) decoder.refuse("a type of memory is needed");
+  decoder.need(form, 2);
+  size_t parts = form.take("v4") ? 4 : form.take("v2") ? 2 : 1;
+  Space space = takeSpace(form);
+  i.isVolatile = form.take("volatile") || form.take("cv") || form.take("relaxed") || form.take("acquire") || form.take("release");
+  if (i.isVolatile) takeScope(form);
+  form.takeCacheHints();
+  const Operand& at = form.operands()[LOAD ? 1 : 0];
+  const Operand& value = form.operands()[LOAD ? 0 : 1];
+  std::vector<Operand> values = value.kind == Operand::Vector ? value.parts : std::vector<Operand>{value};
+  if (values.size() != parts) decoder.refuse("as many registers as elements are needed");
+  if (type.size * parts > 16) decoder.refuse("accesses have at most 16 bytes");
+  if (space == Space::Param) {
+    // Only integer extension makes sense of a narrow type in a wide register; other kinds are moved as bits.
+    Type moved = type.integer() ? type : Type{Type::Bits, type.size};
+    return accessParam(decoder, i, values, at, moved, LOAD);
+  }
+  if (!LOAD && space == Space::Const) decoder.refuse("constant memory cannot be written");
+  decoder.address(at, i, space);
+  i.parts = static_cast<u8>(parts);
+  int width = 0;
+  for (size_t k = 0; k < parts; ++k) {
+    i.d[k] = LOAD ? decoder.wideDestination(values[k], type.size) : decoder.wideSource(values[k], type.size);
+    if (k > 0 && decoder.widthOf(i.d[k]) != width) decoder.refuse("registers of one width are needed");
+    width = decoder.widthOf(i.d[k]);
+  }
+  i.run = parts == 1 ? pickAccess<1>(LOAD, type, width) : parts == 2 ? pickAccess<2>(LOAD, type, width) : pickAccess<4>(LOAD, type, width);
+}
+
+Handler takeAtomic(Form& form, Type type, Space space) {
+  if (form.take("add")) {
+    if (type.isFloat(4)) return space == Space::Shared ? atomic<AtomicAdd, float> : atomic<AtomicAddFlushed, float>;
+    return type.isFloat(8) ? atomic<AtomicAdd, double> : pickWideBits<AtomicShape, AtomicAdd>(type);
+  }
+  if (type.kind == Type::Float) return nullptr;
+  if (form.take("min")) return pickWideInteger<AtomicShape, AtomicMin>(type);
+  if (form.take("max")) return pickWideInteger<AtomicShape, AtomicMax>(type);
+  if (form.take("exch")) return pickWideBits<AtomicShape, AtomicExchange>(type);
+  if (form.take("cas")) return pickWideBits<AtomicShape, AtomicCompare>(type);
+  if (form.take("and")) return pickWideBits<AtomicShape, AtomicAnd>(type);
+  if (form.take("or")) return pickWideBits<AtomicShape, AtomicOr>(type);
+  if (form.take("xor")) return pickWideBits<AtomicShape, AtomicXor>(type);
+  if (type.size != 4) return nullptr;
+  if (form.take("inc")) return atomic<AtomicInc, u32>;
+  return form.take("dec") ? atomic<AtomicDec, u32> : nullptr;
+}
+
+template <bool RESULT> void decodeAtomic(Decoder& decoder, Form& form, Instruction& i) {
+  Type type = form.takeType();
+  if (!(type.integer() || type.kind == Type::Float)) decoder.refuse("this type has no atomic operations");
+  Space space = takeSpace(form);
+  if (space != Space::Global && space != Space::Shared && space != Space::Generic) decoder.refuse("this space has no atomic operations");
+  if (!form.take("relaxed") && !form.take("acquire") && !form.take("release")) form.take("acq_rel");
+  takeScope(form);
+  i.run = takeAtomic(form, type, space);
+  i.isAtomic = true;
+  i.hasResult = RESULT;
+  const auto& operands = form.operands();
+  size_t at = RESULT ? 1 : 0;
+  bool isCompare = form.base() == "atom" && operands.size() == at + 3;
+  if (operands.size() != at + (isCompare ? 3 : 2)) decoder.refuse("wrong number of operands");
+  if (RESULT) i.d[0] = decoder.destination(operands[0], type.size);
+  decoder.address(operands[at], i, space);
+  i.s[1] = decoder.source(operands[at + 1], type.size);
+  i.s[2] = isCompare ? decoder.source(operands[at + 2], type.size) : i.s[1];
+}
+
+void decodeFence(Decoder& decoder, Form& form, Instruction& i) {
+  decoder.need(form, 0);
+  if (!form.take("sc")) form.take("acq_rel");
+  bool wide = form.take("gl") || form.take("sys") || form.take("gpu");
+  if (!wide && !form.take("cta")) decoder.refuse("a scope is needed");
+  i.isFence = wide;
+  i.run = wide ? fence : nothing;
+  decoder.kernel().hasFence |= wide;
+}
+
+void decodePrefetch(Decoder&, Form& form, Instruction& i) {
+  takeSpace(form);
+  if (!form.take("L1")) form.take("L2");
+  i.run = nothing;
+}
+
+const DecodeEntry TABLE[] = {
+    {"ld", decodeAccess<true>},   {"ldu", decodeAccess<true>},  {"st", decodeAccess<false>}, {"atom", decodeAtomic<true>},
+    {"red", decodeAtomic<false>}, {"membar", decodeFence},      {"fence", decodeFence},      {"prefetch", decodePrefetch},
+    {"prefetchu", decodePrefetch},
+};
+
+}  // namespace
+
+Decode memoryDecode(const std::string& opcode) { return findDecode(TABLE, opcode); }
+
+}  // namespace ptxsim

@@ -1,0 +1,71 @@
+/** @file Failures of driver calls as errors with codes and with what to do about them. */
+import { type ErrorCode, MonolithError, messageOf } from '../../base/errors.js';
+
+/** What the addon adds to an Error of a driver call that failed. */
+export interface NativeFailure extends Error {
+  readonly call: string;
+  readonly status: number;
+  readonly errorName: string;
+  readonly detail: string;
+}
+
+const AFTER_FAULT =
+  'the driver takes no more work in this process: start a new one, and run this input under the simulator';
+
+/** Status of the driver → code and hint. What is not here is ML_CUDA_CALL. */
+const KNOWN: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  2: ['ML_CUDA_MEMORY', 'use a smaller batch, or free buffers that are not needed'],
+  3: ['ML_CUDA_CALL', 'open the driver first'],
+  100: ['ML_CUDA_DEVICE', 'check `nvidia-smi`; in a container, pass the devices in; the CPU backend works without one'],
+  101: ['ML_CUDA_DEVICE', 'devices are numbered from 0; `nvidia-smi -L` lists them'],
+  201: ['ML_CUDA_CALL', 'a thread has to open the driver itself before it calls'],
+  209: ['ML_CUDA_PTX', 'the device is older than the PTX: compute capability 7.5 is the least'],
+  218: ['ML_CUDA_PTX', 'the PTX is malformed, or uses what this driver or the simulator cannot run'],
+  222: ['ML_CUDA_PTX', 'update the NVIDIA driver, or lower the .version line of the PTX'],
+  500: ['ML_CUDA_CALL', 'check the name of the kernel or variable against the PTX'],
+  700: ['ML_CUDA_KERNEL', AFTER_FAULT],
+  702: ['ML_CUDA_KERNEL', AFTER_FAULT],
+  715: ['ML_CUDA_KERNEL', AFTER_FAULT],
+  716: ['ML_CUDA_KERNEL', AFTER_FAULT],
+  717: ['ML_CUDA_KERNEL', AFTER_FAULT],
+  718: ['ML_CUDA_KERNEL', AFTER_FAULT],
+  719: ['ML_CUDA_KERNEL', AFTER_FAULT],
+  803: [
+    'ML_CUDA_DRIVER',
+    'the kernel module and libcuda are of different versions: restart, or install one version of both',
+  ],
+};
+
+function isNativeFailure(thrown: unknown): thrown is NativeFailure {
+  return thrown instanceof Error && 'status' in thrown && 'errorName' in thrown;
+}
+
+/** The MonolithError of what the addon threw; anything else is handed back. */
+export function cudaError(thrown: unknown): unknown {
+  if (!isNativeFailure(thrown)) return thrown;
+  const { call, status, errorName: name, detail: reason } = thrown;
+  const [code, hint] = KNOWN[status] ?? ['ML_CUDA_CALL', 'see the CUDA driver API for this error'];
+  return new MonolithError(code, { call, name, status, reason }, { hint, cause: thrown });
+}
+
+/** Runs driver calls; what they throw leaves as a MonolithError. */
+export function guarded<R>(calls: () => R): R {
+  try {
+    return calls();
+  } catch (thrown) {
+    throw cudaError(thrown);
+  }
+}
+
+/** The error of a driver that cannot be opened. */
+export function driverError(thrown: unknown): unknown {
+  if (isNativeFailure(thrown)) return cudaError(thrown);
+  return new MonolithError(
+    'ML_CUDA_DRIVER',
+    { reason: messageOf(thrown) },
+    {
+      hint: 'install the NVIDIA driver, name it by the option or MONOLITH_CUDA_DRIVER, or use `sim`, the simulated driver',
+      cause: thrown,
+    },
+  );
+}

@@ -1,0 +1,91 @@
+/** @file Opens the simulated driver for a test; builds it first where that is possible. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { MonolithError } from '../../src/base/errors.js';
+import type { DeviceBuffer } from '../../src/runtime/cuda/device-buffer.js';
+import { CudaDriver } from '../../src/runtime/cuda/driver.js';
+import type { View } from '../../src/runtime/cuda/native.js';
+import type { Simulator } from '../../src/runtime/cuda/simulator.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+export type SimulatedDriver = CudaDriver & { readonly simulator: Simulator };
+
+/** The driver, or why there is none. A build of older sources is brought up to date. */
+export function openSimulated(): SimulatedDriver | string {
+  const { stdout } = spawnSync(process.execPath, ['cuda/build.mjs', '--optional'], { cwd: root, encoding: 'utf8' });
+  try {
+    return CudaDriver.open({ driver: 'sim' }) as SimulatedDriver;
+  } catch (thrown) {
+    if (thrown instanceof MonolithError && thrown.code === 'ML_CUDA_ADDON') return stdout.trim();
+    throw thrown;
+  }
+}
+
+interface Skippable {
+  plan(count: number, reason: string): void;
+}
+
+/** Runs `body` with the driver, or skips the test and says why. Controls are as at the start afterwards. */
+export function withSimulated<T extends Skippable>(
+  body: (t: T, driver: SimulatedDriver) => Promise<void>,
+): (t: T) => Promise<void> {
+  return async (t) => {
+    const driver = openSimulated();
+    if (typeof driver === 'string') {
+      console.error(`SKIPPED, the simulated driver is not there: ${driver}`);
+      t.plan(0, driver);
+      return;
+    }
+    try {
+      await body(t, driver);
+    } finally {
+      driver.simulator.reset();
+      driver.simulator.configure(DEFAULTS);
+    }
+  };
+}
+
+export const DEFAULTS = {
+  seed: 0,
+  residentBlocks: 1,
+  quantum: 4096,
+  counters: false,
+  checkRaces: true,
+  checkUninitialized: true,
+  splitLanes: false,
+  lazyStreams: false,
+  warpInstructionsMax: 2e9,
+  memoryBytes: 2 ** 33,
+  computeCapability: 75,
+};
+
+export const fixture = (name: string) => readFileSync(`${root}test/fixtures/cuda/${name}`, 'utf8');
+
+/** A device buffer that holds the bytes of `view`. */
+export function upload(driver: CudaDriver, view: View): DeviceBuffer {
+  const buffer = driver.alloc(view.byteLength);
+  driver.upload(buffer, view);
+  return buffer;
+}
+
+/** Fills `view` from the start of `buffer` and returns it. */
+export function download<V extends View>(driver: CudaDriver, buffer: DeviceBuffer, view: V): V {
+  driver.download(view, buffer);
+  return view;
+}
+
+/** Numbers of a seed, between -1 and 1. */
+export function randomFloats(count: number, seed = 1): Float32Array {
+  let state = seed;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 31 - 1;
+  });
+}
+
+/** Whole numbers of a seed, from 0 to below `limit`. */
+export function randomInts(count: number, limit: number, seed = 1): Int32Array {
+  return Int32Array.from(randomFloats(count, seed), (value) => Math.floor(((value + 1) / 2) * limit) % limit);
+}
