@@ -112,6 +112,7 @@ export {
   clipGradientByValue,
   globalNorm,
 } from './graph/ops/clip.js';
+export { type DiceOptions, dice } from './graph/ops/dice.js';
 export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export {
   abs,

@@ -200,6 +200,7 @@ export const KERNEL = {
     'uuuuuu',
     'slices of the rows of ids to the matrices of their features',
   ),
+  biasReluF32: kernel(174, 'biasReluF32', 'uuuuuuu', 'y[r,:] = max(x[r,:] + bias, 0)'),
   scatterSlicesF32: kernel(173, 'scatterSlicesF32', 'uuuuuuu', 'gradient of gatherSlicesF32, added per unique id'),
   applyDenseMomentumF32: kernel(140, 'applyDenseMomentumF32', 'uuuuffu', 'momentum step with slot accum'),
   applyDenseAdamF32: kernel(141, 'applyDenseAdamF32', 'uuuuufuuffffu', 'adam step with slots m, v and shared powers'),

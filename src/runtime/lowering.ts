@@ -357,6 +357,18 @@ export class LoweringContext {
     return this.#placement.partsOf(tensor);
   }
 
+  /** The op that alone uses a tensor; undefined when there are others, or somebody fetches it. */
+  onlyUserOf(tensor: Tensor): Op | undefined {
+    return this.#placement.onlyUserOf(tensor);
+  }
+
+  /** Gives `output` the storage of `input`, if neither has a place elsewhere and nobody reads `input` later. */
+  writeOver(input: Tensor, output: Tensor): void {
+    const storage = this.storage(input);
+    const isApart = this.#placement.of(input) === undefined && this.#placement.of(output) === undefined;
+    if (isApart && storage.kind === 'slice' && this.onlyUserOf(input) !== undefined) this.#storage.set(output, storage);
+  }
+
   /** Whether nobody puts this assembled tensor together: who uses it takes its parts. */
   isLoose(tensor: Tensor): boolean {
     return this.#placement.isLoose(tensor);
