@@ -73,6 +73,13 @@ export interface FeedUse {
  */
 export const COMPLETED_GRAIN = 1024;
 
+/** A part of consecutive floats for each thread, in registers of thread code. */
+export interface ThreadRange {
+  /** Address of the part in what begins at `base`. */
+  at(base: number): Register;
+  readonly floats: Register;
+}
+
 export class LoweringContext {
   readonly environment: CompileEnvironment;
   readonly plan: Plan;
@@ -142,11 +149,7 @@ export class LoweringContext {
    * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
    * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
    */
-  threadRange(
-    count: number,
-    grain = COMPLETED_GRAIN,
-    bytes = 4,
-  ): { at(base: number): Register; readonly floats: Register } {
+  threadRange(count: number, grain = COMPLETED_GRAIN, bytes = 4): ThreadRange {
     const { thread, plan } = this;
     const grains = Math.ceil(count / grain);
     const begin = (index: number) => Math.min(count, Math.floor((grains * index) / plan.threads) * grain);
