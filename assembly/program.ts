@@ -6,7 +6,7 @@
 // A checked instruction whose result is negative ends the step with that result.
 // src/runtime/kernels.ts is the table of opcodes, src/runtime/reference/program.ts the plain twin.
 import * as dense from "./dense";
-import * as optim from "./optim/dense";
+import * as optim from "./optim";
 import * as sparse from "./sparse";
 import { host } from "./host";
 import { barrier } from "./sync";
@@ -167,7 +167,16 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 170: return <i32>sparse.uniqueColumnsI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
     case 171: sparse.countColumnsU32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3)); return 0;
     case 172: sparse.gatherSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 174: dense.biasReluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
     case 173: sparse.scatterSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 140: optim.applyDenseMomentumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), f(o, r, 4), f(o, r, 5), u(o, r, 6)); return 0;
+    case 141: optim.applyDenseAdamF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), u(o, r, 6), u(o, r, 7), f(o, r, 8), f(o, r, 9), f(o, r, 10), f(o, r, 11), u(o, r, 12)); return 0;
+    case 142: optim.applyStandardFtrlF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), f(o, r, 6), f(o, r, 7), f(o, r, 8)); return 0;
+    case 143: optim.applyShampooF32(u(o, r, 0), f(o, r, 1), u(o, r, 2)); return 0;
+    case 144: optim.clipValueF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), f(o, r, 3), f(o, r, 4)); return 0;
+    case 146: optim.sumF64(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
+    case 147: optim.clipRowsToNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7)); return 0;
+    case 149: optim.rowSquaresF64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
     default: return STATUS_KERNEL;
   }
 }

@@ -105,7 +105,14 @@ export { assign, assignAdd } from './graph/ops/assign.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
-export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
+export {
+  type ClippedTensors,
+  clipByGlobalNorm,
+  clipByNorm,
+  clipGradientByValue,
+  globalNorm,
+} from './graph/ops/clip.js';
+export { type DiceOptions, dice } from './graph/ops/dice.js';
 export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export {
   abs,
@@ -202,8 +209,23 @@ export { GroupedAuc, NdcgAtK, RecallAtK } from './metrics/grouped.js';
 export { Accuracy, Calibration, LogLoss, MeanAbsoluteError, RootMeanSquaredError } from './metrics/means.js';
 export type { GroupKeys, Metric } from './metrics/metric.js';
 
-// Dense optimizers: one step of variables from their gradients.
-export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
+// Dense optimizers, as `optimizers.AdamOptimizer`: one step of variables from their gradients; rates by step.
+export { type ApplyGradientsOptions, applyGradients, type VariableOptimizer } from './optim/apply-gradients.js';
+export type { ApplyOptions, GradientAndVariable, MinimizeOptions } from './optim/optimizer.js';
+export * as optimizers from './optim/optimizers.js';
+export {
+  ConstantRate,
+  CosineDecay,
+  type CosineDecayOptions,
+  CosineDecayRestarts,
+  type CosineDecayRestartsOptions,
+  type DecayOptions,
+  ExponentialDecay,
+  InverseTimeDecay,
+  PiecewiseConstantDecay,
+  Warmup,
+  type WarmupOptions,
+} from './optim/schedules.js';
 
 // Session: runs programs of a graph on a pool of threads.
 export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';

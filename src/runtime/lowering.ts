@@ -25,6 +25,13 @@ export type { Matrix, Storage } from './storage.js';
  */
 export const COMPLETED_GRAIN = 1024;
 
+/** A part of consecutive floats for each thread, in registers of thread code. */
+export interface ThreadRange {
+  /** Address of the part in what begins at `base`. */
+  at(base: number): Register;
+  readonly floats: Register;
+}
+
 export class LoweringContext {
   readonly environment: CompileEnvironment;
   readonly plan: Plan;
@@ -101,11 +108,7 @@ export class LoweringContext {
    * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
    * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
    */
-  threadRange(
-    count: number,
-    grain = COMPLETED_GRAIN,
-    bytes = 4,
-  ): { at(base: number): Register; readonly floats: Register } {
+  threadRange(count: number, grain = COMPLETED_GRAIN, bytes = 4): ThreadRange {
     const { thread, plan } = this;
     const grains = Math.ceil(count / grain);
     const begin = (index: number) => Math.min(count, Math.floor((grains * index) / plan.threads) * grain);
@@ -311,6 +314,18 @@ export class LoweringContext {
   /** The Columns that the op of `tensor` writes one by one, or undefined when it writes the tensor. */
   partsOf(tensor: Tensor): readonly Op<ColumnsAttrs>[] | undefined {
     return this.#placement.partsOf(tensor);
+  }
+
+  /** The op that alone uses a tensor; undefined when there are others, or somebody fetches it. */
+  onlyUserOf(tensor: Tensor): Op | undefined {
+    return this.#placement.onlyUserOf(tensor);
+  }
+
+  /** Gives `output` the storage of `input`, if neither has a place elsewhere and nobody reads `input` later. */
+  writeOver(input: Tensor, output: Tensor): void {
+    const storage = this.storage(input);
+    const isApart = this.#placement.of(input) === undefined && this.#placement.of(output) === undefined;
+    if (isApart && storage.kind === 'slice' && this.onlyUserOf(input) !== undefined) this.#storage.set(output, storage);
   }
 
   /** Whether nobody puts this assembled tensor together: who uses it takes its parts. */
