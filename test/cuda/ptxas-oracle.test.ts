@@ -48,7 +48,6 @@ const FOLDED: Readonly<Record<string, readonly Operand[]>> = {
   'shl.b32': ['i', 'shift'],
   'shr.u32': ['i', 'shift'],
   'shr.s32': ['i', 'shift'],
-  'div.u32': ['i', 'i'],
   'min.s32': ['i', 'i'],
   'max.u32': ['i', 'i'],
   'popc.b32': ['i'],
