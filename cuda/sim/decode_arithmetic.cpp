@@ -118,14 +118,17 @@ void decodeRem(Decoder& decoder, Form& form, Instruction& i) {
 template <class I, class F> void decodeExtreme(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size, type.size});
-  if (type.isFloat(4) && form.take("ftz")) i.run = map<Ftz<F>, float, float, float>;
+  if (isHalf(type)) i.run = pickHalf<F>(form, type, 2);
+  else if (type.isFloat(4) && form.take("ftz")) i.run = map<Ftz<F>, float, float, float>;
   else i.run = type.kind == Type::Float ? pickFloat<Binary, F>(type) : pickInteger<Binary, I>(type);
 }
 
 template <class I, class F> void decodeSign(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size});
-  if (type.isFloat(4) && form.take("ftz")) i.run = map<Ftz<F>, float, float>;
+  if (type.isFloat(2)) i.run = map<HalfOp<F>, u16, u16>;
+  else if (type.kind == Type::Packed) i.run = map<HalfPairOp<F>, u32, u32>;
+  else if (type.isFloat(4) && form.take("ftz")) i.run = map<Ftz<F>, float, float>;
   else i.run = type.kind == Type::Float ? pickFloat<Unary, F>(type) : pickInteger<Unary, I>(type);
 }
 
@@ -135,12 +138,23 @@ void decodeCopySign(Decoder& decoder, Form& form, Instruction& i) {
   i.run = pickFloat<Binary, CopySign>(type);
 }
 
+/** rcp.approx.ftz.f64 looks at and answers the high 32 bits only; nvcc refines it by Newton's steps. */
+struct ReciprocalHigh {
+  static double high(double a) { return bitsAs<double>(bitsAs<u64>(a) & 0xffffffff00000000ull); }
+  static double flushed(double a) { return std::fabs(a) < 0x1p-1022 ? std::copysign(0.0, a) : a; }
+  static double f(double a) { return high(flushed(1.0 / flushed(high(a)))); }
+};
+
 /** sqrt and rcp have exact and approximate forms; both are computed exactly. */
 template <class F> void decodeRoot(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size});
   bool approx = form.take("approx");
-  if (approx && !type.isFloat(4)) decoder.refuse("only .f32 has an approximation that can be computed exactly");
+  if (approx && type.isFloat(8) && std::is_same<F, Reciprocal>::value && form.take("ftz")) {
+    i.run = map<ReciprocalHigh, double, double>;
+    return;
+  }
+  if (approx && !type.isFloat(4)) decoder.refuse("this approximation is not supported");
   i.run = pickRounded<Unary, DirectedUnary, F>(decoder, form, i, type);
 }
 

@@ -1,6 +1,7 @@
 /** Logic, shifts, bit fields, comparisons, selection and moves. */
 #include <cstring>
 #include "decoder.hpp"
+#include "half.hpp"
 #include "pick.hpp"
 
 namespace ptxsim {
@@ -35,6 +36,7 @@ template <class F, class T> void comparePair(Warp& warp, const Instruction& i, u
   if (i.pair >= 0) writeMask(warp.mask(static_cast<u32>(i.pair)), q, mask);
 }
 template <class F> struct Flushed { static u8 f(float a, float b) { return F::f(flush(a), flush(b)); } };
+template <class F> struct HalfCompare { static u8 f(u16 a, u16 b) { return F::f(halfToFloat(a), halfToFloat(b)); } };
 template <class F, class T> struct CompareShape { static constexpr Handler handler = comparePair<F, T>; };
 
 template <class F, class T> void testValue(Warp& warp, const Instruction& i, u32 mask) {
@@ -184,6 +186,7 @@ void decodeLookup3(Decoder& decoder, Form& form, Instruction& i) {
 
 template <class F> Handler pickCompare(Type type, bool ftz) {
   if (type.kind != Type::Float) return pickInteger<CompareShape, F>(type);
+  if (type.size == 2) return comparePair<HalfCompare<F>, u16>;
   return ftz ? comparePair<Flushed<F>, float> : pickFloat<CompareShape, F>(type);
 }
 

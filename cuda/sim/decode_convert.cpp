@@ -30,7 +30,14 @@ template <class D, ToIntegral R> struct FloatToInteger {
   }
 };
 
+/** The same of f16. */
+template <class D, ToIntegral R> struct HalfToInteger {
+  static D f(u16 a) { return FloatToInteger<D, R>::f(halfToFloat(a)); }
+};
+
 template <class D> struct Cast { template <class S> static D f(S a) { return static_cast<D>(a); } };
+struct FlushedCast { static float f(double a) { return flush(static_cast<float>(a)); } };
+struct FlushedWiden { static double f(float a) { return flush(a); } };
 struct FloatToHalf { static u16 f(float a) { return halfFromDouble(static_cast<double>(a)); } };
 struct HalfToFloat { static float f(u16 a) { return halfToFloat(a); } };
 struct FloatToBFloat { static u16 f(float a) { return bfloatFromFloat(a); } };
@@ -79,6 +86,15 @@ template <class S> Handler pickToInteger(Type to, ToIntegral rounding) {
   }
 }
 
+/** f16 to 32-bit integers, to nearest or toward zero. */
+Handler pickHalfToInteger(Type to, ToIntegral rounding) {
+  if (to.size != 4) return nullptr;
+  bool isSigned = to.kind == Type::Signed;
+  if (rounding == ToIntegral::Nearest) return isSigned ? map<HalfToInteger<s32, ToIntegral::Nearest>, s32, u16> : map<HalfToInteger<u32, ToIntegral::Nearest>, u32, u16>;
+  if (rounding == ToIntegral::Zero) return isSigned ? map<HalfToInteger<s32, ToIntegral::Zero>, s32, u16> : map<HalfToInteger<u32, ToIntegral::Zero>, u32, u16>;
+  return nullptr;
+}
+
 template <class D> Handler pickToFloat(Type from) {
   bool isSigned = from.kind == Type::Signed;
   switch (from.size) {
@@ -89,12 +105,15 @@ template <class D> Handler pickToFloat(Type from) {
   }
 }
 
-Handler pickRoundIntegral(Type type, ToIntegral rounding) {
+template <ToIntegral R> Handler pickRoundIntegral(Type type, bool ftz) {
+  return ftz ? map<Ftz<RoundIntegral<R>>, float, float> : pickFloat<Unary, RoundIntegral<R>>(type);
+}
+Handler pickRoundIntegral(Type type, ToIntegral rounding, bool ftz) {
   switch (rounding) {
-    case ToIntegral::Nearest: return pickFloat<Unary, RoundIntegral<ToIntegral::Nearest>>(type);
-    case ToIntegral::Zero: return pickFloat<Unary, RoundIntegral<ToIntegral::Zero>>(type);
-    case ToIntegral::Down: return pickFloat<Unary, RoundIntegral<ToIntegral::Down>>(type);
-    default: return pickFloat<Unary, RoundIntegral<ToIntegral::Up>>(type);
+    case ToIntegral::Nearest: return pickRoundIntegral<ToIntegral::Nearest>(type, ftz);
+    case ToIntegral::Zero: return pickRoundIntegral<ToIntegral::Zero>(type, ftz);
+    case ToIntegral::Down: return pickRoundIntegral<ToIntegral::Down>(type, ftz);
+    default: return pickRoundIntegral<ToIntegral::Up>(type, ftz);
   }
 }
 
@@ -112,16 +131,18 @@ Handler pickFloats(Form& form, Type from, Type to) {
   bool same = from.size == to.size && from.kind == to.kind;
   if (same && to.kind == Type::Float && to.size >= 4) {
     if (takeIntegral(form, rounding)) {
-      if (to.size == 4 && form.take("ftz")) return nullptr;
-      return pickRoundIntegral(to, rounding);
+      return pickRoundIntegral(to, rounding, to.size == 4 && form.take("ftz"));
     }
     if (!to.isFloat(4)) return nullptr;
     bool ftz = form.take("ftz"), sat = form.take("sat");
     if (sat) return ftz ? map<Sat<Ftz<Move>>, float, float> : map<Sat<Move>, float, float>;
     return ftz ? map<Ftz<Move>, float, float> : map<Move, float, float>;
   }
-  if (to.isFloat(4) && from.isFloat(8)) return form.take("rn") ? map<Cast<float>, float, double> : nullptr;
-  if (to.isFloat(8) && from.isFloat(4)) return map<Cast<double>, double, float>;
+  if (to.isFloat(4) && from.isFloat(8)) {
+    if (!form.take("rn")) return nullptr;
+    return form.take("ftz") ? map<FlushedCast, float, double> : map<Cast<float>, float, double>;
+  }
+  if (to.isFloat(8) && from.isFloat(4)) return form.take("ftz") ? map<FlushedWiden, double, float> : map<Cast<double>, double, float>;
   if (to.isFloat(2) && from.isFloat(4)) return form.take("rn") ? map<FloatToHalf, u16, float> : nullptr;
   if (to.isFloat(4) && from.isFloat(2)) return map<HalfToFloat, float, u16>;
   if (to.kind == Type::BFloat && from.isFloat(4)) return form.take("rn") ? map<FloatToBFloat, u16, float> : nullptr;
@@ -144,7 +165,8 @@ void decodeConvert(Decoder& decoder, Form& form, Instruction& i) {
     if (!takeIntegral(form, rounding)) decoder.refuse("a rounding is needed");
     bool ftz = from.isFloat(4) && form.take("ftz");
     if (ftz && rounding != ToIntegral::Zero && rounding != ToIntegral::Nearest) decoder.refuse(".ftz is not supported here");
-    i.run = from.isFloat(4) ? pickToInteger<float>(to, rounding) : from.isFloat(8) ? pickToInteger<double>(to, rounding) : nullptr;
+    i.run = from.isFloat(4) ? pickToInteger<float>(to, rounding) : from.isFloat(8) ? pickToInteger<double>(to, rounding) : pickHalfToInteger(to, rounding);
+    if (from.kind == Type::BFloat) i.run = nullptr;
   } else if (from.integer()) {
     form.take("rn");
     i.run = to.isFloat(4) ? pickToFloat<float>(from) : to.isFloat(8) ? pickToFloat<double>(from) : nullptr;

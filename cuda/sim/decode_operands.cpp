@@ -207,7 +207,9 @@ u32 Decoder::paramCell(ParamObject& object, u64 offset, int bytes, bool define) 
     if (!define) refuse("a parameter is read in other pieces than it was written");
     found = object.cells.emplace(offset, std::make_pair(newRegister(std::max(bytes, 2), false), static_cast<u8>(bytes))).first;
   }
-  if (found->second.second != bytes) refuse("a parameter is accessed in pieces of different sizes");
+  // A narrower read takes the low bytes of what was written.
+  u8 known = found->second.second;
+  if (define ? known != bytes : known < bytes) refuse("a parameter is accessed in pieces of different sizes");
   (define ? defNow_ : useNow_).push_back(found->second.first);
   return found->second.first;
 }

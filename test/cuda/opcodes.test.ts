@@ -1,6 +1,6 @@
 /** @file Instructions against the rules of IEEE 754 and the PTX ISA, over corner cases and random operands. */
 import t from 'tap';
-import { conversionCases, floatCases } from './float-opcodes.js';
+import { conversionCases, floatCases, halfCases } from './float-opcodes.js';
 import { integerCases } from './integer-opcodes.js';
 import type { Value } from './opcode-case.js';
 import { withSimulated } from './simulated.js';
@@ -74,6 +74,7 @@ function agrees(found: Value, expected: Value, type: Register, tolerance: number
 
 for (const [title, make] of [
   ['floating point rounds as IEEE 754 says', floatCases],
+  ['halves are rounded once', halfCases],
   ['conversions round, clamp and extend as the ISA says', conversionCases],
   ['integers wrap, shift and count as the ISA says', integerCases],
 ] as const) {
