@@ -9,8 +9,9 @@ import { type Op, type OpDef, Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
 import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
 import {
+  BINDING_BATCH_ROWS,
   BINDING_DENSE,
-  BINDING_FIRST_ROW,
+  BINDING_FIXED,
   BINDING_RAGGED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
@@ -30,6 +31,8 @@ import './lower/batch-sum.js';
 import './lower/dropout.js';
 import './lower/cached-variables.js';
 import './lower/clip.js';
+import './lower/elementwise.js';
+import './lower/inbatch-auc.js';
 import './lower/fm.js';
 import './lower/inner.js';
 import './lower/layers.js';
@@ -178,7 +181,9 @@ function writeCaptures(target: CompileTarget, context: LoweringContext, tensors:
   const base = arena.alloc(commandBytes * COMMAND_CAPACITY, 'captured scalars');
   const pairs = tensors.flatMap((tensor) => {
     const storage = context.storage(tensor);
-    if (storage.kind === 'slice' || storage.kind === 'feed') throw new Error(`${tensor.name} is no scalar`);
+    if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
+      throw new Error(`${tensor.name} is no scalar`);
+    }
     if (storage.kind === 'copies') return [storage.base + context.threadOf(0) * storage.threadBytes, 0];
     return [storage.base, storage.kind === 'global' ? 0 : storage.sliceBytes];
   });
@@ -220,7 +225,10 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
       entries.push([BINDING_DENSE, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
     }
   }
-  if (context.usesFirstRow) entries.push([BINDING_FIRST_ROW, 0, context.firstRow, 0, 0, 0, 0, 0]);
+  for (const { register, base, rowBytes } of context.fixedRows) {
+    entries.push([BINDING_FIXED, base, register, 0, 0, rowBytes, 0, 0]);
+  }
+  for (const register of context.batchRowsRegisters) entries.push([BINDING_BATCH_ROWS, 0, register, 0, 0, 0, 0, 0]);
   const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');
   target.views.u32.set(
     [entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()],

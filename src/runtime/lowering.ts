@@ -73,6 +73,13 @@ export interface FeedUse {
  */
 export const COMPLETED_GRAIN = 1024;
 
+/** A part of consecutive floats for each thread, in registers of thread code. */
+export interface ThreadRange {
+  /** Address of the part in what begins at `base`. */
+  at(base: number): Register;
+  readonly floats: Register;
+}
+
 export class LoweringContext {
   readonly environment: CompileEnvironment;
   readonly plan: Plan;
@@ -82,10 +89,12 @@ export class LoweringContext {
   readonly rows: Register;
   readonly inverseBatch: Register;
   readonly feeds = new Map<string, FeedUse>();
+  /** Registers that point to the slice's rows of a buffer for the whole batch. */
+  readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
+  readonly batchRowsRegisters: Register[] = [];
   readonly ops: readonly Op[];
   /** Whether the program updates something. One that does not evaluates or predicts, and dropout is off in it. */
   readonly trains: boolean;
-  #firstRow: Register | undefined;
   readonly #placement: Placement;
   readonly #schedule: Schedule;
   readonly #storage = new Map<Tensor, Storage>();
@@ -103,16 +112,6 @@ export class LoweringContext {
     this.#placement = placement;
     this.rows = this.slice.each();
     this.inverseBatch = this.slice.each();
-  }
-
-  /** The number in the batch of the slice's first example. */
-  get firstRow(): Register {
-    this.#firstRow ??= this.slice.each();
-    return this.#firstRow;
-  }
-
-  get usesFirstRow(): boolean {
-    return this.#firstRow !== undefined;
   }
 
   /** Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. */
@@ -150,11 +149,7 @@ export class LoweringContext {
    * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
    * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
    */
-  threadRange(
-    count: number,
-    grain = COMPLETED_GRAIN,
-    bytes = 4,
-  ): { at(base: number): Register; readonly floats: Register } {
+  threadRange(count: number, grain = COMPLETED_GRAIN, bytes = 4): ThreadRange {
     const { thread, plan } = this;
     const grains = Math.ceil(count / grain);
     const begin = (index: number) => Math.min(count, Math.floor((grains * index) / plan.threads) * grain);
@@ -209,6 +204,10 @@ export class LoweringContext {
         this.feeds.get(storage.feed)!.registers.push({ register: pointer, offset: storage.offset });
         return { pointer, stride: this.slice.constant(storage.stride), columns: storage.columns };
       }
+      case 'whole': {
+        const { base, stride, columns } = storage;
+        return { pointer: this.#rowsFrom(base, stride * 4), stride: this.slice.constant(stride), columns };
+      }
       case 'global':
       case 'partial':
       case 'replicated':
@@ -221,6 +220,25 @@ export class LoweringContext {
     }
   }
 
+  /** Number of examples of the whole batch. */
+  get batchRows(): Register {
+    if (this.batchRowsRegisters.length === 0) this.batchRowsRegisters.push(this.slice.each());
+    return this.batchRowsRegisters[0]!;
+  }
+
+  /** Index of the slice's first example in the batch. */
+  get firstRow(): Register {
+    return this.#rowsFrom(0, 1);
+  }
+
+  #rowsFrom(base: number, rowBytes: number): Register {
+    const known = this.fixedRows.find((fixed) => fixed.base === base && fixed.rowBytes === rowBytes);
+    if (known !== undefined) return known.register;
+    const register = this.slice.each();
+    this.fixedRows.push({ register, base, rowBytes });
+    return register;
+  }
+
   /** Rows of the matrix that `matrix` or `output` gives: those of the slice, or one for what has no row per example. */
   rowsOf(tensor: Tensor): Register {
     return tensor.perExample ? this.rows : this.slice.constant(1);
@@ -229,13 +247,13 @@ export class LoweringContext {
   /** Address of a tensor without rows per example in slice code, or of the float with that number in it. */
   pointer(tensor: Tensor, from = 0): Register {
     const storage = this.storage(tensor);
-    if (storage.kind === 'slice' || storage.kind === 'feed') {
+    if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
       throw misfit(tensor.name, 'a value that all examples share is needed here');
     }
     return this.#pointerOf(storage, from);
   }
 
-  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>, from = 0): Register {
+  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' | 'whole' }>, from = 0): Register {
     const base = storage.base + from * 4;
     if (storage.kind === 'global') return this.slice.constant(base);
     if (storage.kind === 'copies') {
@@ -337,6 +355,18 @@ export class LoweringContext {
   /** The Columns that the op of `tensor` writes one by one, or undefined when it writes the tensor. */
   partsOf(tensor: Tensor): readonly Op<ColumnsAttrs>[] | undefined {
     return this.#placement.partsOf(tensor);
+  }
+
+  /** The op that alone uses a tensor; undefined when there are others, or somebody fetches it. */
+  onlyUserOf(tensor: Tensor): Op | undefined {
+    return this.#placement.onlyUserOf(tensor);
+  }
+
+  /** Gives `output` the storage of `input`, if neither has a place elsewhere and nobody reads `input` later. */
+  writeOver(input: Tensor, output: Tensor): void {
+    const storage = this.storage(input);
+    const isApart = this.#placement.of(input) === undefined && this.#placement.of(output) === undefined;
+    if (isApart && storage.kind === 'slice' && this.onlyUserOf(input) !== undefined) this.#storage.set(output, storage);
   }
 
   /** Whether nobody puts this assembled tensor together: who uses it takes its parts. */
