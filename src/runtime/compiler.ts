@@ -5,6 +5,7 @@
  * then builds nothing.
  */
 import { MonolithError } from '../base/errors.js';
+import { didYouMean } from '../base/suggest.js';
 import { type Op, type OpDef, Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
 import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
@@ -200,6 +201,12 @@ function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): RaggedLim
   });
 }
 
+/** ML_FEED of a placeholder, with the line that made it. */
+function misfed({ op }: Tensor, reason: string, hint?: string): MonolithError {
+  const fields = { name: op.name, reason, ...(op.place && { place: op.place }) };
+  return new MonolithError('ML_FEED', fields, hint === undefined ? {} : { hint });
+}
+
 function writeBindings(target: CompileTarget, context: LoweringContext, feeds: readonly FeedUse[]): number {
   const words = pointerWords(target.schema);
   const entries: number[][] = [];
@@ -208,18 +215,18 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
     const spec = target.schema.find((feed) => feed.name === name);
     const place = words.get(name);
     if (spec === undefined || place === undefined) {
-      throw new MonolithError('ML_FEED', { name, reason: 'the input has no feed of this name' });
+      const names = target.schema.map((feed) => feed.name);
+      throw misfed(tensor, 'the input has no feed of this name', didYouMean(name, names));
     }
     if (ragged !== undefined) {
-      if (spec.kind !== 'ragged')
-        throw new MonolithError('ML_FEED', { name, reason: `the input has it as ${spec.kind}, not ragged` });
+      if (spec.kind !== 'ragged') throw misfed(tensor, `the input has it as ${spec.kind}, not ragged`);
       const { splits, values, count, capacity } = ragged;
       entries.push([BINDING_RAGGED, place.word, splits, values, count, capacity, 0, place.index]);
       continue;
     }
     const [kind, what] = tensor.spec.dtype === 'int64' ? (['ids', 'ids'] as const) : (['dense', 'floats'] as const);
     if (spec.kind !== kind || spec.width !== tensor.columns) {
-      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} ${what} per example` });
+      throw misfed(tensor, `the model wants ${tensor.columns} ${what} per example`);
     }
     for (const { register, offset } of registers) {
       entries.push([BINDING_DENSE, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);

@@ -5,67 +5,19 @@
  * what all slices share. `schedule.ts` says in which stage of the step the code of an op runs.
  */
 
-import { misfit, type Op, type Tensor } from '../graph/graph.js';
+import { located, misfit, type Op, type Tensor } from '../graph/graph.js';
 import type { ColumnsAttrs } from '../graph/ops/math.js';
-import type { Arena } from '../memory/arena.js';
-import type { Views } from '../memory/views.js';
-import type { TraceNames } from '../trace/trace-names.js';
 import { Code, type Register } from './code.js';
+import type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';
 import type { Kernel } from './kernels.js';
 import { lowerOp, phaseOf } from './lowerings.js';
 import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
-import type { TableMemory, TablePolicy } from './table-memory.js';
-import type { WasmKernels } from './wasm-kernels.js';
 
+export type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';
 export { type Lower, type LoweringTraits, type Phase, registerLowering } from './lowerings.js';
 export type { Matrix, Storage } from './storage.js';
-
-export interface RaggedFeed {
-  readonly splits: Register;
-  readonly values: Register;
-  readonly count: Register;
-  /** Values a slice can hold. */
-  readonly capacity: number;
-}
-
-/** What a program is compiled for. */
-export interface Plan {
-  readonly slices: number;
-  readonly threads: number;
-  /** Examples a slice can hold. */
-  readonly sliceRows: number;
-}
-
-/** What the session lends to the compiler. */
-export interface CompileEnvironment {
-  readonly plan: Plan;
-  readonly views: Views;
-  readonly arena: Arena;
-  readonly traceNames: TraceNames;
-  /** Kernels as the main thread calls them. */
-  readonly kernels: WasmKernels;
-  /** Address of a variable's values. */
-  variable(tensor: Tensor): number;
-  /** What belongs to the session and not to one program, made on first use. */
-  resource<T>(key: object, make: (session: CompileEnvironment) => T): T;
-  /** First byte of the heap that tables grow in. */
-  readonly heap: number;
-  /** Where tables live. */
-  readonly tables: TableMemory;
-  readonly tablePolicy: TablePolicy;
-  readonly seed: number;
-  /** Calls `update` with the global step before every run: learning rates and the like. */
-  onStep(update: (globalStep: number) => void): void;
-}
-
-/** A dense or ragged feed of the program: which registers its address goes to. */
-export interface FeedUse {
-  readonly tensor: Tensor;
-  readonly registers: { register: Register; offset: number }[];
-  readonly ragged?: RaggedFeed;
-}
 
 /**
  * Floats that thread code on completed sums never splits: results of a grain do not depend on the number of threads, and
@@ -114,13 +66,20 @@ export class LoweringContext {
     this.inverseBatch = this.slice.each();
   }
 
-  /** Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. */
+  /**
+   * Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. What fails names the
+   * op and the line that made it.
+   */
   lower(op: Op): void {
     if (this.#lowered.has(op)) return;
     this.#lowered.add(op);
     const outer = this.#op;
     this.#op = op;
-    lowerOp(op, this);
+    try {
+      lowerOp(op, this);
+    } catch (error) {
+      throw located(error, op);
+    }
     this.#op = outer;
   }
 
@@ -176,7 +135,7 @@ export class LoweringContext {
 
   storage(tensor: Tensor): Storage {
     const storage = this.#storage.get(tensor);
-    if (storage === undefined) throw misfit(tensor.name, 'it is used before it is made');
+    if (storage === undefined) throw misfit(tensor, 'it is used before it is made');
     return storage;
   }
 
@@ -248,7 +207,7 @@ export class LoweringContext {
   pointer(tensor: Tensor, from = 0): Register {
     const storage = this.storage(tensor);
     if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
-      throw misfit(tensor.name, 'a value that all examples share is needed here');
+      throw misfit(tensor, 'a value that all examples share is needed here');
     }
     return this.#pointerOf(storage, from);
   }
@@ -297,7 +256,7 @@ export class LoweringContext {
       case 'replicated':
         return this.thread.constant(storage.base);
       default:
-        throw misfit(tensor.name, 'a value that all examples share is needed here');
+        throw misfit(tensor, 'a value that all examples share is needed here');
     }
   }
 
@@ -380,7 +339,7 @@ export class LoweringContext {
 
   ragged(tensor: Tensor): RaggedFeed {
     const ragged = this.feeds.get(tensor.op.name)?.ragged;
-    if (ragged === undefined) throw misfit(tensor.name, 'a ragged placeholder is needed here');
+    if (ragged === undefined) throw misfit(tensor, 'a ragged placeholder is needed here');
     return ragged;
   }
 }

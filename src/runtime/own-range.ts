@@ -21,7 +21,7 @@ export function ownRange(context: LoweringContext, value: Tensor): OwnRange {
   const { thread, plan } = context;
   const count = value.columns;
   if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
-    throw misfit(value.name, 'a value that all examples share is needed here');
+    throw misfit(value, 'a value that all examples share is needed here');
   }
   if (storage.kind !== 'partial') {
     const range = context.threadRange(count);

@@ -8,7 +8,7 @@ import { COMPLETED_GRAIN, type LoweringContext, operands, registerLowering } fro
 function baseOf(context: LoweringContext, tensor: Tensor): number {
   const storage = context.storage(tensor);
   if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'partial') {
-    throw misfit(tensor.name, 'a value that all examples share is needed here');
+    throw misfit(tensor, 'a value that all examples share is needed here');
   }
   return storage.base;
 }
