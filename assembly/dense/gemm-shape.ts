@@ -12,7 +12,7 @@ export const TILE_STEP: usize = <usize>(TILE_COLS * 4);
 // Block sizes: a panel of A and one of B stay in L1, the A block (M x K) and most of the B block (K x N) in L2.
 export const BLOCK_M: i32 = 192;
 export const BLOCK_N: i32 = 512;
-export const BLOCK_K: i32 = WIDE ? 320 : 512;
+export const BLOCK_K: i32 = 512;
 
 /** One tile of C from one panel of A and one of B. */
 @inline

@@ -1,11 +1,14 @@
 import t from 'tap';
 import { Graph } from '../../src/graph/graph.js';
+import { matMul } from '../../src/graph/ops/layers.js';
+import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { askedVariant, chooseFor, chooseKernels } from '../../src/runtime/choose-kernels.js';
 import { type Engine, thisEngine } from '../../src/runtime/engine.js';
 import { KernelSelfTest } from '../../src/runtime/kernel-self-test.js';
 import { KERNEL_VARIANTS } from '../../src/runtime/kernel-variants.js';
-import { Session } from '../../src/runtime/session.js';
+import { Session, type SessionOptions } from '../../src/runtime/session.js';
 import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
+import { withSession } from './with-session.js';
 
 const refuses = async (run: () => Promise<unknown>, reason: RegExp) => {
   await t.rejects(run(), { code: 'ML_KERNELS', message: reason });
@@ -85,4 +88,32 @@ t.test('a choice is made once, and a session says which', async (t) => {
   });
   t.equal(session.kernelVariant, 'plain');
   await session.close();
+});
+
+t.test('threads of a session run the build that was chosen', async (t) => {
+  const graph = new Graph();
+  const [rows, inputs, outputs] = [37, 90, 21];
+  const x = placeholder(graph, 'x', inputs);
+  const weights = Float32Array.from({ length: inputs * outputs }, (_, i) => Math.sin(i));
+  const product = matMul(
+    x,
+    variable(graph, 'w', [inputs, outputs], () => weights),
+  );
+  const values = Float32Array.from({ length: rows * inputs }, (_, i) => Math.cos(i * 1.7));
+  const run = (options: Partial<SessionOptions>) =>
+    withSession(graph, { batchSize: rows, ...options }, async (session) => {
+      const [found] = await session.run([product], { x: values });
+      return (found as Float32Array).slice();
+    });
+  const plain = await run({ backend: 'reference' });
+  t.same(await run({ kernels: 'plain' }), plain, 'plain is the reference bit for bit');
+  t.same(await run({ deterministic: true, threads: 3 }), plain, 'and so is deterministic');
+  const { variant } = await chooseKernels();
+  const best = await run({});
+  t.ok(
+    best.every((value, i) => Math.abs(value - plain[i]!) < 1e-4),
+    `${variant} is close`,
+  );
+  t.same(await run({ threads: 3 }), best, 'rows do not depend on the slice they are in');
+  if (variant === 'wide') t.same(await run({ kernels: 'relaxed' }), best, 'relaxed and wide are the same bits');
 });
