@@ -6,7 +6,7 @@
 // A checked instruction whose result is negative ends the step with that result.
 // src/runtime/kernels.ts is the table of opcodes, src/runtime/reference/program.ts the plain twin.
 import * as dense from "./dense";
-import * as optim from "./optim/dense";
+import * as optim from "./optim";
 import * as sparse from "./sparse";
 import { host } from "./host";
 import { barrier } from "./sync";
@@ -34,6 +34,8 @@ const TRACE_KERNELS: usize = 80;
 
 /** Commands that can be under way at once. */
 const COMMANDS: i32 = 64;
+
+const BINDING_FIXED: u32 = 2;
 
 const STATUS_ABORTED: i32 = -1;
 const STATUS_BATCH_ROWS: i32 = -2;
@@ -165,7 +167,16 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 170: return <i32>sparse.uniqueColumnsI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
     case 171: sparse.countColumnsU32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3)); return 0;
     case 172: sparse.gatherSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 174: dense.biasReluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
     case 173: sparse.scatterSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6)); return 0;
+    case 140: optim.applyDenseMomentumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), f(o, r, 4), f(o, r, 5), u(o, r, 6)); return 0;
+    case 141: optim.applyDenseAdamF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), u(o, r, 6), u(o, r, 7), f(o, r, 8), f(o, r, 9), f(o, r, 10), f(o, r, 11), u(o, r, 12)); return 0;
+    case 142: optim.applyStandardFtrlF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), f(o, r, 6), f(o, r, 7), f(o, r, 8)); return 0;
+    case 143: optim.applyShampooF32(u(o, r, 0), f(o, r, 1), u(o, r, 2)); return 0;
+    case 144: optim.clipValueF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), f(o, r, 3), f(o, r, 4)); return 0;
+    case 146: optim.sumF64(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
+    case 147: optim.clipRowsToNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7)); return 0;
+    case 149: optim.rowSquaresF64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
     default: return STATUS_KERNEL;
   }
 }
@@ -216,8 +227,8 @@ function runCode(context: usize, code: usize, end: usize, registers: usize, trac
 
 /**
  * Points the feed registers of one slice at its part of a batch. Bindings, u32 words: | 0 entries | 1 register of the
- * row count | 2 register of 1/batch | 3 rows a slice can hold | then entries of 8 words: | kind (0 dense, 1 ragged, 2 the
- * number of the first row, without a feed) | pointer word of the batch | register of data or splits | register of values | register of the value count |
+ * row count | 2 register of 1/batch | 3 rows a slice can hold | then entries of 8 words: | kind (0 dense, 1 ragged,
+ * 2 rows of a fixed buffer, 3 rows of the batch) | pointer word of the batch or address | register of data or splits | register of values | register of the value count |
  * row bytes or value capacity | byte offset | name |.
  */
 export function bindBatch(context: usize, registers: usize, batch: usize, bindings: usize, slice: u32, sliceCount: u32): i32 {
@@ -233,13 +244,15 @@ export function bindBatch(context: usize, registers: usize, batch: usize, bindin
   const entries = load<u32>(bindings);
   let entry = bindings + 16;
   for (let i: u32 = 0; i < entries; i++, entry += 32) {
-    const pointer = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2));
-    if (load<u32>(entry) == 0) {
-      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>pointer + begin * load<u32>(entry, 20) + load<u32>(entry, 24));
+    const kind = load<u32>(entry);
+    if (kind >= BINDING_FIXED) {
+      const value = kind == BINDING_FIXED ? load<u32>(entry, 4) + begin * load<u32>(entry, 20) : rows;
+      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), value);
       continue;
     }
-    if (load<u32>(entry) == 2) {
-      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), begin);
+    const pointer = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2));
+    if (kind == 0) {
+      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>pointer + begin * load<u32>(entry, 20) + load<u32>(entry, 24));
       continue;
     }
     const splits = pointer + (<usize>begin << 2);

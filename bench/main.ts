@@ -13,6 +13,7 @@ export const BENCHES: Readonly<Record<string, { readonly module: string; readonl
   save: { module: 'save.js', shows: 'save and restore of a table against plain bytes' },
   scale: { module: 'scale.js', shows: 'growth of one table past what one memory holds' },
   sharding: { module: 'sharding.js', shows: 'sharding of ids against a native twin' },
+  eigen: { module: 'eigen.js', shows: 'the eigensolver of shampoo by size' },
   touched: { module: 'touched-keys.js', shows: 'inserts into the touched-key set against a native twin' },
   ffm: { module: 'ffm.js', shows: 'whole training of the FFM demo: scaling, main thread, heap, trace, backends' },
   ctr: { module: 'ctr.js', shows: 'whole training on ctr-ref: speed, memory and AUC of one model' },

@@ -19,7 +19,8 @@ const ADVICE = {
   ML_DIR: 'Give a `--model-dir` that is a directory, or can be made, and may be written.',
   ML_FEED: 'The value fed does not have the type or shape of the input it was fed to.',
   ML_FLAG: 'The command line is wrong; nothing was started and nothing was written. Exit code 2.',
-  ML_GRAPH: 'The model function built something that cannot run; the message names the op.',
+  ML_GRAPH:
+    'The model function built something that cannot run; the message names the op, and the line of your code that made it.',
   ML_INTERNAL: 'Not foreseen, so likely a defect. Run again with `--verbose` and report what it shows.',
   ML_MEMORY: 'Use a smaller batch or table, or give the session more memory.',
   ML_METRIC: 'A metric was asked for by a name it does not have, or was given numbers it cannot count.',
@@ -80,6 +81,9 @@ function page() {
     'Every error has a code for programs (`error.code`), fields (`error.fields`), a sentence and often a hint. The command',
     'line prints `error CODE: sentence` and `hint: ...`; with `--json` also a line `{"event":"error", ...}`. Exit code is 2',
     'for ML_FLAG and 1 for all others.',
+    '',
+    'An error about an op of a graph also has `fields.place`, the line of your code that made the op (`ranker.mjs:12:5`; with',
+    '`node --enable-source-maps` that of the TypeScript), and where it helps `fields.node`, the full name of the op.',
     '',
   ];
   for (const { title, codes } of listed) {

@@ -101,13 +101,41 @@ export {
   softplus,
   swish,
 } from './graph/ops/activations.js';
+export { assign, assignAdd } from './graph/ops/assign.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
+export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
-export { type ClippedTensors, clipByGlobalNorm, globalNorm } from './graph/ops/clip.js';
+export {
+  type ClippedTensors,
+  clipByGlobalNorm,
+  clipByNorm,
+  clipGradientByValue,
+  globalNorm,
+} from './graph/ops/clip.js';
+export { type DiceOptions, dice } from './graph/ops/dice.js';
 export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
+export {
+  abs,
+  add,
+  clipByValue,
+  div,
+  equal,
+  exp,
+  greaterEqual,
+  log,
+  maximum,
+  minimum,
+  neg,
+  type Operand,
+  sign,
+  sqrt,
+  square,
+  stopGradient,
+} from './graph/ops/elementwise.js';
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
+export { inbatchAucLoss } from './graph/ops/inbatch-auc.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export type { LossOptions } from './graph/ops/loss-options.js';
 export {
@@ -123,6 +151,7 @@ export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows
 export { l2Normalize, layerNorm } from './graph/ops/norms.js';
 export { cin, type FfmKind, ffm } from './graph/ops/pairs.js';
 export { broadcastInner, maxInner, meanInner, sumInner } from './graph/ops/reduce-inner.js';
+export { type Axis, broadcastTo, type ReduceOptions, reduceMax, reduceSum } from './graph/ops/reductions.js';
 export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
 export { concatInner, reshape, sliceInner, splitInner, stack, transposeInner, unstack } from './graph/ops/shape.js';
 export { addShared, mulShared } from './graph/ops/shared.js';
@@ -180,8 +209,23 @@ export { GroupedAuc, NdcgAtK, RecallAtK } from './metrics/grouped.js';
 export { Accuracy, Calibration, LogLoss, MeanAbsoluteError, RootMeanSquaredError } from './metrics/means.js';
 export type { GroupKeys, Metric } from './metrics/metric.js';
 
-// Dense optimizers: one step of variables from their gradients.
-export { type ApplyGradientsOptions, applyGradients } from './optim/apply-gradients.js';
+// Dense optimizers, as `optimizers.AdamOptimizer`: one step of variables from their gradients; rates by step.
+export { type ApplyGradientsOptions, applyGradients, type VariableOptimizer } from './optim/apply-gradients.js';
+export type { ApplyOptions, GradientAndVariable, MinimizeOptions } from './optim/optimizer.js';
+export * as optimizers from './optim/optimizers.js';
+export {
+  ConstantRate,
+  CosineDecay,
+  type CosineDecayOptions,
+  CosineDecayRestarts,
+  type CosineDecayRestartsOptions,
+  type DecayOptions,
+  ExponentialDecay,
+  InverseTimeDecay,
+  PiecewiseConstantDecay,
+  Warmup,
+  type WarmupOptions,
+} from './optim/schedules.js';
 
 // Session: runs programs of a graph on a pool of threads.
 export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';

@@ -40,6 +40,26 @@ export function reluF32(x: usize, xStride: i32, y: usize, yStride: i32, rows: i3
   unaryRows(RELU, x, xStride, y, yStride, rows, cols);
 }
 
+/** y[r,:] = max(x[r,:] + bias, 0), the bits of addBiasF32 and then reluF32; y may be x. */
+export function biasReluF32(
+  x: usize, xStride: i32, bias: usize, y: usize, yStride: i32, rows: i32, cols: i32,
+): void {
+  const zero = f32x4.splat(0);
+  const bytes = <usize>cols << 2;
+  for (let r = 0; r < rows; r++) {
+    let c: usize = 0;
+    for (; c + 32 <= bytes; c += 32) {
+      const low = f32x4.max(f32x4.add(v128.load(x + c), v128.load(bias + c)), zero);
+      const high = f32x4.max(f32x4.add(v128.load(x + c, 16), v128.load(bias + c, 16)), zero);
+      v128.store(y + c, low);
+      v128.store(y + c, high, 16);
+    }
+    for (; c < bytes; c += 4) store<f32>(y + c, max<f32>(load<f32>(x + c) + load<f32>(bias + c), 0));
+    x += <usize>xStride << 2;
+    y += <usize>yStride << 2;
+  }
+}
+
 /** y = 1 / (1 + exp(-x)), within 2.5 ulp. */
 export function sigmoidF32(x: usize, xStride: i32, y: usize, yStride: i32, rows: i32, cols: i32): void {
   unaryRows(SIGMOID, x, xStride, y, yStride, rows, cols);

@@ -1,6 +1,7 @@
 // Products of all pairs of fields of two sides, and the compressed interaction made of them. A side is some vectors of
 // `dim` floats, one after the other.
 import { smallMatMul } from "./batch-matmul";
+import { transposeInnerF32 } from "./blocks";
 import { multiplyRun } from "./vectors";
 
 @inline
@@ -77,7 +78,8 @@ export function cinF32(
 
 /**
  * Gradients of cinF32 for both sides and for w. dw is summed over the rows, from 0. `scratch` has room for
- * 2 * lefts * rights * dim floats. Of an example dLeft is written before dRight, which may be added to the same place.
+ * (2 * lefts * rights + outs) * dim floats: products, their gradients, and dy transposed, so that dw is summed by whole
+ * vectors. Of an example dLeft is written before dRight, which may be added to the same place.
  */
 export function cinGradF32(
   dy: usize, dyStride: i32, left: usize, leftStride: i32, right: usize, rightStride: i32, w: usize,
@@ -88,10 +90,12 @@ export function cinGradF32(
   const wRow = <usize>outs << 2;
   const pairs = lefts * rights;
   const dProducts = scratch + <usize>pairs * width;
+  const transposed = dProducts + <usize>pairs * width;
   memory.fill(dw, 0, <usize>(pairs * outs) << 2);
   for (let r = 0; r < rows; r++) {
     products(left, right, scratch, lefts, rights, dim, false);
-    smallMatMul(scratch, width, 4, dy, 4, width, dw, wRow, pairs, outs, dim, true);
+    transposeInnerF32(dy, 0, transposed, 0, 1, 1, outs, dim, 0);
+    smallMatMul(scratch, width, 4, transposed, wRow, 4, dw, wRow, pairs, outs, dim, true);
     smallMatMul(w, wRow, 4, dy, width, 4, dProducts, width, pairs, dim, outs, false);
     productsGrad(dProducts, right, dLeft, lefts, rights, dim, rights, 1, accLeft != 0);
     productsGrad(dProducts, left, dRight, rights, lefts, dim, 1, rights, accRight != 0);

@@ -6,9 +6,21 @@ import { dotRun, fillRun, sumLanes } from "./vectors";
 /** The largest of `width` floats that the mask keeps (`mask` 0 keeps all); -Infinity when there is none. */
 @inline
 function topOf(x: usize, mask: usize, width: i32): f32 {
-  let top: f32 = -Infinity;
-  for (let i: usize = 0; i < <usize>width << 2; i += 4) {
-    if (mask == 0 || load<f32>(mask + i) != 0) top = max<f32>(top, load<f32>(x + i));
+  let tops = f32x4.splat(-Infinity);
+  let left = width;
+  for (; left >= 4; left -= 4, x += 16) {
+    let v = v128.load(x);
+    if (mask != 0) {
+      v = v128.bitselect(v, f32x4.splat(-Infinity), f32x4.ne(v128.load(mask), f32x4.splat(0)));
+      mask += 16;
+    }
+    tops = f32x4.max(tops, v);
+  }
+  const half = f32x4.max(tops, v128.shuffle<f32>(tops, tops, 2, 3, 0, 1));
+  let top = max<f32>(f32x4.extract_lane(half, 0), f32x4.extract_lane(half, 1));
+  for (; left > 0; left--, x += 4) {
+    if (mask == 0 || load<f32>(mask) != 0) top = max<f32>(top, load<f32>(x));
+    if (mask != 0) mask += 4;
   }
   return top;
 }
@@ -39,7 +51,7 @@ export function softmaxF32(
         const v = left >= 4 ? v128.load(s + i) : gather(s + i, 4, left);
         const kept = m == 0 ? f32x4.splat(1) : left >= 4 ? v128.load(m + i) : gather(m + i, 4, left);
         // What the mask leaves out may be larger than the top: exp takes no positive numbers.
-        const below = f32x4.min(f32x4.sub(v, shift), f32x4.splat(0));
+        const below = f32x4.pmin(f32x4.sub(v, shift), f32x4.splat(0));
         const e = v128.and(expNonPositive(below), f32x4.ne(kept, f32x4.splat(0)));
         if (left >= 4) v128.store(d + i, e);
         else scatter(d + i, 4, left, e);

@@ -4,7 +4,7 @@ import { add, decayed, div, larger, mul, root, splat, sub } from "./lanes";
 
 // @ts-ignore: decorator
 @inline
-function stepAdam<T>(
+export function stepAdam<T>(
   w: usize, m: usize, v: usize, vhat: usize, g: usize,
   rate: T, beta1: T, rest1: T, rest2: T, decay: T, epsilon: T, nesterov: bool, keepsMax: bool,
 ): void {

@@ -165,6 +165,9 @@ export interface ErrorOptions {
 /**
  * An error with a code.
  *
+ * Two fields may come with any code and end its sentence: `place`, the user's line that asked for what failed, and `node`,
+ * the op of the graph that was being made or run.
+ *
  * ```ts
  * throw new MonolithError('ML_FLAG', { flag: '--steps', reason: 'must be at least 1' }, { hint: 'try --steps 100' });
  * ```
@@ -175,7 +178,10 @@ export class MonolithError extends Error {
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, fields: ErrorFields = {}, options: ErrorOptions = {}) {
-    super(render(ERROR_MESSAGES[code], fields), options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      located(render(ERROR_MESSAGES[code], fields), fields),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.name = 'MonolithError';
     this.code = code;
     this.fields = fields;
@@ -185,6 +191,11 @@ export class MonolithError extends Error {
 
 function render(pattern: string, fields: ErrorFields): string {
   return pattern.replace(/\{(\w+)\}/g, (_, name: string) => (name in fields ? String(fields[name]) : `{${name}}`));
+}
+
+function located(message: string, { node, place }: ErrorFields): string {
+  const op = typeof node === 'string' && !message.includes(node) ? `, in ${node}` : '';
+  return `${message}${op}${typeof place === 'string' ? `${op === '' ? ',' : ''} at ${place}` : ''}`;
 }
 
 /** The message of anything that was thrown. */

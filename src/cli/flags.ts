@@ -6,7 +6,7 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { MonolithError } from '../base/errors.js';
-import { suggest } from './suggest.js';
+import { suggest } from '../base/suggest.js';
 
 export interface FlagMeta {
   readonly help: string;

@@ -1,5 +1,6 @@
 /** @file `monolith inspect`: what a checkpoint or the files of a table hold. Reads only. */
 import { MonolithError } from '../base/errors.js';
+import { suggest } from '../base/suggest.js';
 import { stepOfPrefix } from '../checkpoint/names.js';
 import { wrapped } from '../checkpoint/verify-checkpoint.js';
 import { slotOfFidV2 } from '../sparse/fid.js';
@@ -29,7 +30,6 @@ import type { CliIo } from './io.js';
 import { jsonLine, snakeCaseDeep } from './json-line.js';
 import { EXIT_DONE, EXIT_FAILED } from './report.js';
 import { ScanProgress } from './scan-progress.js';
-import { suggest } from './suggest.js';
 import { SIGNAL_EXIT } from './train-command.js';
 
 /** Slots listed per table unless told. */

@@ -4,6 +4,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { suggest } from '../base/suggest.js';
 import { latestCheckpoint } from '../checkpoint/load-checkpoint.js';
 import {
   ASSETS_SUFFIX,
@@ -14,7 +15,6 @@ import {
   STATE_FILE,
 } from '../checkpoint/names.js';
 import { hasAnyFile } from '../checkpoint/verify-checkpoint.js';
-import { suggest } from './suggest.js';
 
 export interface InspectTarget {
   /** What is shown as the name. */

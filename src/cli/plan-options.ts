@@ -1,10 +1,10 @@
 /** @file The flags of `monolith plan`. */
 import { z } from 'zod';
+import { suggest } from '../base/suggest.js';
 import { OPTIMIZER_NUMBER } from '../memory/optimizer-layout.js';
 import type { PlannedOptimizer } from '../sparse/optimizer-plan.js';
 import { flagMeta, refuse, switchFlag, wholeNumber } from './flags.js';
 import { humanBytes, humanCount } from './human-size.js';
-import { suggest } from './suggest.js';
 import { THREADS_MAX } from './train-job.js';
 import { defaultThreads } from './train-options.js';
 

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { MonolithError } from '../base/errors.js';
+import { suggest } from '../base/suggest.js';
 import { addFlags, flagMeta, parseFlags, switchFlag, wholeNumber } from './flags.js';
 import { inspectFlags } from './inspect-options.js';
 import type { CliIo } from './io.js';
 import { planFlags } from './plan-options.js';
 import { EXIT_DONE, EXIT_MISUSED, reportError } from './report.js';
-import { suggest } from './suggest.js';
 import { type LoadTrainJob, runTrainCommand } from './train-command.js';
 import { parseTrainFlags, trainFlags } from './train-options.js';
 

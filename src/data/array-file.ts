@@ -25,7 +25,7 @@ export interface ArrayFileOptions {
 }
 
 /** Bytes of batches that wait to be used, and as many again of those in use. */
-const AHEAD_BYTES = 8 << 20;
+const AHEAD_BYTES = 16 << 20;
 const AHEAD_MAX = 63;
 
 export interface ArrayFilePlan {

@@ -5,7 +5,7 @@
  * the md5 of their names. Slices must be declared before the first lookup, since they decide the width of the rows.
  */
 import { MonolithError } from '../base/errors.js';
-import type { Op, Tensor } from '../graph/graph.js';
+import { misfit, type Op, type Tensor } from '../graph/graph.js';
 import { columns } from '../graph/ops/math.js';
 import { sequenceMask } from '../graph/ops/sequence.js';
 import { sliceInner } from '../graph/ops/shape.js';
@@ -109,7 +109,7 @@ export class FeatureSlot {
     const { dim } = options;
     this.#factory.assertOpen(this.name);
     if (!Number.isInteger(dim) || dim < 1) {
-      throw new MonolithError('ML_GRAPH', { op: this.name, reason: `a slice cannot have ${dim} dimensions` });
+      throw misfit(this.name, `a slice cannot have ${dim} dimensions`);
     }
     const start = this.dim;
     this.#segments.push(ratedSegment(options));
@@ -175,16 +175,13 @@ export class FeatureColumn {
 
   /** `[batch, n]`: 1 for the positions that have an id. Only with FirstN. */
   getSizeTensor(): Tensor {
-    if (this.combiner.maxSeqLength === 0) throw refused(this.ids.op.name, 'only FirstN has positions');
+    if (this.combiner.maxSeqLength === 0) throw misfit(this.ids.op.name, 'only FirstN has positions');
     return sequenceMask(this.ids, this.combiner.maxSeqLength, `${this.ids.op.name}/size`);
   }
 
   embeddingLookup(slice: FeatureSlice): Tensor {
     if (slice.slot !== this.slot) {
-      throw new MonolithError('ML_GRAPH', {
-        op: this.ids.op.name,
-        reason: 'Slice must come from the dedicated feature slot.',
-      });
+      throw misfit(this.ids.op.name, 'Slice must come from the dedicated feature slot.');
     }
     const all = this.getAllEmbeddingsConcat();
     if (slice.start === 0 && slice.end === this.slot.dim) return all;
@@ -194,8 +191,7 @@ export class FeatureColumn {
   }
 
   getBias(): Tensor {
-    if (this.slot.bias === null)
-      throw new MonolithError('ML_GRAPH', { op: this.slot.name, reason: 'the slot has no bias' });
+    if (this.slot.bias === null) throw misfit(this.slot.name, 'the slot has no bias');
     return this.embeddingLookup(this.slot.bias);
   }
 }
@@ -218,7 +214,7 @@ export class FeatureFactory {
   createFeatureSlot(config: FeatureSlotConfig): FeatureSlot {
     const name = nameOf(config);
     this.assertOpen(name);
-    if (this.#slots.has(name)) throw refused(name, `Duplicate names for the table. Name: ${name}`);
+    if (this.#slots.has(name)) throw misfit(name, `Duplicate names for the table. Name: ${name}`);
     const slot = new FeatureSlot(this, checkSlot(config));
     this.#slots.set(name, slot);
     return slot;
@@ -231,10 +227,7 @@ export class FeatureFactory {
 
   assertOpen(name: string): void {
     if (this.#tables !== undefined) {
-      throw new MonolithError('ML_GRAPH', {
-        op: name,
-        reason: 'slots and slices must be declared before the first lookup',
-      });
+      throw misfit(name, 'slots and slices must be declared before the first lookup');
     }
   }
 
@@ -243,7 +236,7 @@ export class FeatureFactory {
     this.#tables ??= mergeTables([...this.#slots.values()], this.#options);
     const table = this.#tables.get(slot);
     if (table === undefined) {
-      throw new MonolithError('ML_GRAPH', { op: slot.name, reason: 'the slot is of another factory' });
+      throw misfit(slot.name, 'the slot is of another factory');
     }
     return table;
   }
@@ -257,16 +250,12 @@ function poolingOf(combiner: Combiner, feature: string): Pooling {
   if (combiner instanceof ReduceSum) return 'sum';
   if (combiner instanceof ReduceMean) return 'mean';
   if (combiner instanceof FirstN) return { firstN: combiner.maxSeqLength };
-  throw refused(feature, 'a graph has the combiners ReduceSum, ReduceMean and FirstN');
-}
-
-function refused(op: string, reason: string): MonolithError {
-  return new MonolithError('ML_GRAPH', { op, reason });
+  throw misfit(feature, 'a graph has the combiners ReduceSum, ReduceMean and FirstN');
 }
 
 function nameOf({ name, slotId }: FeatureSlotConfig): string {
   if (name !== undefined && name !== '') return name;
-  if (slotId === undefined) throw refused('feature slot', 'it has neither a name nor a slot id');
+  if (slotId === undefined) throw misfit('feature slot', 'it has neither a name nor a slot id');
   return String(slotId);
 }
 
@@ -278,10 +267,10 @@ function checkSlot(config: FeatureSlotConfig): FeatureSlotConfig {
   if (slotId !== undefined && !(isCount(slotId) && slotId < SLOT_COUNT)) {
     throw new MonolithError('ML_FID_SLOT', { limit: SLOT_COUNT, slot: slotId });
   }
-  if (!isCount(occurrenceThreshold)) throw refused(name, `${occurrenceThreshold} is no occurrence threshold`);
-  if (expireTime !== undefined && !isCount(expireTime)) throw refused(name, `${expireTime} is no number of days`);
+  if (!isCount(occurrenceThreshold)) throw misfit(name, `${occurrenceThreshold} is no occurrence threshold`);
+  if (expireTime !== undefined && !isCount(expireTime)) throw misfit(name, `${expireTime} is no number of days`);
   if (slotId === undefined && (occurrenceThreshold > 0 || expireTime !== undefined))
-    throw refused(name, 'a threshold or an expire time goes by the slot in the ids: give the slot id');
+    throw misfit(name, 'a threshold or an expire time goes by the slot in the ids: give the slot id');
   return config;
 }
 
@@ -309,7 +298,7 @@ function mergeTables(slots: readonly FeatureSlot[], options: FeatureFactoryOptio
   const byName = new Map(slots.map((slot) => [slot.name, slot]));
   const empty = slots.find((slot) => slot.dim === 0);
   if (empty !== undefined) {
-    throw new MonolithError('ML_GRAPH', { op: empty.name, reason: `${empty.name} has no slice, pls. check!` });
+    throw misfit(empty.name, `${empty.name} has no slice, pls. check!`);
   }
   const tables = new Map<FeatureSlot, TableConfig>();
   const { expiry, admission } = slotMaps(slots, options);

@@ -4,6 +4,7 @@
  * Mirrors tf.gradients: the gradients of `ys` with respect to `xs`, seeded by `gradYs` (ones where none is given), as
  * new ops of the same graph under the scope `gradients/`. Contributions of several consumers are added by AddN.
  */
+import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, sameShape, type Tensor } from './graph.js';
 import { asPartial } from './ops/batch-sum.js';
 import { AssembleColumns, addN, assembleColumns, onesLike } from './ops/math.js';
@@ -23,7 +24,7 @@ export function gradients(
     const pending = new Map<Tensor, Tensor[]>();
     ys.forEach((y, index) => {
       const seed = gradYs?.[index] ?? onesLike(y);
-      if (!sameShape(seed.spec.shape, y.spec.shape)) throw misfit(y.name, 'its seed gradient has another shape');
+      if (!sameShape(seed.spec.shape, y.spec.shape)) throw misfit(y, 'its seed gradient has another shape');
       push(pending, y, seed);
     });
     const wanted = between(ys, xs);
@@ -38,12 +39,24 @@ export function gradients(
 function backpropagate(op: Op, pending: Map<Tensor, Tensor[]>): void {
   const grads = op.outputs.map((output) => total(pending, output));
   if (grads.every((grad) => grad === undefined) || op.inputs.length === 0) return;
-  if (op.def.gradient === undefined) throw misfit(op.name, `no gradient is defined for ${op.type}`);
-  const inputGrads = op.def.gradient(op, grads);
+  const inputGrads = gradientsOf(op, grads);
   op.inputs.forEach((input, index) => {
     const grad = inputGrads[index];
     if (grad !== undefined) push(pending, input, grad);
   });
+}
+
+/** What fails is told as of `op`: the user's line that made it says more than the one that asked for gradients. */
+function gradientsOf(op: Op, grads: readonly (Tensor | undefined)[]): readonly (Tensor | undefined)[] {
+  if (op.def.gradient === undefined) throw misfit(op, `no gradient is defined for ${op.type}`);
+  try {
+    return op.def.gradient(op, grads);
+  } catch (error) {
+    if (!(error instanceof MonolithError) || error.code !== 'ML_GRAPH') throw error;
+    const { name, place } = op;
+    const reason = `its gradient cannot be made: ${String(error.fields.reason)}`;
+    throw new MonolithError('ML_GRAPH', { op: name, reason, ...(place && { place }) }, { cause: error });
+  }
 }
 
 /** The summed gradient of a tensor; the sum replaces its terms, so that it is made once. */

@@ -4,7 +4,9 @@
  * A graph is built once by a model function, differentiated, and compiled; nothing here computes. What an op means is
  * said by its `OpDef` (shapes, gradient) and, in `runtime`, by its lowering to kernel calls.
  */
+import { CallPlace } from '../base/call-place.js';
 import { MonolithError } from '../base/errors.js';
+import { didYouMean } from '../base/suggest.js';
 import { type DeviceScope, deviceUnder } from './device.js';
 
 /** A size known when the graph is built, or the number of examples of the batch, which may change per step. */
@@ -70,10 +72,11 @@ export class Op<A = unknown> {
   readonly outputs: readonly Tensor[];
   /** Where it belongs, such as `/job:ps/task:1`; empty when nobody said. */
   readonly device: string;
+  readonly #place: CallPlace;
 
   constructor(
     graph: Graph,
-    { name, device }: { readonly name: string; readonly device: string },
+    { name, device, place }: { readonly name: string; readonly device: string; readonly place: CallPlace },
     def: OpDef<A>,
     inputs: readonly Tensor[],
     attrs: A,
@@ -82,6 +85,7 @@ export class Op<A = unknown> {
     this.graph = graph;
     this.name = name;
     this.device = device;
+    this.#place = place;
     this.def = def;
     // A copy: the caller may go on using its array.
     this.inputs = [...inputs];
@@ -93,6 +97,11 @@ export class Op<A = unknown> {
 
   get type(): string {
     return this.def.type;
+  }
+
+  /** The line of the user's code that made it, such as `ranker.ts:12:5`; undefined for ops of built-in models. */
+  get place(): string | undefined {
+    return this.#place.text;
   }
 
   /** The only output. */
@@ -137,18 +146,23 @@ export class Graph {
       if (input.graph !== this) throw misfit(name ?? def.type, `input ${input.name} is of another graph`);
     }
     const unique = this.#uniqueName(name ?? def.type);
-    const place = { name: unique, device: deviceUnder(this.#devices, { name: unique, type: def.type }) };
+    const device = deviceUnder(this.#devices, { name: unique, type: def.type });
     const values = inputs.map((input, index) =>
       def.takesVariable?.(index) ? input : (this.#copies.get(input) ?? input),
     );
-    const op = new Op(this, place, def, values, attrs, this.#control.flat());
-    this.#ops.set(unique, op as Op);
-    return op;
+    const place = new CallPlace();
+    try {
+      const op = new Op(this, { name: unique, device, place }, def, values, attrs, this.#control.flat());
+      this.#ops.set(unique, op as Op);
+      return op;
+    } catch (error) {
+      throw located(error, { name: unique, place: place.text });
+    }
   }
 
   op(name: string): Op {
     const op = this.#ops.get(name);
-    if (op === undefined) throw misfit(name, 'there is no op of this name');
+    if (op === undefined) throw misfit(name, 'there is no op of this name', didYouMean(name, [...this.#ops.keys()]));
     return op;
   }
 
@@ -256,8 +270,28 @@ export class Graph {
   }
 }
 
-export function misfit(op: string, reason: string): MonolithError {
-  return new MonolithError('ML_GRAPH', { op, reason });
+/** An op, or what is known of one that could not be made. */
+type Placed = { readonly name: string; readonly place: string | undefined };
+
+/** ML_GRAPH. The place is where the op was made, or for a name the line of the user that runs. */
+export function misfit(subject: string | Placed | Tensor, reason: string, hint?: string): MonolithError {
+  const [op, place] =
+    typeof subject === 'string'
+      ? [subject, new CallPlace().text]
+      : [subject.name, subject instanceof Tensor ? subject.op.place : subject.place];
+  return new MonolithError('ML_GRAPH', { op, reason, ...(place && { place }) }, hint === undefined ? {} : { hint });
+}
+
+/** The error with the op it is about and the place of that op, unless it has an op already. */
+export function located(error: unknown, op: Placed): unknown {
+  if (!(error instanceof MonolithError) || error.fields.node !== undefined) return error;
+  const { code, fields, hint } = error;
+  const place = op.place ?? fields.place;
+  return new MonolithError(
+    code,
+    { ...fields, node: op.name, ...(place !== undefined && { place }) },
+    { cause: error, ...(hint !== undefined && { hint }) },
+  );
 }
 
 export function elementCount(shape: readonly Dim[]): number {

@@ -45,9 +45,9 @@ export abstract class Layer {
       return graph.rootScope(() => graph.nameScope(scope, body));
     } catch (error) {
       if (!(error instanceof MonolithError) || error.code !== 'ML_GRAPH') throw error;
-      const { op, reason } = error.fields as { op: string; reason: string };
+      const { op, reason, ...rest } = error.fields as { op: string; reason: string };
       if (op.startsWith(scope)) throw error;
-      throw new MonolithError('ML_GRAPH', { op: `${scope}/${op}`, reason }, { cause: error });
+      throw new MonolithError('ML_GRAPH', { op: `${scope}/${op}`, reason, ...rest }, { cause: error });
     }
   }
 

@@ -1,5 +1,6 @@
 /** @file A stack of fully connected layers. */
 import { misfit, type Tensor } from '../graph/graph.js';
+import { dropout as dropElements } from '../graph/ops/dropout.js';
 import { innerShape } from '../graph/ops/inner-shape.js';
 import { layerNorm } from '../graph/ops/norms.js';
 import { activate, type LayerActivation } from './activation.js';
@@ -13,8 +14,8 @@ export interface MlpOptions extends DenseOptions {
   readonly outputActivation?: LayerActivation;
   /** Between product and activation of all layers but the last: `layer` norm, or a function that normalizes. */
   readonly norm?: 'layer' | ((x: Tensor) => Tensor);
-  /** After the activation of all layers but the last. */
-  readonly dropout?: (x: Tensor) => Tensor;
+  /** After the activation of all layers but the last: the share that is dropped, or a function. */
+  readonly dropout?: number | ((x: Tensor) => Tensor);
 }
 
 /**
@@ -45,7 +46,8 @@ export class MLP extends Layer {
         const product = layer.call(input);
         if (index === last) return activate(product, outputActivation);
         const active = activate(this.#normalize(product, index), activation);
-        return dropout === undefined ? active : dropout(active);
+        if (dropout === undefined) return active;
+        return typeof dropout === 'number' ? dropElements(active, { rate: dropout }) : dropout(active);
       }, x);
     });
   }

@@ -73,8 +73,10 @@ export const BINDINGS_HEADER_WORDS = 4;
 export const BINDING_WORDS = 8;
 export const BINDING_DENSE = 0;
 export const BINDING_RAGGED = 1;
-/** No feed: the number of the slice's first example. */
-export const BINDING_FIRST_ROW = 2;
+/** The slice's rows of a buffer at a fixed address: the address stands in place of the pointer word. */
+export const BINDING_FIXED = 2;
+/** The number of rows of the batch. */
+export const BINDING_BATCH_ROWS = 3;
 
 /** The number after `command`. It wraps, and 0 is left out: to the closing barrier 0 means that nothing is published. */
 export function nextCommand(command: number): number {

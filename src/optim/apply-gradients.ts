@@ -1,55 +1,21 @@
 /**
- * @file Dense optimizers as graph ops: one step of a variable from its gradient, with the optimizer's state in slots.
+ * @file Steps of variables as a function: any dense optimizer, or the config of one of a table.
  *
- * Mirrors Optimizer.apply_gradients. Slots are variables named after the one they belong to, as TensorFlow names them, so
- * checkpoints carry them. Formulas and configs are those of the table optimizers. The update runs after the barrier: each
- * thread owns a range of the variable, adds the slices' parts of the gradient up in slice order, and steps its range, so
- * the result does not depend on the number of threads.
+ * A config steps a variable as it steps the rows of a table, with the slots TensorFlow's optimizer of that name has.
  */
 import { MonolithError } from '../base/errors.js';
-import { elementCount, misfit, type Op, type OpDef, sameShape, shapeText, type Tensor } from '../graph/graph.js';
-import { Variable, type VariableAttrs, variable } from '../graph/ops/state.js';
-import type { Register } from '../runtime/code.js';
+import type { Op, Tensor } from '../graph/graph.js';
 import { KERNEL } from '../runtime/kernels.js';
-import { type LoweringContext, registerLowering } from '../runtime/lowering.js';
 import type { OptimizerMessage } from '../sparse/config-messages.js';
-import { type Rate, rateAt, resolveRate } from '../sparse/learning-rate.js';
+import { type Rate, resolveRate } from '../sparse/learning-rate.js';
 import { type OptimizerPlan, planOptimizer } from '../sparse/optimizer-plan.js';
-import type { DenseOptimizer } from './dense-optimizers.js';
-
-/** Ranges of threads are whole cache lines: no two threads write the same one. */
-const RANGE_FLOATS = 16;
+import { type ApplyOptions, Optimizer } from './optimizer.js';
+import { RangeOptimizer } from './range-optimizer.js';
+import { AdamOptimizer } from './tf-optimizers.js';
 
 /** An optimizer of tables, or one that only dense variables have. */
-export type VariableOptimizer = OptimizerMessage | DenseOptimizer;
-type StepPlan = OptimizerPlan | DenseOptimizer;
-
-export interface ApplyGradientAttrs {
-  readonly optimizer: StepPlan;
-  readonly rate: Rate;
-}
-
-/** Inputs: gradient, variable, slots of the optimizer in order. */
-export const ApplyGradient: OpDef<ApplyGradientAttrs> = {
-  type: 'ApplyGradient',
-  takesVariable: (index) => index > 0,
-  infer: ([gradient, target]) => {
-    if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'float32') {
-      throw misfit('ApplyGradient', `${target?.name} is no float variable`);
-    }
-    if (!(target.op.attrs as VariableAttrs).trainable) throw misfit(target.op.name, 'it is not trainable');
-    if (!sameShape(gradient!.spec.shape, target.spec.shape)) {
-      const [found, wanted] = [gradient!, target].map((tensor) => shapeText(tensor.spec.shape));
-      throw misfit(target.op.name, `its gradient has shape ${found}, not ${wanted}`);
-    }
-    return [];
-  },
-};
-
-export interface ApplyGradientsOptions {
-  /** Replaces the optimizer's own rate; one by step is asked before every step with the steps done so far. */
-  readonly learningRate?: Rate;
-}
+export type VariableOptimizer = OptimizerMessage | Optimizer;
+export type ApplyGradientsOptions = Omit<ApplyOptions, 'globalStep' | 'name'>;
 
 /**
  * One op per variable that takes an optimizer step from its gradient.
@@ -64,112 +30,45 @@ export function applyGradients(
   optimizer: VariableOptimizer,
   options: ApplyGradientsOptions = {},
 ): Op[] {
-  const attrs = stepAttrs(optimizer, options.learningRate);
-  const seen = new Set<Tensor>();
-  return gradsAndVars.map(([gradient, target]) => {
-    if (seen.has(target)) throw misfit(target.op.name, 'it is listed twice: add its gradients up first');
-    seen.add(target);
-    const inputs = [gradient, target, ...createSlots(target, attrs.optimizer)];
-    return target.graph.add(ApplyGradient, inputs, attrs, `update_${target.op.name}`) as Op;
-  });
+  const dense = optimizer instanceof Optimizer ? optimizer : optimizerOf(optimizer, gradsAndVars[0]?.[1].op.name);
+  return dense.applyAll(gradsAndVars, options);
 }
 
-function stepAttrs(optimizer: VariableOptimizer, given: Rate | undefined): ApplyGradientAttrs {
-  if (isDense(optimizer)) return { optimizer, rate: given ?? optimizer.learningRate };
-  const plan = planOptimizer(optimizer, 1);
-  return { optimizer: plan, rate: resolveRate(plan, given) };
-}
-
-function isDense(optimizer: VariableOptimizer | StepPlan): optimizer is DenseOptimizer {
-  return 'kind' in optimizer;
-}
-
-function createSlots(target: Tensor, optimizer: StepPlan): Tensor[] {
-  if (isDense(optimizer)) return optimizer.slotNames.map((slot) => createSlot(target, `${optimizer.name}/${slot}`, 0));
-  switch (optimizer.name) {
+/** The dense optimizer of a table's config: sgd, adagrad, ftrl or adam. */
+export function optimizerOf(config: OptimizerMessage, target = ''): Optimizer {
+  const plan = planOptimizer(config, 1);
+  const rate = resolveRate(plan);
+  switch (plan.name) {
     case 'sgd':
-      return [];
+      return new RangeOptimizer('GradientDescent', rate, { kernel: KERNEL.applySgdF32, slots: [], parameters: [] });
     case 'adagrad':
-      return [createSlot(target, 'Adagrad', optimizer.initial)];
+      return new RangeOptimizer('Adagrad', rate, {
+        kernel: KERNEL.applyAdagradF32,
+        slots: [{ slot: 'accumulator', suffix: 'Adagrad', initial: plan.initial }],
+        parameters: plan.values,
+      });
     case 'ftrl':
-      return [createSlot(target, 'Ftrl', optimizer.initial), createSlot(target, 'Ftrl_1', 0)];
+      return new RangeOptimizer('Ftrl', rate, {
+        kernel: KERNEL.applyFtrlF32,
+        slots: [
+          { slot: 'accum', suffix: 'Ftrl', initial: plan.initial },
+          { slot: 'linear', suffix: 'Ftrl' },
+        ],
+        parameters: plan.values,
+      });
+    case 'adam':
+      return adamOf(plan, rate);
     default:
       throw new MonolithError(
         'ML_UNSUPPORTED',
-        { what: `${optimizer.name} for the dense variable ${target.op.name}`, reason: 'it steps rows of tables only' },
-        { hint: 'use sgd, adagrad, ftrl, Adamom or Rmsprop' },
+        { what: `${plan.name} for the dense variable ${target}`, reason: 'it steps rows of tables only' },
+        { hint: 'use sgd, adagrad, ftrl or adam, or one of `optimizers`, such as optimizers.MomentumOptimizer' },
       );
   }
 }
 
-function createSlot(target: Tensor, suffix: string, initial: number): Tensor {
-  const { graph } = target;
-  const shape = target.spec.shape as readonly number[];
-  const fill = () => new Float32Array(elementCount(shape)).fill(initial);
-  return graph.rootScope(() => variable(graph, `${target.op.name}/${suffix}`, shape, fill, false));
-}
-
-registerLowering(
-  ApplyGradient,
-  (op, context) => {
-    const [gradient, target, ...slots] = op.inputs as [Tensor, Tensor, ...Tensor[]];
-    const { environment } = context;
-    const { range, values } = ownGradient(context, gradient);
-    const weights = range.at(environment.variable(target));
-    const states = slots.map((slot) => range.at(environment.variable(slot)));
-    emitStep(context, op.attrs.optimizer, [weights, ...states, values, range.floats, rateRegister(context, op.attrs)]);
-  },
-  { phase: { runs: 'update', reads: 'range' } },
-);
-
-/** This thread's range of a gradient: of a sum over the batch the slices' parts are added up first. */
-function ownGradient(context: LoweringContext, gradient: Tensor) {
-  const storage = context.storage(gradient);
-  const { thread, plan } = context;
-  const count = gradient.columns;
-  if (storage.kind === 'slice' || storage.kind === 'feed')
-    throw misfit(gradient.name, 'a gradient has no row per example');
-  if (storage.kind !== 'partial') {
-    const range = context.threadRange(count);
-    // Of equal copies any will do, and those of the first slice or thread begin at the base.
-    return { range, values: range.at(storage.base) };
-  }
-  const range = context.threadRange(count, RANGE_FLOATS);
-  const values = range.at(context.alloc(count * 4, 'gradient'));
-  context.emitThread(KERNEL.reduceSlicesF32, [
-    range.at(storage.base),
-    thread.constant(storage.sliceBytes / 4),
-    thread.constant(plan.slices),
-    values,
-    range.floats,
-  ]);
-  return { range, values };
-}
-
-/** Operands: weights, slots, gradient, count, rate; the optimizer's own parameters follow. */
-function emitStep(context: LoweringContext, optimizer: StepPlan, operands: readonly Register[]): void {
-  const { thread } = context;
-  if (isDense(optimizer)) {
-    if (optimizer.isIdle) return;
-    const floats = optimizer.parameters.map((value) => thread.constantF32(value));
-    const flags = optimizer.flags.map((value) => thread.constant(value));
-    context.emitThread(KERNEL[optimizer.kernel], [...operands, ...floats, ...flags]);
-    return;
-  }
-  // Others were refused when their slots were asked for.
-  const kernel = { sgd: KERNEL.applySgdF32, adagrad: KERNEL.applyAdagradF32, ftrl: KERNEL.applyFtrlF32 };
-  const parameters = optimizer.values.map((value) => thread.constantF32(value));
-  context.emitThread(kernel[optimizer.name as keyof typeof kernel], [...operands, ...parameters]);
-}
-
-function rateRegister(context: LoweringContext, { rate }: ApplyGradientAttrs): Register {
-  const { thread, environment } = context;
-  if (typeof rate === 'number') return thread.constantF32(rate);
-  const { f32 } = environment.views;
-  return thread.cellF32(rateAt(rate, 0), (addresses) =>
-    environment.onStep((globalStep) => {
-      const value = rate.call(globalStep);
-      for (const address of addresses) f32[address / 4] = value;
-    }),
-  );
+function adamOf(plan: OptimizerPlan, learningRate: Rate): Optimizer {
+  const [beta1, beta2, weightDecay, epsilon] = plan.values as [number, number, number, number];
+  const useNesterov = plan.flags !== 0;
+  return new AdamOptimizer({ learningRate, beta1, beta2, weightDecay, epsilon, useNesterov });
 }

@@ -1,200 +1,149 @@
 /**
  * @file Shampoo: gradients preconditioned by inverse roots of their second moments along each axis (optimizers/shampoo).
  *
- * Slots are float32, the arithmetic between them f64. Two oddities are kept because upstream's numbers depend on them: the
- * offset of a truncated spectrum is a mean of raw eigenvalues, and a statistic that was not refreshed is added again.
+ * One thread steps a variable whole, all of it inside one kernel; variables are dealt out to threads in turn. An axis of size
+ * k keeps two k x k slots, and its eigenvalues take time by k^3 every `tau1` steps: a few hundred is a practical size. Axes
+ * longer than `eigenHead + eigenTail` keep that many vectors only, but their statistics are as large.
  */
 import { MonolithError } from '../base/errors.js';
-import { type Rate, rateAt } from '../sparse/learning-rate.js';
-import { symmetricEigen } from './symmetric-eigen.js';
-
-export interface InverseRoot {
-  readonly size: number;
-  /** Columns kept. */
-  readonly rank: number;
-  /** Row-major size x rank. */
-  readonly vectors: Float32Array;
-  /** Inverse roots of the kept eigenvalues, less the offset. */
-  readonly values: Float32Array;
-  readonly offset: number;
-}
-
-/** S^(-1/p) as V diag(values) V^T + offset * I, from the `head` smallest eigenvalues above the damping and the `tail` largest. */
-export function inverseRoot(
-  matrix: ArrayLike<number>,
-  size: number,
-  p: number,
-  head: number,
-  tail: number,
-  damping: number,
-): InverseRoot {
-  const { values, vectors } = symmetricEigen(matrix, size);
-  let first = Math.max(
-    0,
-    values.findIndex((value) => value > damping),
-  );
-  let kept = { head, tail };
-  if (head + tail > size) {
-    first = 0;
-    kept = { head: size, tail: 0 };
-  } else if (first + head + tail > size) first = size - head - tail;
-  const middle = values.subarray(first + kept.head, size - kept.tail);
-  const isWhole = first + kept.head + kept.tail === size;
-  const offset = isWhole ? 0 : middle.reduce((sum, value) => sum + value, 0) / middle.length;
-  const columns = [
-    ...Array.from({ length: kept.head }, (_, i) => first + i),
-    ...Array.from({ length: kept.tail }, (_, i) => size - kept.tail + i),
-  ];
-  const rank = columns.length;
-  return {
-    size,
-    rank,
-    vectors: Float32Array.from({ length: size * rank }, (_, at) => {
-      return vectors[Math.floor(at / rank) * size + columns[at % rank]!]!;
-    }),
-    values: Float32Array.from(columns, (column) => Math.max(values[column]!, damping) ** (-1 / p) - offset),
-    offset,
-  };
-}
-
-/**
- * The operator of `root` on axis 0 of a tensor given as size x rest, with that axis moved to the end: the result is
- * rest x size. After as many calls as there are axes the order is the first one again.
- */
-export function precondition(tensor: ArrayLike<number>, root: InverseRoot): Float64Array {
-  const { size, rank, vectors, values, offset } = root;
-  const rest = tensor.length / size;
-  const out = new Float64Array(tensor.length);
-  const projected = new Float64Array(rank);
-  for (let column = 0; column < rest; column++) {
-    projected.fill(0);
-    for (let i = 0; i < size; i++) {
-      const x = tensor[i * rest + column]!;
-      for (let e = 0; e < rank; e++) projected[e] = projected[e]! + x * vectors[i * rank + e]!;
-    }
-    for (let i = 0; i < size; i++) {
-      let sum = 0;
-      for (let e = 0; e < rank; e++) sum += projected[e]! * values[e]! * vectors[i * rank + e]!;
-      out[column * size + i] = sum + offset * tensor[i * rest + column]!;
-    }
-  }
-  return out;
-}
-
-/** Contraction of the gradient with itself over all axes but `axis`: a size x size matrix. */
-export function axisStatistic(gradient: ArrayLike<number>, shape: readonly number[], axis: number): Float64Array {
-  const size = shape[axis]!;
-  const inner = shape.slice(axis + 1).reduce((product, dim) => product * dim, 1);
-  const outer = gradient.length / (size * inner);
-  const out = new Float64Array(size * size);
-  for (let o = 0; o < outer; o++) {
-    for (let a = 0; a < size; a++) {
-      for (let b = 0; b <= a; b++) {
-        let sum = 0;
-        const [atA, atB] = [(o * size + a) * inner, (o * size + b) * inner];
-        for (let i = 0; i < inner; i++) sum += gradient[atA + i]! * gradient[atB + i]!;
-        out[a * size + b] = out[a * size + b]! + sum;
-        if (a !== b) out[b * size + a] = out[b * size + a]! + sum;
-      }
-    }
-  }
-  return out;
-}
+import { elementCount } from '../graph/graph.js';
+import {
+  inverseRootScratch,
+  SHAMPOO,
+  SHAMPOO_AXIS,
+  SHAMPOO_AXIS_WORDS,
+  SHAMPOO_WORDS,
+} from '../memory/dense-layout.js';
+import { KERNEL } from '../runtime/kernels.js';
+import type { LoweringContext } from '../runtime/lowering.js';
+import type { Rate } from '../sparse/learning-rate.js';
+import { type LoweredStep, Optimizer, type SlotSpec } from './optimizer.js';
 
 export interface ShampooOptions {
   readonly learningRate?: Rate;
   readonly beta1?: number;
+  /** From 1 on, statistics are sums; below, moving averages. */
   readonly beta2?: number;
+  /** Steps before preconditioned steps blend in; at twice as many they have taken over. */
   readonly warmup?: number;
+  /** Steps between new preconditioners, and between new statistics. */
   readonly tau1?: number;
   readonly tau2?: number;
   readonly eigenHead?: number;
   readonly eigenTail?: number;
-  readonly damping?: number;
+  readonly dampingEpsilon?: number;
+  readonly name?: string;
 }
 
-interface AxisSlots {
-  /** `s{i}` and `g{i}`. */
-  readonly sum: Float32Array;
-  readonly statistic: Float32Array;
-  /** `pvec{i}`, `pval{i}` and `o{i}`; all zero until the first refresh. */
-  root: InverseRoot;
-}
+const AXIS_SLOTS = ['s', 'g', 'pvec', 'pval', 'o'] as const;
 
-export interface ShampooSlots {
-  readonly shape: readonly number[];
-  readonly axes: readonly AxisSlots[];
-  readonly d: Float32Array;
-  readonly m: Float32Array;
-  readonly pm: Float32Array;
-}
-
-export class Shampoo {
-  readonly name = 'Shampoo';
-  readonly #options: Required<ShampooOptions>;
+export class ShampooOptimizer extends Optimizer {
+  readonly #options: Required<Omit<ShampooOptions, 'learningRate' | 'name'>>;
 
   constructor(options: ShampooOptions = {}) {
-    const { learningRate = 0.03, beta1 = 0.9, beta2 = 1, warmup = 5000, tau1 = 200, tau2 = 20 } = options;
-    const { eigenHead = 100, eigenTail = 100, damping = 1e-3 } = options;
-    this.#options = { learningRate, beta1, beta2, warmup, tau1, tau2, eigenHead, eigenTail, damping };
+    const { learningRate = 0.03, name = 'Shampoo' } = options;
+    const { beta1 = 0.9, beta2 = 1, warmup = 5000, tau1 = 200, tau2 = 20 } = options;
+    const { eigenHead = 100, eigenTail = 100, dampingEpsilon = 1e-3 } = options;
+    super(name, learningRate);
+    const counts = { warmup, tau1, tau2, eigenHead, eigenTail };
+    for (const [flag, value] of Object.entries(counts)) checkCount(flag, value, flag.startsWith('tau') ? 1 : 0);
+    this.#options = { beta1, beta2, warmup, tau1, tau2, eigenHead, eigenTail, dampingEpsilon };
   }
 
-  createSlots(shape: readonly number[]): ShampooSlots {
-    const count = shape.reduce((product, dim) => product * dim, 1);
-    const axes = shape.map((size): AxisSlots => {
-      const rank = Math.min(size, this.#options.eigenHead + this.#options.eigenTail);
-      const vectors = new Float32Array(size * rank);
-      return {
-        sum: new Float32Array(size * size),
-        statistic: new Float32Array(size * size),
-        root: { size, rank, vectors, values: new Float32Array(rank), offset: 0 },
-      };
+  override get isRanged(): boolean {
+    return false;
+  }
+
+  /** `s{i}` and `g{i}` [k, k], `pvec{i}` [k, e], `pval{i}` [e] and `o{i}` [] of each axis; `d`, `m`, `pm` of the variable. */
+  override slotsOf(shape: readonly number[]): readonly SlotSpec[] {
+    const axes = shape.flatMap((k, i) => {
+      const e = this.#kept(k);
+      const shapes = { s: [k, k], g: [k, k], pvec: [k, e], pval: [e], o: [] } as const;
+      return AXIS_SLOTS.map((slot) => this.#slot(`${slot}${i}`, shapes[slot]));
     });
-    const [d, m, pm] = [new Float32Array(count), new Float32Array(count), new Float32Array(count)];
-    return { shape, axes, d, m, pm };
+    return [...axes, ...['d', 'm', 'pm'].map((slot) => this.#slot(slot))];
   }
 
-  /** One step of `variable`, in place, when `globalStep` steps are done. */
-  step(variable: Float32Array, gradient: Float32Array, slots: ShampooSlots, globalStep: number): void {
-    const { beta1, warmup, learningRate } = this.#options;
-    const preconditioned = this.#preconditioned(gradient, slots, globalStep);
-    const { d, m, pm } = slots;
-    for (let i = 0; i < gradient.length; i++) {
-      d[i] = d[i]! + gradient[i]! ** 2;
-      m[i] = beta1 * m[i]! + ((1 - beta1) * gradient[i]!) / Math.sqrt(d[i]! + 1e-30);
-      pm[i] = beta1 * pm[i]! + (1 - beta1) * preconditioned[i]!;
-    }
-    const rate = rateAt(learningRate, globalStep);
-    const isWarm = globalStep > warmup;
-    const blend = isWarm ? Math.min(1, Math.max(0, globalStep / warmup - 1)) : 0;
-    const graft = (rate * norm(m)) / (norm(pm) + 1e-10);
-    for (let i = 0; i < variable.length; i++) {
-      variable[i] = variable[i]! - ((1 - blend) * rate * m[i]! + blend * graft * pm[i]!);
-    }
+  #slot(slot: string, shape?: readonly number[]): SlotSpec {
+    return { slot, suffix: `${this.name}/${slot}`, ...(shape && { shape }) };
   }
 
-  /** Rows of an embedding cannot be stepped one by one: every row has its part in the statistics. */
-  stepSparse(): never {
-    throw new MonolithError('ML_DENSE_SPARSE', { optimizer: this.name });
+  #kept(size: number): number {
+    return Math.min(size, this.#options.eigenHead + this.#options.eigenTail);
   }
 
-  #preconditioned(gradient: Float32Array, { shape, axes }: ShampooSlots, globalStep: number): ArrayLike<number> {
-    const { beta2, warmup, tau1, tau2, eigenHead, eigenTail, damping } = this.#options;
-    const isPreDue = globalStep > warmup && globalStep % tau1 === 0;
-    let tensor: ArrayLike<number> = gradient;
-    axes.forEach((axis, i) => {
-      if (globalStep % tau2 === 0) axis.statistic.set(axisStatistic(gradient, shape, i));
-      for (let at = 0; at < axis.sum.length; at++) {
-        const fresh = axis.statistic[at]!;
-        axis.sum[at] = beta2 < 1 - 1e-10 ? beta2 * axis.sum[at]! + (1 - beta2) * fresh : axis.sum[at]! + fresh;
-      }
-      if (isPreDue) axis.root = inverseRoot(axis.sum, shape[i]!, 2 * shape.length, eigenHead, eigenTail, damping);
-      tensor = precondition(tensor, axis.root);
+  override lowerStep(step: LoweredStep): void {
+    const { context, rate, owner } = step;
+    const block = this.#writeBlock(step);
+    const own = context.thread.each((index) => (index === owner ? block : 0));
+    context.emitThread(KERNEL.applyShampooF32, [own, rate, stepRegister(context)]);
+  }
+
+  /** What the kernel reads of the variable, and the buffers it works in. */
+  #writeBlock({ context, target, slots, gradient, count }: LoweredStep): number {
+    const { views, kernels } = context.environment;
+    const shape = target.spec.shape as readonly number[];
+    const address = slots.map((slot) => context.environment.variable(slot));
+    const sizes = shape.map((k) => ({ k, kept: this.#kept(k), rest: elementCount(shape) / k }));
+    const most = (of: (size: (typeof sizes)[number]) => number) => Math.max(4, ...sizes.map(of));
+    const gemm = most(({ k, kept, rest }) =>
+      Math.max(
+        kernels.gemmScratchBytes(k, k, rest),
+        kernels.gemmScratchBytes(rest, kept, k),
+        kernels.gemmScratchBytes(rest, k, kept),
+      ),
+    );
+    const { beta1, beta2, dampingEpsilon, ...whole } = this.#options;
+    const [d, m, pm] = address.slice(-3) as [number, number, number];
+    const block = context.alloc((SHAMPOO_WORDS + SHAMPOO_AXIS_WORDS * shape.length) * 4, 'shampoo block');
+    const words: Omit<Record<keyof typeof SHAMPOO, number>, 'beta1' | 'beta2' | 'damping'> = {
+      rank: shape.length,
+      count,
+      variable: context.environment.variable(target),
+      gradient,
+      d,
+      m,
+      pm,
+      work: context.alloc(count * 4, 'preconditioned'),
+      otherWork: context.alloc(count * 4, 'preconditioned'),
+      projected: context.alloc(most(({ kept, rest }) => kept * rest) * 4, 'projected'),
+      eigen: context.alloc(most(({ k }) => inverseRootScratch(k)) * 8, 'eigen'),
+      gemm: context.alloc(gemm, 'packed'),
+      ...whole,
+    };
+    const at = block / 4;
+    for (const [name, word] of Object.entries(words)) views.u32[at + SHAMPOO[name as keyof typeof words]] = word;
+    views.f32[at + SHAMPOO.beta1] = beta1;
+    views.f32[at + SHAMPOO.beta2] = beta2;
+    views.f32[at + SHAMPOO.damping] = dampingEpsilon;
+    sizes.forEach(({ k, kept }, i) => {
+      const axis = at + SHAMPOO_WORDS + i * SHAMPOO_AXIS_WORDS;
+      views.u32[axis + SHAMPOO_AXIS.size] = k;
+      views.u32[axis + SHAMPOO_AXIS.kept] = kept;
+      AXIS_SLOTS.forEach((slot, j) => {
+        views.u32[axis + SHAMPOO_AXIS[slot]] = address[i * AXIS_SLOTS.length + j]!;
+      });
     });
-    return tensor;
+    return block;
   }
 }
 
-function norm(values: Float32Array): number {
-  return Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+function checkCount(flag: string, value: number, least: number): void {
+  if (Number.isInteger(value) && value >= least && value < 2 ** 31) return;
+  throw new MonolithError('ML_FLAG', { flag, reason: `${value} is no whole number from ${least}` });
+}
+
+const STEP = {};
+
+/** The register of the steps done, one for all variables of a program. */
+function stepRegister(context: LoweringContext) {
+  return context.shared(STEP, () => {
+    const { thread, environment } = context;
+    const { u32 } = environment.views;
+    return thread.cellF32(0, (addresses) =>
+      environment.onStep((globalStep) => {
+        for (const address of addresses) u32[address / 4] = globalStep;
+      }),
+    );
+  });
 }

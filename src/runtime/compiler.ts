@@ -5,12 +5,14 @@
  * then builds nothing.
  */
 import { MonolithError } from '../base/errors.js';
+import { didYouMean } from '../base/suggest.js';
 import { type Op, type OpDef, Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
 import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
 import {
+  BINDING_BATCH_ROWS,
   BINDING_DENSE,
-  BINDING_FIRST_ROW,
+  BINDING_FIXED,
   BINDING_RAGGED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
@@ -31,6 +33,8 @@ import './lower/batch-sum.js';
 import './lower/dropout.js';
 import './lower/cached-variables.js';
 import './lower/clip.js';
+import './lower/elementwise.js';
+import './lower/inbatch-auc.js';
 import './lower/fm.js';
 import './lower/inner.js';
 import './lower/layers.js';
@@ -183,7 +187,9 @@ function writeCaptures(target: CompileTarget, context: LoweringContext, tensors:
   const base = arena.alloc(commandBytes * COMMAND_CAPACITY, 'captured scalars');
   const pairs = tensors.flatMap((tensor) => {
     const storage = context.storage(tensor);
-    if (storage.kind === 'slice' || storage.kind === 'feed') throw new Error(`${tensor.name} is no scalar`);
+    if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
+      throw new Error(`${tensor.name} is no scalar`);
+    }
     if (storage.kind === 'copies') return [storage.base + context.threadOf(0) * storage.threadBytes, 0];
     return [storage.base, storage.kind === 'global' ? 0 : storage.sliceBytes];
   });
@@ -200,6 +206,12 @@ function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): RaggedLim
   });
 }
 
+/** ML_FEED of a placeholder, with the line that made it. */
+function misfed({ op }: Tensor, reason: string, hint?: string): MonolithError {
+  const fields = { name: op.name, reason, ...(op.place && { place: op.place }) };
+  return new MonolithError('ML_FEED', fields, hint === undefined ? {} : { hint });
+}
+
 function writeBindings(target: CompileTarget, context: LoweringContext, feeds: readonly FeedUse[]): number {
   const words = pointerWords(target.schema);
   const entries: number[][] = [];
@@ -208,24 +220,27 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
     const spec = target.schema.find((feed) => feed.name === name);
     const place = words.get(name);
     if (spec === undefined || place === undefined) {
-      throw new MonolithError('ML_FEED', { name, reason: 'the input has no feed of this name' });
+      const names = target.schema.map((feed) => feed.name);
+      throw misfed(tensor, 'the input has no feed of this name', didYouMean(name, names));
     }
     if (ragged !== undefined) {
-      if (spec.kind !== 'ragged')
-        throw new MonolithError('ML_FEED', { name, reason: `the input has it as ${spec.kind}, not ragged` });
+      if (spec.kind !== 'ragged') throw misfed(tensor, `the input has it as ${spec.kind}, not ragged`);
       const { splits, values, count, capacity } = ragged;
       entries.push([BINDING_RAGGED, place.word, splits, values, count, capacity, 0, place.index]);
       continue;
     }
     const [kind, what] = tensor.spec.dtype === 'int64' ? (['ids', 'ids'] as const) : (['dense', 'floats'] as const);
     if (spec.kind !== kind || spec.width !== tensor.columns) {
-      throw new MonolithError('ML_FEED', { name, reason: `the model wants ${tensor.columns} ${what} per example` });
+      throw misfed(tensor, `the model wants ${tensor.columns} ${what} per example`);
     }
     for (const { register, offset } of registers) {
       entries.push([BINDING_DENSE, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
     }
   }
-  if (context.usesFirstRow) entries.push([BINDING_FIRST_ROW, 0, context.firstRow, 0, 0, 0, 0, 0]);
+  for (const { register, base, rowBytes } of context.fixedRows) {
+    entries.push([BINDING_FIXED, base, register, 0, 0, rowBytes, 0, 0]);
+  }
+  for (const register of context.batchRowsRegisters) entries.push([BINDING_BATCH_ROWS, 0, register, 0, 0, 0, 0, 0]);
   const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');
   target.views.u32.set(
     [entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()],

@@ -1,5 +1,6 @@
 /** @file Puts feed values of a `run` call into shared memory as a batch, in a region that grows to the largest one seen. */
 import { MonolithError } from '../base/errors.js';
+import { didYouMean } from '../base/suggest.js';
 import type { Tensor } from '../graph/graph.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchSchema, bytesFor, type FeedData, type RaggedData, writeBatch } from '../memory/batch.js';
@@ -33,16 +34,15 @@ export class FeedWriter {
   /** Address of the batch that holds `feeds`. It is good until the next call. */
   write(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): number {
     const feeds = given instanceof Map ? byName(given) : (given as FeedMap);
+    // Unknown names first: of a mistyped one both are true, and this says what was meant.
+    for (const name of Object.keys(feeds)) {
+      if (!this.#schema.some((spec) => spec.name === name)) throw this.#unknown(name);
+    }
     const data = this.#schema.map((spec): FeedData => {
       const value = feeds[spec.name];
       if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
       return feedData(spec.name, value);
     });
-    for (const name of Object.keys(feeds)) {
-      if (!this.#schema.some((spec) => spec.name === name)) {
-        throw new MonolithError('ML_FEED', { name, reason: 'the input has no feed of this name' });
-      }
-    }
     const rows = rowsOf(this.#schema, data);
     if (!Number.isInteger(rows) || rows < 0) {
       const name = this.#schema[0]!.name;
@@ -58,6 +58,12 @@ export class FeedWriter {
     }
     writeBatch(this.#views, this.#at, this.#schema, { rows, feeds: data });
     return this.#at;
+  }
+
+  #unknown(name: string): MonolithError {
+    const names = this.#schema.map((spec) => spec.name);
+    const hint = didYouMean(name, names) ?? (names.length === 0 ? 'it has no feeds' : `it has ${names.join(', ')}`);
+    return new MonolithError('ML_FEED', { name, reason: 'the input has no feed of this name' }, { hint });
   }
 }
 

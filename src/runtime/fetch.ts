@@ -47,6 +47,8 @@ export function readFetch(
     case 'replicated':
     case 'copies':
       return shaped(fetch, f32.slice(storage.base / 4, storage.base / 4 + storage.count));
+    case 'whole':
+      return f32.slice(storage.base / 4, storage.base / 4 + rows * storage.columns);
     case 'slice': {
       const { slices } = session.plan;
       const values = new Float32Array(rows * storage.columns);

@@ -200,7 +200,16 @@ export const KERNEL = {
     'uuuuuu',
     'slices of the rows of ids to the matrices of their features',
   ),
+  biasReluF32: kernel(174, 'biasReluF32', 'uuuuuuu', 'y[r,:] = max(x[r,:] + bias, 0)'),
   scatterSlicesF32: kernel(173, 'scatterSlicesF32', 'uuuuuuu', 'gradient of gatherSlicesF32, added per unique id'),
+  applyDenseMomentumF32: kernel(140, 'applyDenseMomentumF32', 'uuuuffu', 'momentum step with slot accum'),
+  applyDenseAdamF32: kernel(141, 'applyDenseAdamF32', 'uuuuufuuffffu', 'adam step with slots m, v and shared powers'),
+  applyStandardFtrlF32: kernel(142, 'applyStandardFtrlF32', 'uuuuuffff', 'FTRL-proximal step with the sign in l1'),
+  applyShampooF32: kernel(143, 'applyShampooF32', 'ufu', 'shampoo step of the variable of a block'),
+  clipValueF32: kernel(144, 'clipValueF32', 'uuuff', 'dst = min(max(src, low), high)'),
+  sumF64: kernel(146, 'sumF64', 'uuu', 'dst[0] = sum of f64, in order'),
+  clipRowsToNormF32: kernel(147, 'clipRowsToNormF32', 'uuuuuuuf', 'clipToNormF32 of each row, by one norm'),
+  rowSquaresF64: kernel(149, 'rowSquaresF64', 'uuuuu', 'dst[0] = sum of squares of a matrix, f64'),
 } as const satisfies Record<string, Kernel>;
 
 export const KERNELS: ReadonlyMap<string, Kernel> = table;

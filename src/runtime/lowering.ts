@@ -5,73 +5,32 @@
  * what all slices share. `schedule.ts` says in which stage of the step the code of an op runs.
  */
 
-import { misfit, type Op, type Tensor } from '../graph/graph.js';
+import { located, misfit, type Op, type Tensor } from '../graph/graph.js';
 import type { ColumnsAttrs } from '../graph/ops/math.js';
-import type { Arena } from '../memory/arena.js';
-import type { Views } from '../memory/views.js';
-import type { TraceNames } from '../trace/trace-names.js';
 import { Code, type Register } from './code.js';
+import type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';
 import type { Kernel } from './kernels.js';
 import { lowerOp, phaseOf } from './lowerings.js';
 import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
-import type { TableMemory, TablePolicy } from './table-memory.js';
-import type { WasmKernels } from './wasm-kernels.js';
 
+export type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';
 export { type Lower, type LoweringTraits, type Phase, registerLowering } from './lowerings.js';
 export type { Matrix, Storage } from './storage.js';
-
-export interface RaggedFeed {
-  readonly splits: Register;
-  readonly values: Register;
-  readonly count: Register;
-  /** Values a slice can hold. */
-  readonly capacity: number;
-}
-
-/** What a program is compiled for. */
-export interface Plan {
-  readonly slices: number;
-  readonly threads: number;
-  /** Examples a slice can hold. */
-  readonly sliceRows: number;
-}
-
-/** What the session lends to the compiler. */
-export interface CompileEnvironment {
-  readonly plan: Plan;
-  readonly views: Views;
-  readonly arena: Arena;
-  readonly traceNames: TraceNames;
-  /** Kernels as the main thread calls them. */
-  readonly kernels: WasmKernels;
-  /** Address of a variable's values. */
-  variable(tensor: Tensor): number;
-  /** What belongs to the session and not to one program, made on first use. */
-  resource<T>(key: object, make: (session: CompileEnvironment) => T): T;
-  /** First byte of the heap that tables grow in. */
-  readonly heap: number;
-  /** Where tables live. */
-  readonly tables: TableMemory;
-  readonly tablePolicy: TablePolicy;
-  readonly seed: number;
-  /** Calls `update` with the global step before every run: learning rates and the like. */
-  onStep(update: (globalStep: number) => void): void;
-}
-
-/** A dense or ragged feed of the program: which registers its address goes to. */
-export interface FeedUse {
-  readonly tensor: Tensor;
-  readonly registers: { register: Register; offset: number }[];
-  readonly ragged?: RaggedFeed;
-}
 
 /**
  * Floats that thread code on completed sums never splits: results of a grain do not depend on the number of threads, and
  * no two threads write one cache line.
  */
 export const COMPLETED_GRAIN = 1024;
+
+/** A part of consecutive floats for each thread, in registers of thread code. */
+export interface ThreadRange {
+  /** Address of the part in what begins at `base`. */
+  at(base: number): Register;
+  readonly floats: Register;
+}
 
 export class LoweringContext {
   readonly environment: CompileEnvironment;
@@ -82,10 +41,12 @@ export class LoweringContext {
   readonly rows: Register;
   readonly inverseBatch: Register;
   readonly feeds = new Map<string, FeedUse>();
+  /** Registers that point to the slice's rows of a buffer for the whole batch. */
+  readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
+  readonly batchRowsRegisters: Register[] = [];
   readonly ops: readonly Op[];
   /** Whether the program updates something. One that does not evaluates or predicts, and dropout is off in it. */
   readonly trains: boolean;
-  #firstRow: Register | undefined;
   readonly #placement: Placement;
   readonly #schedule: Schedule;
   readonly #storage = new Map<Tensor, Storage>();
@@ -105,23 +66,20 @@ export class LoweringContext {
     this.inverseBatch = this.slice.each();
   }
 
-  /** The number in the batch of the slice's first example. */
-  get firstRow(): Register {
-    this.#firstRow ??= this.slice.each();
-    return this.#firstRow;
-  }
-
-  get usesFirstRow(): boolean {
-    return this.#firstRow !== undefined;
-  }
-
-  /** Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. */
+  /**
+   * Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. What fails names the
+   * op and the line that made it.
+   */
   lower(op: Op): void {
     if (this.#lowered.has(op)) return;
     this.#lowered.add(op);
     const outer = this.#op;
     this.#op = op;
-    lowerOp(op, this);
+    try {
+      lowerOp(op, this);
+    } catch (error) {
+      throw located(error, op);
+    }
     this.#op = outer;
   }
 
@@ -150,11 +108,7 @@ export class LoweringContext {
    * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
    * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
    */
-  threadRange(
-    count: number,
-    grain = COMPLETED_GRAIN,
-    bytes = 4,
-  ): { at(base: number): Register; readonly floats: Register } {
+  threadRange(count: number, grain = COMPLETED_GRAIN, bytes = 4): ThreadRange {
     const { thread, plan } = this;
     const grains = Math.ceil(count / grain);
     const begin = (index: number) => Math.min(count, Math.floor((grains * index) / plan.threads) * grain);
@@ -181,7 +135,7 @@ export class LoweringContext {
 
   storage(tensor: Tensor): Storage {
     const storage = this.#storage.get(tensor);
-    if (storage === undefined) throw misfit(tensor.name, 'it is used before it is made');
+    if (storage === undefined) throw misfit(tensor, 'it is used before it is made');
     return storage;
   }
 
@@ -209,6 +163,10 @@ export class LoweringContext {
         this.feeds.get(storage.feed)!.registers.push({ register: pointer, offset: storage.offset });
         return { pointer, stride: this.slice.constant(storage.stride), columns: storage.columns };
       }
+      case 'whole': {
+        const { base, stride, columns } = storage;
+        return { pointer: this.#rowsFrom(base, stride * 4), stride: this.slice.constant(stride), columns };
+      }
       case 'global':
       case 'partial':
       case 'replicated':
@@ -221,6 +179,25 @@ export class LoweringContext {
     }
   }
 
+  /** Number of examples of the whole batch. */
+  get batchRows(): Register {
+    if (this.batchRowsRegisters.length === 0) this.batchRowsRegisters.push(this.slice.each());
+    return this.batchRowsRegisters[0]!;
+  }
+
+  /** Index of the slice's first example in the batch. */
+  get firstRow(): Register {
+    return this.#rowsFrom(0, 1);
+  }
+
+  #rowsFrom(base: number, rowBytes: number): Register {
+    const known = this.fixedRows.find((fixed) => fixed.base === base && fixed.rowBytes === rowBytes);
+    if (known !== undefined) return known.register;
+    const register = this.slice.each();
+    this.fixedRows.push({ register, base, rowBytes });
+    return register;
+  }
+
   /** Rows of the matrix that `matrix` or `output` gives: those of the slice, or one for what has no row per example. */
   rowsOf(tensor: Tensor): Register {
     return tensor.perExample ? this.rows : this.slice.constant(1);
@@ -229,13 +206,13 @@ export class LoweringContext {
   /** Address of a tensor without rows per example in slice code, or of the float with that number in it. */
   pointer(tensor: Tensor, from = 0): Register {
     const storage = this.storage(tensor);
-    if (storage.kind === 'slice' || storage.kind === 'feed') {
-      throw misfit(tensor.name, 'a value that all examples share is needed here');
+    if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
+      throw misfit(tensor, 'a value that all examples share is needed here');
     }
     return this.#pointerOf(storage, from);
   }
 
-  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' }>, from = 0): Register {
+  #pointerOf(storage: Exclude<Storage, { kind: 'slice' | 'feed' | 'whole' }>, from = 0): Register {
     const base = storage.base + from * 4;
     if (storage.kind === 'global') return this.slice.constant(base);
     if (storage.kind === 'copies') {
@@ -279,7 +256,7 @@ export class LoweringContext {
       case 'replicated':
         return this.thread.constant(storage.base);
       default:
-        throw misfit(tensor.name, 'a value that all examples share is needed here');
+        throw misfit(tensor, 'a value that all examples share is needed here');
     }
   }
 
@@ -339,6 +316,18 @@ export class LoweringContext {
     return this.#placement.partsOf(tensor);
   }
 
+  /** The op that alone uses a tensor; undefined when there are others, or somebody fetches it. */
+  onlyUserOf(tensor: Tensor): Op | undefined {
+    return this.#placement.onlyUserOf(tensor);
+  }
+
+  /** Gives `output` the storage of `input`, if neither has a place elsewhere and nobody reads `input` later. */
+  writeOver(input: Tensor, output: Tensor): void {
+    const storage = this.storage(input);
+    const isApart = this.#placement.of(input) === undefined && this.#placement.of(output) === undefined;
+    if (isApart && storage.kind === 'slice' && this.onlyUserOf(input) !== undefined) this.#storage.set(output, storage);
+  }
+
   /** Whether nobody puts this assembled tensor together: who uses it takes its parts. */
   isLoose(tensor: Tensor): boolean {
     return this.#placement.isLoose(tensor);
@@ -350,7 +339,7 @@ export class LoweringContext {
 
   ragged(tensor: Tensor): RaggedFeed {
     const ragged = this.feeds.get(tensor.op.name)?.ragged;
-    if (ragged === undefined) throw misfit(tensor.name, 'a ragged placeholder is needed here');
+    if (ragged === undefined) throw misfit(tensor, 'a ragged placeholder is needed here');
     return ragged;
   }
 }

@@ -57,7 +57,7 @@ export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: Lowe
 
 function entryOf(op: Op): Entry {
   const entry = entries.get(op.def);
-  if (entry === undefined) throw misfit(op.name, `the runtime cannot run ops of type ${op.type}`);
+  if (entry === undefined) throw misfit(op, `the runtime cannot run ops of type ${op.type}`);
   return entry;
 }
 

@@ -4,7 +4,8 @@
  * A structure is known by its object, as a plain list of fetches is: change a copy, not the one that was run.
  */
 import { MonolithError } from '../base/errors.js';
-import { Op, Tensor } from '../graph/graph.js';
+import { didYouMean } from '../base/suggest.js';
+import { type Graph, Op, Tensor } from '../graph/graph.js';
 import { type LeafKinds, NestedTensors } from '../tensor/nested.js';
 import type { FetchValue } from './fetch.js';
 
@@ -32,18 +33,28 @@ export interface FlatFetches {
 
 const isFetch = (leaf: unknown): leaf is Fetch => leaf instanceof Tensor || leaf instanceof Op;
 
-const LEAVES: LeafKinds<Fetch, never> = {
+/** What to say to a fetch that is none: for a name that is nearly one of the graph, which. */
+export function notAFetch(graph: Graph, leaf: unknown): MonolithError {
+  const op = String(leaf);
+  const reason = 'a fetch is a tensor or an op, not its name';
+  if (typeof leaf !== 'string') return new MonolithError('ML_GRAPH', { op, reason });
+  const names = graph.ops.flatMap(({ name, outputs }) => [name, ...outputs.map((output) => output.name)]);
+  const hint = names.includes(leaf) ? `fetch graph.tensor('${leaf}') or graph.op('${leaf}')` : didYouMean(leaf, names);
+  return new MonolithError('ML_GRAPH', { op, reason }, hint === undefined ? {} : { hint });
+}
+
+const leavesOf = (graph: Graph): LeafKinds<Fetch, never> => ({
   isTensor: isFetch,
   isRagged: (leaf): leaf is never => false,
   isVariable: () => false,
   keeps(leaf) {
     if (typeof leaf === 'object') return false;
-    throw new MonolithError('ML_GRAPH', { op: String(leaf), reason: 'a fetch is a tensor or an op, not its name' });
+    throw notAFetch(graph, leaf);
   },
   raggedRank: () => 1,
   flatten: (ragged) => ragged,
   unflatten: (values) => values as never,
-};
+});
 
 const known = new WeakMap<object, FlatFetches>();
 
@@ -52,11 +63,11 @@ export function isFlat(tree: FetchTree): tree is readonly Fetch[] {
   return Array.isArray(tree) && tree.every((item) => typeof item !== 'object' || isFetch(item));
 }
 
-export function flattenFetches(tree: FetchTree): FlatFetches {
+export function flattenFetches(tree: FetchTree, graph: Graph): FlatFetches {
   const key = typeof tree === 'object' && tree !== null ? tree : undefined;
   const found = key && known.get(key);
   if (found !== undefined) return found;
-  const walk = new NestedTensors<Fetch, never>(tree, LEAVES);
+  const walk = new NestedTensors<Fetch, never>(tree, leavesOf(graph));
   const flat: FlatFetches = {
     fetches: walk.getTensors(),
     rebuild: (values) => walk.mapResult(values, (value) => value),

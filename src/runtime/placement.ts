@@ -126,6 +126,12 @@ export class Placement {
     return this.#parts.get(tensor);
   }
 
+  /** The op that alone uses a tensor; undefined when there are others, or somebody fetches it. */
+  onlyUserOf(tensor: Tensor): Op | undefined {
+    const [user, ...others] = this.#usersOf(tensor);
+    return others.length > 0 || this.#fetched.has(tensor) ? undefined : user;
+  }
+
   isLoose(tensor: Tensor): boolean {
     return this.#loose.has(tensor);
   }

@@ -6,13 +6,14 @@
  */
 import { availableParallelism } from 'node:os';
 import { MonolithError } from '../base/errors.js';
-import { type Graph, Op, Tensor } from '../graph/graph.js';
+import { didYouMean } from '../base/suggest.js';
+import { type Graph, misfit, Op, Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, LOCAL_VARIABLES, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
-import { CONTROL_BYTES, nextCommand, STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../memory/control-layout.js';
+import { CONTROL_BYTES, nextCommand } from '../memory/control-layout.js';
 import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory.js';
-import { TABLE_BYTES_MIN, UPDATE_RESULT } from '../memory/table-layout.js';
+import { TABLE_BYTES_MIN } from '../memory/table-layout.js';
 import { Views, view } from '../memory/views.js';
 import { checkBatch } from './check-batch.js';
 import { chooseKernels } from './choose-kernels.js';
@@ -20,13 +21,14 @@ import { type CompileTarget, compile, type Program } from './compiler.js';
 import type { CudaDriver, CudaDriverOptions } from './cuda/driver.js';
 import { ResidentVariables } from './cuda/resident-variables.js';
 import { openBackend } from './cuda/try-init-cuda.js';
+import { explainFailure } from './explain-failure.js';
 import { type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import type { KernelVariant } from './kernel-variants.js';
 import { instantiateKernels } from './load-kernels.js';
 import type { CompileEnvironment, Plan } from './lowering.js';
-import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat } from './nested-fetches.js';
-import type { BackendName, JoinResult } from './pool/protocol.js';
+import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat, notAFetch } from './nested-fetches.js';
+import type { BackendName } from './pool/protocol.js';
 import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
 import { SessionTrace } from './session-trace.js';
 import { layHeapOut, TableMemory, type TablePolicy } from './table-memory.js';
@@ -170,7 +172,7 @@ export class Session implements CompileTarget {
       traceRings: session.trace.poolRings,
       traceWait: session.trace.waitName,
       ...(driver && { cuda: session.trace.cudaJoin(driver.path, options.cuda?.device ?? 0) }),
-      explain: (result, thread) => session.#explain(result, thread),
+      explain: (result, thread) => explainFailure(session, result, thread),
     });
     return session;
   }
@@ -179,9 +181,7 @@ export class Session implements CompileTarget {
     const { dtype, shape, initial } = tensor.op.attrs as VariableAttrs;
     const count = tensor.columns;
     const values = initial();
-    if (values.length !== count) {
-      throw new MonolithError('ML_GRAPH', { op: tensor.op.name, reason: `its initial value does not fill [${shape}]` });
-    }
+    if (values.length !== count) throw misfit(tensor.op, `its initial value does not fill [${shape}]`);
     const address = this.arena.alloc(count * (dtype === 'int64' ? 8 : 4), tensor.op.name);
     this.#variables.set(tensor.op.name, { tensor, address });
     this.writeVariable(tensor.op.name, values);
@@ -203,8 +203,9 @@ export class Session implements CompileTarget {
 
   #variable(name: string): Variable {
     const variable = this.#variables.get(name);
-    if (variable === undefined)
-      throw new MonolithError('ML_GRAPH', { op: name, reason: 'the session has no such variable' });
+    if (variable === undefined) {
+      throw misfit(name, 'the session has no such variable', didYouMean(name, this.variableNames));
+    }
     return variable;
   }
 
@@ -238,7 +239,7 @@ export class Session implements CompileTarget {
     const target = this.readVariable(name);
     if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
     else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
-    else throw new MonolithError('ML_GRAPH', { op: name, reason: 'the values are of another type' });
+    else throw misfit(this.#variable(name).tensor.op, 'the values are of another type');
     this.residents?.changed(target.byteOffset);
   }
 
@@ -255,13 +256,9 @@ export class Session implements CompileTarget {
     let program = this.#programsOfArrays.get(fetches);
     if (program === undefined) {
       const odd = fetches.find((fetch) => !(fetch instanceof Tensor || fetch instanceof Op));
-      if (odd !== undefined) {
-        throw new MonolithError('ML_GRAPH', { op: String(odd), reason: 'a fetch is a tensor or an op, not its name' });
-      }
+      if (odd !== undefined) throw notAFetch(this.graph, odd);
       const stranger = fetches.find((fetch) => fetch.graph !== this.graph);
-      if (stranger !== undefined) {
-        throw new MonolithError('ML_GRAPH', { op: stranger.name, reason: 'it is of another graph than the session' });
-      }
+      if (stranger !== undefined) throw misfit(stranger, 'it is of another graph than the session');
       const key = fetches.map((fetch) => fetch.name).join('\n');
       program = this.#programs.get(key) ?? compile(this, fetches);
       this.#programs.set(key, program);
@@ -289,7 +286,7 @@ export class Session implements CompileTarget {
   run<const F extends FetchTree>(fetches: F, feeds?: Feeds): Promise<Fetched<F>>;
   async run(fetches: FetchTree, feeds?: Feeds): Promise<unknown> {
     if (isFlat(fetches)) return this.#runFlat(fetches, feeds);
-    const flat = flattenFetches(fetches);
+    const flat = flattenFetches(fetches, this.graph);
     return flat.rebuild(await this.#runFlat(flat.fetches, feeds));
   }
 
@@ -338,43 +335,6 @@ export class Session implements CompileTarget {
       command = nextCommand(command);
       return values;
     });
-  }
-
-  #explain(result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number): MonolithError {
-    const { status, failedAt, failedDetail } = result;
-    if (status === STATUS_BATCH_ROWS) {
-      return new MonolithError('ML_FEED', {
-        name: 'batch',
-        reason: `${failedAt} rows, the session holds ${this.batchSize}`,
-      });
-    }
-    if (status === STATUS_BATCH_VALUES) {
-      const name = this.schema[failedAt]?.name ?? `feed ${failedAt}`;
-      return new MonolithError(
-        'ML_FEED',
-        { name, reason: `${failedDetail} values in one slice of the batch are more than was planned for` },
-        { hint: 'raise valuesPerRow of its placeholder' },
-      );
-    }
-    const name = this.trace.names.get(failedAt).name;
-    if (failedDetail === UPDATE_RESULT.badGradient) {
-      return new MonolithError(
-        'ML_GRADIENT',
-        { table: name.replace(/^.*update\//, ''), where: `a row of this step, worker thread ${thread}` },
-        { hint: "lower the learning rate, clip gradients, or give the session's tablePolicy badGradients: 'skip'" },
-      );
-    }
-    if (failedDetail === UPDATE_RESULT.lostLock) {
-      return new MonolithError('ML_TIMEOUT', { what: `lock of touched pairs, ${name}`, timeoutMs: 30_000 });
-    }
-    if (failedDetail === UPDATE_RESULT.refused) return new MonolithError('ML_GLOBAL_STEP', { step: this.globalStep });
-    return new MonolithError(
-      'ML_MEMORY',
-      { name: `${name.replace(/^.*update\//, 'table ')} (worker thread ${thread})`, bytes: 'more', free: 'none' },
-      {
-        hint: 'give tables more memory (--table-memory, tableBytes) or tell them what to do then (--when-full, tablePolicy)',
-      },
-    );
   }
 
   /** Stops the threads. Waits for a step that is running. */

@@ -29,5 +29,7 @@ export type Storage =
   | { readonly kind: 'global'; readonly base: number; readonly count: number }
   /** Every slice computes the same value for itself: a shared buffer would be written by several threads at once. */
   | { readonly kind: 'replicated'; readonly base: number; readonly sliceBytes: number; readonly count: number }
+  /** The rows of all slices, one after the other. */
+  | { readonly kind: 'whole'; readonly base: number; readonly stride: number; readonly columns: number }
   /** Every thread computes the same value for itself. */
   | { readonly kind: 'copies'; readonly base: number; readonly threadBytes: number; readonly count: number };

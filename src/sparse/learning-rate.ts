@@ -101,7 +101,7 @@ export function resolveRate(plan: Pick<OptimizerPlan, 'learningRate' | 'warmupSt
 }
 
 /** ML_RATE for what only looks like a rate: a plain function has a `call` too, which would take the step for `this`. */
-function checkRate(given: Rate): Rate {
+export function checkRate(given: Rate): Rate {
   if (typeof given === 'number' || given instanceof LearningRateFunction) return given;
   throw new MonolithError(
     'ML_RATE',

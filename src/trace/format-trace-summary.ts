@@ -1,4 +1,5 @@
 /** @file A trace summary as aligned tables for a terminal. */
+import type { StepShares } from './step-shares.js';
 import type { OpSummary, TraceSummary } from './trace-summary.js';
 
 export interface FormatTraceOptions {
@@ -38,6 +39,7 @@ export function formatTraceSummary(summary: TraceSummary, options: FormatTraceOp
   if (summary.lost > 0) {
     lines.push(warn(`${plural(summary.lost, 'event')} lost: the trace shows the end of the run, not all of it`));
   }
+  if (summary.steps !== null) lines.push(stepLine(summary.steps));
   if (summary.ops.length + summary.waitTotals.length === 0) lines.push('no spans were recorded');
   lines.push(
     ...section('threads', summary.threads.length, threadTable(summary)),
@@ -47,6 +49,13 @@ export function formatTraceSummary(summary: TraceSummary, options: FormatTraceOp
     ...section('counters', summary.counters.length, counterTable(summary, top)),
   );
   return lines.join('\n');
+}
+
+/** Of the time between the first and the last step of the threads that ran them. */
+function stepLine({ kernels, waits, javascript, waitsByName }: StepShares): string {
+  const named = waitsByName.map(({ name, share }) => `${shorten(name)} ${percent(share)}`).join(', ');
+  const list = named === '' ? '' : ` (${named})`;
+  return `steps: kernels ${percent(kernels)}, waits ${percent(waits)}${list}, JavaScript ${percent(javascript)}`;
 }
 
 function threadTable({ threads }: TraceSummary): string[] {

@@ -13,6 +13,7 @@ import {
   type TraceRow,
 } from './read-chrome-trace.js';
 import { compareNesting, selfTimesUs } from './self-times.js';
+import { type StepShares, stepShares } from './step-shares.js';
 
 export interface OpSummary {
   readonly name: string;
@@ -58,6 +59,8 @@ export interface CounterSummary {
 
 export interface TraceSummary {
   readonly wallMs: number;
+  /** Where the time of steps went; null when there were none. */
+  readonly steps: StepShares | null;
   /** Everything but waits, most self time first. */
   readonly ops: readonly OpSummary[];
   readonly threads: readonly ThreadSummary[];
@@ -117,6 +120,7 @@ export function summarizeChromeTrace(trace: ChromeTrace): TraceSummary {
   });
   return {
     wallMs: (trace.endUs - trace.startUs) / 1000,
+    steps: stepShares(trace.rows),
     ops: work.finish(),
     threads,
     waitTotals: waiting.finish(),

@@ -71,7 +71,7 @@ export class MonitoredSession implements Coordinator {
   run(fetches: readonly Fetch[], feeds?: Feeds): Promise<readonly FetchValue[]>;
   run<const F extends FetchTree>(fetches: F, feeds?: Feeds): Promise<Fetched<F>>;
   async run(tree: FetchTree, feeds?: Feeds): Promise<unknown> {
-    const nested = isFlat(tree) ? undefined : flattenFetches(tree);
+    const nested = isFlat(tree) ? undefined : flattenFetches(tree, this.session.graph);
     const fetches = nested?.fetches ?? (tree as readonly Fetch[]);
     const [values] = await this.#guarded(fetches, async (all) => [await this.session.run(all, feeds)]);
     return nested === undefined ? values! : nested.rebuild(values!);

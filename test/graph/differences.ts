@@ -57,7 +57,8 @@ export function prepareDifferences(
     for (const [index, { op }] of targets.entries()) {
       const target = values[op.name] ?? (session.readVariable(op.name) as Float32Array);
       const kept = target.slice();
-      const found = grads[index] && ((await session.run([grads[index]], values))[0] as Float32Array);
+      const value = grads[index] && (await session.run([grads[index]], values))[0];
+      const found = typeof value === 'number' ? Float32Array.of(value) : (value as Float32Array | undefined);
       if (found?.length !== target.length) {
         wrong.push(`${op.name} has a gradient of ${found?.length} floats`);
         continue;

@@ -23,6 +23,18 @@ for (const [name, same] of FORWARD) {
   });
 }
 
+t.test('biasReluF32 equals its reference bit for bit, also in place', async () => {
+  forShapes(h, 150, (shape, begin) => {
+    const next = stream(shape.seed);
+    const { rows, cols } = shape;
+    const x = putMatrix(h, shape, 0, next, true);
+    const y = putMatrix(h, shape, 1, next);
+    const bias = h.putF32(Array.from({ length: cols }, next));
+    runBoth(h, begin, 'biasReluF32', [x.at, x.stride, bias, y.at, y.stride, rows, cols]);
+    runBoth(h, begin, 'biasReluF32', [x.at, x.stride, bias, x.at, x.stride, rows, cols]);
+  });
+});
+
 for (const name of ['reluGradF32', 'sigmoidGradF32', 'tanhGradF32'] as const) {
   t.test(`${name} equals its reference bit for bit`, async () => {
     forShapes(h, 150, (shape, begin) => {

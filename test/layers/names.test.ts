@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Graph } from '../../src/graph/graph.js';
 import { reshape } from '../../src/graph/ops/shape.js';
-import { placeholder } from '../../src/graph/ops/state.js';
+import { globalStep, increment, placeholder } from '../../src/graph/ops/state.js';
 import { CIN } from '../../src/layers/cin-layer.js';
 import { Cross } from '../../src/layers/cross.js';
 import { Dense } from '../../src/layers/dense.js';
@@ -13,6 +13,7 @@ import { MultiHeadAttention } from '../../src/layers/multi-head-attention.js';
 import { SENet } from '../../src/layers/senet.js';
 import { TargetAttention } from '../../src/layers/target-attention.js';
 import { fillInitial } from '../../src/layers/weight-initializers.js';
+import { withSession } from '../runtime/with-session.js';
 
 t.test('variables are named as in TensorFlow', async (t) => {
   const graph = new Graph();
@@ -36,6 +37,20 @@ t.test('variables are named as in TensorFlow', async (t) => {
     second.weights.map(({ op }) => op.name),
     ['dense_1/kernel', 'dense_1/bias'],
   );
+});
+
+t.test('an MLP drops elements only in steps that train', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', 4);
+  const out = new MLP([64, 1], { dropout: 0.5, activation: 'linear' }).call(x);
+  const step = increment(globalStep(graph));
+  t.equal(globalStep(graph).op.name, 'global_step', 'whatever scope was open when it was made');
+  await withSession(graph, { threads: 1, batchSize: 1 }, async (session) => {
+    const feeds = { x: Float32Array.of(1, 2, 3, 4) };
+    const [still] = await session.run([out], feeds);
+    t.same((await session.run([out], feeds))[0], still);
+    t.notSame((await session.run([out, step], feeds))[0], still);
+  });
 });
 
 t.test('what does not fit is told with the name of the layer', async (t) => {

@@ -75,6 +75,33 @@ t.test('the numbers of a trace made by hand', async (t) => {
   t.same(summary.counters, [{ name: 'loss', count: 3, min: 0.5, mean: 0.75, max: 1, last: 0.5 }]);
 });
 
+t.test('the time of steps is split into kernels, waits and the rest', async (t) => {
+  const traceEvents = [
+    label(1, 'thread_name', { name: 'pool 0' }),
+    // Before the first phase and after the last nothing counts.
+    span(1, 'wait', 'wait for a command', 0, 1000),
+    span(1, 'phase', 'forward', 1000, 600),
+    span(1, 'wait', 'barrier', 1600, 100),
+    span(1, 'phase', 'update', 1700, 200),
+    span(1, 'wait', 'wait for a command', 1950, 50),
+    span(1, 'phase', 'forward', 2000, 100),
+    span(1, 'wait', 'barrier', 2100, 5000),
+  ];
+  const { steps } = await summarizeTrace(fileOf(t, JSON.stringify({ traceEvents })));
+  const rounded = (value: number) => Math.round(value * 1000);
+  t.equal(steps!.windowMs, 1.1);
+  t.same([steps!.kernels, steps!.waits, steps!.javascript].map(rounded), [818, 136, 45]);
+  t.same(
+    steps!.waitsByName.map(({ name, share }) => [name, rounded(share)]),
+    [
+      ['barrier', 91],
+      ['wait for a command', 45],
+    ],
+  );
+  const none = await summarizeTrace(fileOf(t, JSON.stringify({ traceEvents: traceEvents.slice(0, 2) })));
+  t.equal(none.steps, null);
+});
+
 t.test('kernels that some phases recorded stand for those of all phases', async (t) => {
   const traceEvents = [
     label(1, 'thread_name', { name: 'pool 0' }),
@@ -102,6 +129,7 @@ t.test('the tables are aligned and can be cut short', async (t) => {
   t.same(lines, [
     'wall 10.00 ms, 2 threads',
     '6 events lost: the trace shows the end of the run, not all of it',
+    'steps: kernels 66.7%, waits 33.3% (wait for workers 33.3%), JavaScript 0.0%',
     '',
     'threads',
     '  thread     used                        busy ms  wait ms  lost',
@@ -142,7 +170,7 @@ t.test('names from a file cannot reach the terminal raw or push the table apart'
 
 t.test('a trace without events is summed up as nothing', async (t) => {
   const summary = await summarizeTrace(fileOf(t, '{"traceEvents":[]}'));
-  t.same(summary, { wallMs: 0, ops: [], threads: [], waitTotals: [], waits: [], counters: [], lost: 0 });
+  t.same(summary, { wallMs: 0, steps: null, ops: [], threads: [], waitTotals: [], waits: [], counters: [], lost: 0 });
   t.equal(formatTraceSummary(summary), 'wall 0.00 ms, 0 threads\nno spans were recorded');
 });
 

@@ -1,8 +1,10 @@
 /**
- * @file Clipping of gradients by their common norm. Mirrors clip_ops for graphs; `tensor/ops` has it for values.
+ * @file Clipping of gradients by value, by the norm of each, or by their common norm. Mirrors clip_ops and tf.clip_by_* for
+ * graphs; `tensor/ops` has it for values.
  *
  * Gradients are sums over the batch, so they are completed first. Threads complete a range each and square it, and after
- * a barrier they scale what they hold: a step that clips has one stage more than one that does not.
+ * a barrier they scale what they hold: a step that clips has one stage more than one that does not. Rows per example, such
+ * as the gradients of lookups, may have a part in a norm too; slices scale them.
  */
 import { MonolithError } from '../../base/errors.js';
 import { elementCount, misfit, type OpDef, type Tensor } from '../graph.js';
@@ -27,7 +29,16 @@ export const SumSquares: OpDef<null> = {
   },
 };
 
-/** Square root of the sum of float64s. */
+/** A float64 per slice: the squares of its rows. */
+export const RowSquares: OpDef<null> = {
+  type: 'RowSquares',
+  infer: ([x]) => {
+    if (!floats('RowSquares', x!).perExample) throw misfit('RowSquares', `${x!.name} has no row per example`);
+    return [{ dtype: 'float32', shape: [2], partial: true }];
+  },
+};
+
+/** Square root of the sum of the float64s of all inputs. */
 export const RootOfSum: OpDef<null> = {
   type: 'GlobalNorm',
   infer: () => [{ dtype: 'float32', shape: [] }],
@@ -45,33 +56,70 @@ export const ClipToNorm: OpDef<{ readonly clipNorm: number }> = {
   },
 };
 
-const completed = (tensors: readonly Tensor[]) => tensors.map((tensor) => batchSum(tensor, { by: 'threads' }));
+const completed = (tensor: Tensor) => batchSum(tensor, { by: 'threads' });
 
-/** Square root of the sum of all squares of all tensors, none of which has a row per example. */
-export function globalNorm(tensors: readonly Tensor[], name = 'global_norm'): Tensor {
-  const first = tensors[0];
+/** Square root of the sum of all squares of all tensors; `undefined` ones have none. */
+export function globalNorm(tensors: readonly (Tensor | undefined)[], name = 'global_norm'): Tensor {
+  const given = tensors.filter((tensor) => tensor !== undefined);
+  const first = given[0];
   if (first === undefined) throw misfit(name, 'there is nothing to take the norm of');
-  const squares = first.graph.add(SumSquares, completed(tensors), null, `${name}/squares`).output;
-  return first.graph.add(RootOfSum, [squares], null, name).output;
+  const { graph } = first;
+  const whole = given.filter((tensor) => !tensor.perExample).map(completed);
+  const rows = given.filter((tensor) => tensor.perExample);
+  const squares = rows.map((tensor) => graph.add(RowSquares, [tensor], null, `${name}/row_squares`).output);
+  if (whole.length > 0) squares.unshift(graph.add(SumSquares, whole, null, `${name}/squares`).output);
+  return graph.add(RootOfSum, squares, null, name).output;
 }
 
-export interface ClippedTensors {
-  readonly clipped: readonly Tensor[];
-  readonly globalNorm: Tensor;
+/** The tensor scaled by clipNorm / norm where its norm is larger than `clipNorm`. `norm` replaces its own. Has no gradient. */
+export function clipByNorm(tensor: Tensor, clipNorm: number, norm?: Tensor, name = 'clip_by_norm'): Tensor {
+  const whole = completed(tensor);
+  const length = norm === undefined ? globalNorm([whole]) : batchSum(norm);
+  return tensor.graph.add(ClipToNorm, [whole, length], { clipNorm }, name).output;
+}
+
+export interface ClippedTensors<T extends Tensor | undefined = Tensor> {
+  readonly clipped: readonly T[];
+  /** 0 where there was no tensor. */
+  readonly globalNorm: Tensor | 0;
 }
 
 /**
  * The tensors scaled by clipNorm / norm where the norm of them all is larger than `clipNorm`, and that norm. `useNorm`
- * replaces the norm that would be computed. Has no gradient.
+ * replaces the norm that would be computed. What is `undefined` stays. Has no gradient.
  *
  * ```ts
  * const { clipped } = clipByGlobalNorm(gradients([loss], weights), 1.0);
  * ```
  */
-export function clipByGlobalNorm(tensors: readonly Tensor[], clipNorm: number, useNorm?: Tensor): ClippedTensors {
+export function clipByGlobalNorm<T extends Tensor | undefined>(
+  tensors: readonly T[],
+  clipNorm: number,
+  useNorm?: Tensor,
+): ClippedTensors<T> {
   if (!Array.isArray(tensors)) throw new MonolithError('ML_CLIP_LIST');
-  const whole = completed(tensors);
+  if (tensors.every((tensor) => tensor === undefined)) return { clipped: tensors, globalNorm: 0 };
+  const whole = tensors.map((tensor) => tensor && completed(tensor));
   const norm = useNorm === undefined ? globalNorm(whole) : batchSum(useNorm);
-  const clipped = whole.map((x) => x.graph.add(ClipToNorm, [x, norm], { clipNorm }, 'clip_by_global_norm').output);
+  const clipped = whole.map((tensor) => tensor && clipByNorm(tensor, clipNorm, norm, 'clip_by_global_norm')) as T[];
   return { clipped, globalNorm: norm };
+}
+
+export const ClipByValue: OpDef<{ readonly low: number; readonly high: number }> = {
+  type: 'ClipByValue',
+  infer: ([x], { low, high }) => {
+    if (floats('ClipByValue', x!).perExample || x!.spec.partial) {
+      throw misfit('ClipByValue', `${x!.name} must be a value that all examples share`);
+    }
+    if (!(low <= high)) throw misfit('ClipByValue', `${low} to ${high} is no range`);
+    return [x!.spec];
+  },
+};
+
+/**
+ * clipByValue for gradients: threads clip a range each of what is complete, where clipByValue has every slice clip all of it
+ * and passes a gradient on. A NaN stays one.
+ */
+export function clipGradientByValue(tensor: Tensor, low: number, high: number, name = 'clip_by_value'): Tensor {
+  return tensor.graph.add(ClipByValue, [completed(tensor)], { low, high }, name).output;
 }

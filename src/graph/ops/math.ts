@@ -14,6 +14,8 @@ import {
   type Tensor,
   type TensorSpec,
 } from '../graph.js';
+import { alike, binary, type Operand, operandsOf } from './elementwise.js';
+import { type ReduceOptions, reduceMeanOver } from './reductions.js';
 import { constant } from './state.js';
 
 function same(type: string, a: Tensor, b: Tensor): TensorSpec {
@@ -67,8 +69,10 @@ export const Sub: OpDef<null> = {
   gradient: (_, [grad]) => [grad, grad && scale(grad, -1)],
 };
 
-export function sub(a: Tensor, b: Tensor, name?: string): Tensor {
-  return a.graph.add(Sub, [a, b], null, name).output;
+/** Difference, with broadcasting. */
+export function sub(a: Operand, b: Operand, name = 'Sub'): Tensor {
+  const [x, y] = operandsOf(a, b);
+  return alike(x, y) ? x.graph.add(Sub, [x, y], null, name).output : binary('sub', x, y, name);
 }
 
 export const Mul: OpDef<null> = {
@@ -77,9 +81,10 @@ export const Mul: OpDef<null> = {
   gradient: (op, [grad]) => [grad && mul(grad, op.inputs[1]!), grad && mul(grad, op.inputs[0]!)],
 };
 
-/** Elementwise product of two per-example tensors. */
-export function mul(a: Tensor, b: Tensor, name?: string): Tensor {
-  return a.graph.add(Mul, [a, b], null, name).output;
+/** Elementwise product, with broadcasting. */
+export function mul(a: Operand, b: Operand, name = 'Mul'): Tensor {
+  const [x, y] = operandsOf(a, b);
+  return x.perExample && alike(x, y) ? x.graph.add(Mul, [x, y], null, name).output : binary('mul', x, y, name);
 }
 
 export const Scale: OpDef<{ readonly factor: number }> = {
@@ -215,8 +220,10 @@ export const ReduceMean: OpDef<null> = {
   gradient: (op, [grad]) => [grad && broadcastMean(grad, op.inputs[0]!)],
 };
 
-/** Mean over all elements of the batch. */
-export function reduceMean(x: Tensor, name?: string): Tensor {
+/** Mean over all elements of the batch, or over the axis that the options name. */
+export function reduceMean(x: Tensor, options: string | ReduceOptions = {}): Tensor {
+  const { axis = 'all', name = 'Mean' } = typeof options === 'string' ? { name: options } : options;
+  if (axis !== 'all' || !x.perExample) return reduceMeanOver(x, axis, name);
   return x.graph.add(ReduceMean, [x], null, name).output;
 }
 

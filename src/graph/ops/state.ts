@@ -103,7 +103,7 @@ export function globalStep(graph: Graph): Tensor {
   const existing = graph.getCollection<Tensor>(GLOBAL_STEP)[0];
   if (existing !== undefined) return existing;
   const attrs: VariableAttrs = { dtype: 'int64', shape: [], initial: () => new BigInt64Array(1), trainable: false };
-  const op = graph.add(Variable, [], attrs, GLOBAL_STEP);
+  const op = graph.rootScope(() => graph.add(Variable, [], attrs, GLOBAL_STEP));
   graph.addToCollection(VARIABLES, op.output);
   graph.addToCollection(GLOBAL_STEP, op.output);
   return op.output;

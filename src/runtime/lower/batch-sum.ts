@@ -8,7 +8,7 @@ registerLowering(
   BatchSum,
   (op, context) => {
     const storage = context.storage(op.inputs[0]!);
-    if (storage.kind !== 'partial') throw misfit(op.name, `${op.inputs[0]!.name} is no sum over the batch`);
+    if (storage.kind !== 'partial') throw misfit(op, `${op.inputs[0]!.name} is no sum over the batch`);
     const { base, sliceBytes, count } = storage;
     const { slice, thread, plan } = context;
     if (op.attrs.by === 'slices') {

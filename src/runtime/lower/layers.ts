@@ -1,5 +1,5 @@
 /** @file Lowerings of matrix products, biases, activations and the loss. */
-import type { Dim, Tensor } from '../../graph/graph.js';
+import type { Dim, Op, OpDef, Tensor } from '../../graph/graph.js';
 import {
   Activation,
   ActivationGrad,
@@ -83,9 +83,21 @@ registerLowering(
   { accumulates: true, spreads: (op, parts) => parts.length === 1 && !op.inputs[1]!.perExample },
 );
 
+/** Whether only a relu uses the sum: one walk then does both. */
+function isRectified(context: LoweringContext, { output }: Op<unknown>): boolean {
+  const user = context.onlyUserOf(output);
+  return user?.def === (Activation as OpDef<unknown>) && (user as Op<{ kind: ActivationKind }>).attrs.kind === 'relu';
+}
+
+/** Writes over a product that nobody else reads, rather than beside it. */
+function reuseProduct(context: LoweringContext, product: Tensor, output: Tensor): void {
+  if (product.op.def === (MatMul as OpDef<unknown>)) context.writeOver(product, output);
+}
+
 registerLowering(
   AddBias,
   (op, context) => {
+    if (isRectified(context, op)) return;
     const x = context.matrix(op.inputs[0]!);
     const out = context.output(op.output);
     context.emit(KERNEL.addBiasF32, [
@@ -129,6 +141,17 @@ const BACKWARD: Record<ActivationKind, Kernel> = {
 registerLowering(
   Activation,
   (op, context) => {
+    const before = op.inputs[0]!.op;
+    if (before.def === (AddBias as OpDef<unknown>) && isRectified(context, before)) {
+      const [product, bias] = before.inputs as [Tensor, Tensor];
+      reuseProduct(context, product, op.output);
+      const x = context.matrix(product);
+      const out = context.output(op.output);
+      const columns = context.slice.constant(out.columns);
+      const matrices = [...operands(x), context.pointer(bias), ...operands(out)];
+      context.emit(KERNEL.biasReluF32, [...matrices, context.rows, columns]);
+      return;
+    }
     const out = context.output(op.output);
     const matrices = operands(context.matrix(op.inputs[0]!), out);
     context.emit(FORWARD[op.attrs.kind], [...matrices, context.rows, context.slice.constant(out.columns)]);
@@ -136,9 +159,14 @@ registerLowering(
   { strided: true },
 );
 
-registerLowering(ActivationGrad, (op, context) => pairwise(BACKWARD[op.attrs.kind])(op, context), {
-  accumulates: true,
-});
+registerLowering(
+  ActivationGrad,
+  (op, context) => {
+    reuseProduct(context, op.inputs[0]!, op.output);
+    pairwise(BACKWARD[op.attrs.kind])(op, context);
+  },
+  { accumulates: true },
+);
 
 registerLowering(
   SigmoidCrossEntropy,

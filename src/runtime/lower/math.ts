@@ -60,7 +60,7 @@ registerLowering(
     } else if (storage.kind === 'feed') {
       const offset = storage.offset + start * (op.output.spec.dtype === 'int64' ? 8 : 4);
       context.setStorage(op.output, { ...storage, offset, columns: end - start });
-    } else throw misfit(op.name, 'only per-example tensors have columns');
+    } else throw misfit(op, 'only per-example tensors have columns');
   },
   { phase: { runs: 'nothing' } },
 );

@@ -54,7 +54,7 @@ registerLowering(
     // In this order: when both sides are one tensor, the second is added to the first.
     const [dLeft, dRight] = [context.output(op.outputs[0]!), context.output(op.outputs[1]!)];
     context.allocate(op.outputs[2]!);
-    const scratch = context.perSlice(2 * lefts * rights * dim * 4, 'products').pointer;
+    const scratch = context.perSlice((2 * lefts * rights + outs) * dim * 4, 'products').pointer;
     context.emit(KERNEL.cinGradF32, [
       ...operands(context.matrix(grad), context.matrix(left), context.matrix(right)),
       context.pointer(w),

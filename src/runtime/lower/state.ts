@@ -1,7 +1,9 @@
 /** @file Lowerings of placeholders, constants, variables, counters and groups. */
+import { Assign } from '../../graph/ops/assign.js';
 import { Constant, Group, Increment, Placeholder, Variable } from '../../graph/ops/state.js';
 import { KERNEL } from '../kernels.js';
 import { registerLowering } from '../lowering.js';
+import { ownRange } from '../own-range.js';
 
 registerLowering(
   Placeholder,
@@ -57,3 +59,15 @@ registerLowering(
 );
 
 registerLowering(Group, () => {}, { phase: { runs: 'nothing' } });
+
+registerLowering(
+  Assign,
+  (op, context) => {
+    const { thread, environment } = context;
+    const range = ownRange(context, op.inputs[0]!);
+    const to = range.at(environment.variable(op.inputs[1]!));
+    const [one, adds] = [thread.constant(1), thread.constant(op.attrs.adds ? 1 : 0)];
+    context.emitThread(KERNEL.copyRowsF32, [range.values, range.floats, to, range.floats, one, range.floats, adds]);
+  },
+  { phase: { runs: 'update', reads: 'range' } },
+);

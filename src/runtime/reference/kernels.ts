@@ -3,7 +3,7 @@ import type { Views } from '../../memory/views.js';
 import { KERNEL, KERNELS } from '../kernels.js';
 import { type HostCall, refuseCall } from '../load-kernels.js';
 import * as dense from './dense.js';
-import * as optim from './optim/dense.js';
+import * as optim from './optim.js';
 import { addCountI64, advanceGeneration } from './program.js';
 import * as sparse from './sparse.js';
 import { tableAdmit, tableApply, tableFind, tableRetrieve } from './table.js';

@@ -5,8 +5,9 @@
 import {
   ABORT,
   ARRIVED,
+  BINDING_BATCH_ROWS,
   BINDING_DENSE,
-  BINDING_FIRST_ROW,
+  BINDING_FIXED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
   CAPTURES_HEADER_WORDS,
@@ -158,13 +159,13 @@ function bindBatch(
       entry,
       entry + BINDING_WORDS,
     ) as unknown as [number, number, number, number, number, number, number, number];
+    if (kind === BINDING_FIXED || kind === BINDING_BATCH_ROWS) {
+      m.u32[registers + first] = kind === BINDING_FIXED ? word + begin * size : rows;
+      continue;
+    }
     const pointer = m.u32[batch + word]!;
     if (kind === BINDING_DENSE) {
       m.u32[registers + first] = pointer + begin * size + offset;
-      continue;
-    }
-    if (kind === BINDING_FIRST_ROW) {
-      m.u32[registers + first] = begin;
       continue;
     }
     const splits = pointer / 4 + begin;

@@ -1,22 +1,31 @@
 /** @file Cases of the optimizers of dense variables (src/optim). */
-import { Adamom, applyDense, type DenseOptimizer, Rmsprop } from '../../../src/optim/dense-optimizers.js';
-import { inverseRoot, precondition } from '../../../src/optim/shampoo.js';
-import { symmetricEigen } from '../../../src/optim/symmetric-eigen.js';
-import { Tensor } from '../../../src/tensor/tensor.js';
+import { gradients } from '../../../src/graph/gradients.js';
+import { Graph, type Tensor } from '../../../src/graph/graph.js';
+import { addBias } from '../../../src/graph/ops/layers.js';
+import { reduceMean, rowDot, scale } from '../../../src/graph/ops/math.js';
+import { placeholder, variable } from '../../../src/graph/ops/state.js';
+import { inverseRootScratch } from '../../../src/memory/dense-layout.js';
+import type { Optimizer } from '../../../src/optim/optimizer.js';
+import { AdamomOptimizer, RmspropOptimizer } from '../../../src/optim/optimizers.js';
 import { KernelHarness } from '../../kernels/harness.js';
+import { withSession } from '../../runtime/with-session.js';
 import { type Fields, fieldsOf, type ParityCase, type ParityHandlers } from '../case.js';
 
 const h = await KernelHarness.create(1 << 20);
 
-/** One step of a scalar; the result has the slots by their names. */
-function stepOnce(optimizer: DenseOptimizer, given: Fields): Record<string, number> {
-  const scalar = (value: number) => new Tensor('float32', [], Float32Array.of(value));
-  const variable = scalar(given.var as number);
-  const slots = optimizer.slotNames.map(() => scalar(0));
-  const memory = { kernels: h.wasm, memory: h.memory, arena: h.arena };
-  applyDense(optimizer, { variable, gradient: scalar(given.grad as number), slots }, memory);
-  const values = optimizer.slotNames.map((name, i) => [name, slots[i]!.data[0]!] as const);
-  return { var: variable.data[0]!, ...Object.fromEntries(values) };
+/** One step of a variable [1] whose gradient is fed; the result has the slots by their names. */
+function stepOnce(optimizer: Optimizer, given: Fields): Promise<Record<string, number>> {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x');
+  const target = variable(graph, 'var', [1], () => Float32Array.of(given.var as number));
+  const loss = reduceMean(rowDot(x, addBias(scale(x, 0), target)));
+  const [gradient] = gradients([loss], [target]) as [Tensor];
+  const train = optimizer.applyGradients([[gradient, target]]);
+  return withSession(graph, {}, async (session) => {
+    await session.run([train], { x: Float32Array.of(given.grad as number) });
+    const values = session.variableNames.map((name) => [name.replace(/^.*\//, ''), session.readVariable(name)[0]]);
+    return Object.fromEntries(values);
+  });
 }
 
 function adamom({ input }: ParityCase) {
@@ -27,7 +36,7 @@ function adamom({ input }: ParityCase) {
   );
   const [learningRate, weightDecay, adaDecay] = numbers(given, ['learning_rate', 'weight_decay', 'ada_decay']);
   const [momDecay, epsilon] = numbers(given, ['mom_decay', 'epsilon']);
-  return stepOnce(Adamom(definite({ learningRate, weightDecay, adaDecay, momDecay, epsilon })), given);
+  return stepOnce(new AdamomOptimizer(definite({ learningRate, weightDecay, adaDecay, momDecay, epsilon })), given);
 }
 
 function rmsprop({ input }: ParityCase) {
@@ -35,7 +44,10 @@ function rmsprop({ input }: ParityCase) {
   const given = fieldsOf(input, ['var', 'grad'], [...options, 'use_v2']);
   const [learningRate, weightDecay, beta1, beta2, epsilon] = numbers(given, options);
   const useV2 = given.use_v2 === true;
-  return stepOnce(Rmsprop({ ...definite({ learningRate, weightDecay, beta1, beta2, epsilon }), useV2 }), given);
+  return stepOnce(
+    new RmspropOptimizer({ ...definite({ learningRate, weightDecay, beta1, beta2, epsilon }), useV2 }),
+    given,
+  );
 }
 
 const numbers = (given: Fields, names: readonly string[]) => names.map((name) => given[name] as number | undefined);
@@ -50,48 +62,81 @@ function definite<T extends Record<string, number | undefined>>(options: T): { [
 function shampoo({ input }: ParityCase) {
   const optional = ['matrix_diagonal', 'p', 'head', 'tail', 'damping', 'grad', 'axis0_operator', 'axis1_operator'];
   const given = fieldsOf(input, [], optional);
-  if (given.matrix_diagonal !== undefined) {
-    const diagonal = given.matrix_diagonal as number[];
-    const k = diagonal.length;
-    const matrix = Array.from({ length: k * k }, (_, i) => (i % (k + 1) === 0 ? diagonal[i / (k + 1)]! : 0));
-    const [p, head, tail, damping] = [given.p, given.head, given.tail, given.damping] as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    const root = inverseRoot(matrix, k, p, head, tail, damping);
-    const operator = diagonal.map((_, i) => {
-      const unit = new Float64Array(k);
-      unit[i] = 1;
-      return precondition(unit, root)[i]!;
-    });
-    return {
-      selected_eigenvalues_minus_offset: root.values,
-      offset: root.offset,
-      effective_operator_diagonal: operator,
-    };
-  }
-  let tensor: ArrayLike<number> = (given.grad as number[][]).flat();
+  return given.matrix_diagonal === undefined ? rotated(given) : inverseRoot(given);
+}
+
+interface Root {
+  readonly pvec: number;
+  readonly pval: number;
+  readonly o: number;
+  readonly kept: number;
+}
+
+/** The kernel's inverse root of a matrix, in memory. */
+function rootOf(matrix: readonly number[], k: number, [p, head, tail, damping]: readonly number[]): Root {
+  const kept = Math.min(k, head! + tail!);
+  const [pvec, pval, o] = [h.alloc(k * kept * 4), h.alloc(kept * 4), h.alloc(4)];
+  const scratch = h.alloc(inverseRootScratch(k) * 8);
+  h.wasm.inverseRootF32(h.putF32(matrix), k, p!, head!, tail!, damping!, pvec, pval, o, scratch);
+  return { pvec, pval, o, kept };
+}
+
+/** The kernel's operator on axis 0 of `tensor`, with that axis moved last. */
+function precondition(tensor: readonly number[], k: number, { pvec, pval, o, kept }: Root): number[] {
+  const rest = tensor.length / k;
+  const [out, projected] = [h.alloc(tensor.length * 4), h.alloc(rest * kept * 4)];
+  const scratch = h.alloc(h.wasm.gemmScratchBytes(rest, Math.max(k, kept), Math.max(k, kept)));
+  h.wasm.preconditionF32(h.putF32(tensor), k, rest, pvec, kept, pval, o, out, projected, scratch);
+  return [...h.f32(out, tensor.length)];
+}
+
+const diagonalOf = (values: readonly number[]) =>
+  values.flatMap((value, i) => values.map((_, j) => (i === j ? value : 0)));
+
+function inverseRoot(given: Fields) {
+  const diagonal = given.matrix_diagonal as number[];
+  const k = diagonal.length;
+  const options = [given.p, given.head, given.tail, given.damping] as number[];
+  const root = rootOf(diagonalOf(diagonal), k, options);
+  const unit = (i: number) => diagonal.map((_, j) => (i === j ? 1 : 0));
+  return {
+    selected_eigenvalues_minus_offset: h.f32(root.pval, root.kept),
+    offset: h.f32(root.o, 1)[0],
+    effective_operator_diagonal: diagonal.map((_, i) => precondition(unit(i), k, root)[i]),
+  };
+}
+
+/** An operator is the inverse square root of its inverse square: eigenvectors are the operator's, roots its eigenvalues. */
+function rotated(given: Fields) {
+  const grad = given.grad as number[][];
+  let tensor = grad.flat();
   for (const operator of [given.axis0_operator, given.axis1_operator] as number[][][]) {
     const size = operator.length;
-    const { values, vectors } = symmetricEigen(operator.flat(), size);
-    const root = {
-      size,
-      rank: size,
-      vectors: Float32Array.from(vectors),
-      values: Float32Array.from(values),
-      offset: 0,
-    };
-    tensor = precondition(tensor, root);
+    tensor = precondition(tensor, size, rootOf(inverseSquare(operator), size, [2, size, 1, 1e-9]));
   }
-  const width = (given.grad as number[][])[0]!.length;
-  const rows = (given.grad as number[][]).map((_, i) => Array.from(tensor).slice(i * width, (i + 1) * width));
-  return { preconditioned: rows };
+  const width = grad[0]!.length;
+  return { preconditioned: grad.map((_, i) => tensor.slice(i * width, (i + 1) * width)) };
+}
+
+/** By elimination with a unit matrix beside, then squared. */
+function inverseSquare(matrix: readonly (readonly number[])[]): number[] {
+  const size = matrix.length;
+  const rows = matrix.map((row, i) => [...row, ...matrix.map((_, j) => (i === j ? 1 : 0))]);
+  rows.forEach((pivot, i) => {
+    const head = pivot[i]!;
+    for (let c = 0; c < 2 * size; c++) pivot[c] = pivot[c]! / head;
+    for (const row of rows) {
+      if (row === pivot) continue;
+      const factor = row[i]!;
+      for (let c = 0; c < 2 * size; c++) row[c] = row[c]! - factor * pivot[c]!;
+    }
+  });
+  const inverse = rows.map((row) => row.slice(size));
+  return inverse.flatMap((row) => inverse[0]!.map((_, j) => row.reduce((sum, x, i) => sum + x * inverse[i]![j]!, 0)));
 }
 
 export const handlers: ParityHandlers = {
-  'dense.adamom': (parity) => h.scope(() => adamom(parity)),
-  'dense.rmsprop': (parity) => h.scope(() => rmsprop(parity)),
-  'dense.shampoo': shampoo,
+  'dense.adamom': adamom,
+  'dense.rmsprop': rmsprop,
+  'dense.shampoo': (parity) => h.scope(() => shampoo(parity)),
 };

@@ -18,6 +18,20 @@ export function reluF32(
   mapRows(m, x, xStride, y, yStride, rows, cols, 0, (value) => Math.max(value, 0));
 }
 
+/** y[r,:] = max(x[r,:] + bias, 0). */
+export function biasReluF32(
+  m: Views,
+  x: number,
+  xStride: number,
+  bias: number,
+  y: number,
+  yStride: number,
+  rows: number,
+  cols: number,
+): void {
+  zipRows(m, x, xStride, bias, 0, y, yStride, rows, cols, 0, (value, shift) => Math.max(f(value + shift), 0));
+}
+
 /** y = 1 / (1 + exp(-x)). */
 export function sigmoidF32(
   m: Views,

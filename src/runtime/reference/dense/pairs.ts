@@ -1,5 +1,6 @@
 /** @file Products of all pairs of fields of two sides, in plain TypeScript. */
 import type { Views } from '../../../memory/views.js';
+import { transposeInnerF32 } from './blocks.js';
 import { multiplyRun } from './runs.js';
 import { smallMatMul } from './small-matmul.js';
 
@@ -136,11 +137,13 @@ export function cinGradF32(
 ): void {
   const pairs = lefts * rights;
   const [z, dz, dWeights] = [scratch >>> 2, (scratch >>> 2) + pairs * dim, dw >>> 2];
+  const transposed = dz + pairs * dim;
   m.f32.fill(0, dWeights, dWeights + pairs * outs);
   for (let r = 0; r < rows; r++) {
     const [g, l, o] = [(dy >>> 2) + r * dyStride, (left >>> 2) + r * leftStride, (right >>> 2) + r * rightStride];
     products(m, l, o, z, [lefts, rights, dim], 0);
-    const byColumn = { at: g, row: 1, col: dim };
+    transposeInnerF32(m, g * 4, 0, transposed * 4, 0, 1, 1, outs, dim, 0);
+    const byColumn = { at: transposed, row: outs, col: 1 };
     smallMatMul(m, { at: z, row: dim, col: 1 }, byColumn, { at: dWeights, row: outs }, [pairs, outs, dim], 1);
     const byRow = { at: g, row: dim, col: 1 };
     smallMatMul(m, { at: w >>> 2, row: outs, col: 1 }, byRow, { at: dz, row: dim }, [pairs, dim, outs], 0);

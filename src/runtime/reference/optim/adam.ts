@@ -10,6 +10,44 @@ function nextPower(power: number, beta: number): number {
   return next < 2 ** -126 ? 0 : next;
 }
 
+export interface AdamConstants {
+  /** With the correction of the bias. */
+  readonly rate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly decay: number;
+  readonly epsilon: number;
+  readonly nesterov: number;
+}
+
+/** Indices of one weight, its slots and its gradient; with `max`, amsgrad's. */
+export interface AdamPlace {
+  readonly weight: number;
+  readonly mean: number;
+  readonly square: number;
+  readonly gradient: number;
+  readonly max?: number;
+}
+
+/** One weight. */
+export function stepAdam(m: Views, at: AdamPlace, constants: AdamConstants): void {
+  const { f32 } = m;
+  const { rate, beta1, beta2, decay, epsilon, nesterov } = constants;
+  const [rest1, rest2] = [f(1 - f(beta1)), f(1 - f(beta2))];
+  const h = decayedGradient(m, at.gradient, at.weight, decay);
+  const first = f(f32[at.mean]! + f(f(h - f32[at.mean]!) * rest1));
+  const second = f(f32[at.square]! + f(f(f(h * h) - f32[at.square]!) * rest2));
+  f32[at.mean] = first;
+  f32[at.square] = second;
+  let scale = second;
+  if (at.max !== undefined) {
+    scale = Math.max(f32[at.max]!, second);
+    f32[at.max] = scale;
+  }
+  const direction = nesterov ? f(f(h * rest1) + f(f(beta1) * first)) : first;
+  f32[at.weight] = f32[at.weight]! - f(f(direction * rate) / f(f(Math.sqrt(scale)) + f(epsilon)));
+}
+
 function run(
   m: Views,
   w: number,
@@ -27,23 +65,11 @@ function run(
   const powers = (state >>> 2) + (keepsMax ? 3 : 2) * n;
   const [power1, power2] = [m.f32[powers]!, m.f32[powers + 1]!];
   const rate = f(f(f(lr) * f(Math.sqrt(f(1 - power2)))) / f(1 - power1));
-  const [rest1, rest2] = [f(1 - f(beta1)), f(1 - f(beta2))];
   for (let i = 0; i < n; i++) {
-    const weight = (w >>> 2) + i;
     const mean = (state >>> 2) + i;
-    const square = mean + n;
-    const h = decayedGradient(m, (g >>> 2) + i, weight, decay);
-    const first = f(m.f32[mean]! + f(f(h - m.f32[mean]!) * rest1));
-    const second = f(m.f32[square]! + f(f(f(h * h) - m.f32[square]!) * rest2));
-    m.f32[mean] = first;
-    m.f32[square] = second;
-    let scale = second;
-    if (keepsMax) {
-      scale = Math.max(m.f32[square + n]!, second);
-      m.f32[square + n] = scale;
-    }
-    const direction = nesterov ? f(f(h * rest1) + f(f(beta1) * first)) : first;
-    m.f32[weight] = m.f32[weight]! - f(f(direction * rate) / f(f(Math.sqrt(scale)) + f(epsilon)));
+    const place = { weight: (w >>> 2) + i, mean, square: mean + n, gradient: (g >>> 2) + i };
+    const constants = { rate, beta1, beta2, decay, epsilon, nesterov };
+    stepAdam(m, keepsMax ? { ...place, max: mean + 2 * n } : place, constants);
   }
   m.f32[powers] = nextPower(power1, f(beta1));
   m.f32[powers + 1] = nextPower(power2, f(beta2));

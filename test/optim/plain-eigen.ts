@@ -1,8 +1,6 @@
 /**
- * @file Eigenvalues and vectors of a symmetric matrix by cyclic Jacobi rotations.
- *
- * By hand because it is small and needs no library: shampoo refreshes its preconditioners every few hundred steps. Work
- * grows with the cube of the size; a thousand is the practical end.
+ * @file Eigenvalues and vectors of a symmetric matrix by cyclic Jacobi rotations: another way than the kernel's, to hold
+ * it to.
  */
 const SWEEPS_MAX = 60;
 

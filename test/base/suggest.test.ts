@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { editDistance, suggest } from '../../src/cli/suggest.js';
+import { editDistance, suggest } from '../../src/base/suggest.js';
 
 t.test('slips are matched to the word that was meant', async (t) => {
   const flags = ['--steps', '--save-every', '--batch-size', '--threads', '--trace', '--model', '--model-dir'];

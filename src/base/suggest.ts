@@ -15,6 +15,12 @@ export function suggest(word: string, candidates: readonly string[]): string | u
   return best ?? uniquePrefix(word, candidates);
 }
 
+/** A hint for `word`, when one of the candidates is near. */
+export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
+  const near = suggest(word, candidates);
+  return near === undefined ? undefined : `did you mean ${near}?`;
+}
+
 function uniquePrefix(word: string, candidates: readonly string[]): string | undefined {
   const matches = candidates.filter((candidate) => candidate.startsWith(word.toLowerCase()));
   return word.replace(/^-+/, '').length >= 2 && matches.length === 1 ? matches[0] : undefined;

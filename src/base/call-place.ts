@@ -1,0 +1,59 @@
+/**
+ * @file Where in the user's own code something was asked for: the nearest stack frame outside this package.
+ *
+ * Taking a place costs some tens of microseconds, since the engine only notes the frames; the text is made when an error or a
+ * description of the graph asks for it. With --enable-source-maps it speaks of the source the user wrote.
+ */
+import { isAbsolute, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Enough to get out of a layer in a layer; what is deeper has no place. */
+const FRAMES_MAX = 40;
+
+/** Folders of this package's own code: as built, and as source maps name it. */
+const OWN = [new URL('../', import.meta.url), new URL('../../../src/', import.meta.url)].map((url) =>
+  fileURLToPath(url),
+);
+
+export class CallPlace {
+  #frames: { readonly stack?: string } | undefined = {};
+  #text: string | undefined;
+
+  constructor() {
+    const limit = Error.stackTraceLimit;
+    // Where the intrinsics are frozen the assignment is refused, and the limit there is has to do.
+    Reflect.set(Error, 'stackTraceLimit', FRAMES_MAX);
+    Error.captureStackTrace(this.#frames!, CallPlace);
+    Reflect.set(Error, 'stackTraceLimit', limit);
+  }
+
+  /** `models/ranker.ts:12:5`, relative to the working directory where it is below it; undefined outside user code. */
+  get text(): string | undefined {
+    if (this.#frames !== undefined) {
+      this.#text = placeOf(this.#frames.stack ?? '');
+      this.#frames = undefined;
+    }
+    return this.#text;
+  }
+}
+
+/** The first place of a stack that is no code of this package or of Node. */
+export function placeOf(stack: string): string | undefined {
+  for (const line of stack.split('\n')) {
+    const [, file, position] = /^\s+at (?:.*? \((?=.*\)$)|async )?(.+?):(\d+:\d+)\)?$/.exec(line) ?? [];
+    if (file === undefined || file.startsWith('node:') || file.startsWith('eval at ')) continue;
+    const path = pathOf(file);
+    if (path !== undefined && !OWN.some((folder) => path.startsWith(folder))) return `${shorten(path)}:${position}`;
+  }
+  return undefined;
+}
+
+function pathOf(file: string): string | undefined {
+  if (file.startsWith('file://')) return fileURLToPath(file);
+  return isAbsolute(file) ? file : undefined;
+}
+
+function shorten(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') || isAbsolute(short) ? path : short.split(sep).join('/');
+}

@@ -1,0 +1,53 @@
+/**
+ * @file The loss over all pairs of a positive and a negative of the batch as graph op. Mirrors inbatch_auc_loss;
+ * `tensor/ops` has it for values.
+ *
+ * Each slice takes its own examples against those of the whole batch, which are gathered first: a barrier in between.
+ */
+import { misfit, type OpDef, type Tensor } from '../graph.js';
+import { batchSum } from './batch-sum.js';
+import { oneFloat } from './checks.js';
+
+/** The rows of all slices in one place. Only ops that read across slices can use it. */
+export const GatherBatch: OpDef<null> = {
+  type: 'GatherBatch',
+  infer: ([x]) => [oneFloat('GatherBatch', x!, 'value').spec],
+};
+
+export interface InbatchAucAttrs {
+  readonly negWeight: number;
+}
+
+/** Inputs: gathered labels, gathered logits, logits. */
+export const InbatchAuc: OpDef<InbatchAucAttrs> = {
+  type: 'InbatchAucLoss',
+  infer: (_, { negWeight }) => {
+    if (!(negWeight > 0 && negWeight <= 1)) {
+      throw misfit('InbatchAucLoss', `the weight of negatives is ${negWeight}, not in (0, 1]`);
+    }
+    return [{ dtype: 'float32', shape: [], partial: true }];
+  },
+  gradient: (op, [grad]) => {
+    if (grad === undefined) return [];
+    const [labels, logits, own] = op.inputs as [Tensor, Tensor, Tensor];
+    const inputs = [labels, logits, batchSum(grad), own];
+    return [undefined, undefined, op.graph.add(InbatchAucGrad, inputs, op.attrs).output];
+  },
+};
+
+/** Inputs: gathered labels, gathered logits, gradient of the loss, logits. */
+export const InbatchAucGrad: OpDef<InbatchAucAttrs> = {
+  type: 'InbatchAucLossGrad',
+  infer: ([, , , logits]) => [logits!.spec],
+};
+
+/**
+ * Sum over the pairs of a positive p and a negative n of the batch of log sigmoid(logit[p] - logit[n]): at most 0, and
+ * larger the better the order, so train on its negation. Labels above 0 are positive, those of -10000 and below are left
+ * out. `negWeight`, in (0, 1], weighs the gradients of negatives.
+ */
+export function inbatchAucLoss(labels: Tensor, logits: Tensor, negWeight = 1, name = 'inbatch_auc_loss'): Tensor {
+  const { graph } = logits;
+  const [all, scores] = [labels, logits].map((x) => graph.add(GatherBatch, [x], null, `${name}/gather`).output);
+  return graph.add(InbatchAuc, [all!, scores!, logits], { negWeight }, name).output;
+}

@@ -1,0 +1,34 @@
+/** @file The graph op that steps one variable: what it takes, and what it refuses in the words of upstream. */
+import { MonolithError } from '../base/errors.js';
+import { misfit, type OpDef, sameShape, type Tensor } from '../graph/graph.js';
+import { Variable, type VariableAttrs } from '../graph/ops/state.js';
+import type { Rate } from '../sparse/learning-rate.js';
+import type { Optimizer } from './optimizer.js';
+
+export interface ApplyGradientAttrs {
+  readonly optimizer: Optimizer;
+  readonly rate: Rate;
+  readonly weightDecay: number;
+  /** How many of the last inputs are values that all variables share. */
+  readonly sharedCount: number;
+}
+
+/** Inputs: gradient, variable, slots of the optimizer in order, values that all variables share. */
+export const ApplyGradient: OpDef<ApplyGradientAttrs> = {
+  type: 'ApplyGradient',
+  takesVariable: (index) => index > 0,
+  infer: ([gradient, target]) => {
+    if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'float32') {
+      throw misfit('ApplyGradient', `${target?.name} is no float variable`);
+    }
+    if (!(target.op.attrs as VariableAttrs).trainable) throw misfit(target.op.name, 'it is not trainable');
+    checkShape(target, gradient!);
+    return [];
+  },
+};
+
+function checkShape(target: Tensor, gradient: Tensor): void {
+  if (sameShape(gradient.spec.shape, target.spec.shape)) return;
+  const [variable, found] = [target, gradient].map(({ spec }) => `[${spec.shape.join(',')}]`);
+  throw new MonolithError('ML_DENSE_SHAPE', { name: 'grad', variable, found }, { hint: `of ${target.op.name}` });
+}

@@ -1,0 +1,41 @@
+/** @file Multiplies a float variable by a constant once per step: the powers of Adam's betas. */
+import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
+import { Variable } from '../graph/ops/state.js';
+import { KERNEL } from '../runtime/kernels.js';
+import { registerLowering } from '../runtime/lowering.js';
+
+export const MultiplyVariable: OpDef<{ readonly factor: number }> = {
+  type: 'AssignMul',
+  takesVariable: () => true,
+  infer: ([target]) => {
+    if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'float32') {
+      throw misfit('AssignMul', 'the target must be a float variable');
+    }
+    return [];
+  },
+};
+
+export function multiplyVariable(target: Tensor, factor: number): Op {
+  return target.graph.add(MultiplyVariable, [target], { factor }, `${target.op.name}/AssignMul`) as Op;
+}
+
+registerLowering(
+  MultiplyVariable,
+  (op, context) => {
+    const { thread, environment } = context;
+    const [target, count] = [environment.variable(op.inputs[0]!), op.inputs[0]!.columns];
+    // Thread 0 multiplies all of it; the others have no rows.
+    const rows = thread.each((index) => (index === 0 ? 1 : 0));
+    const matrix = [thread.constant(target), thread.constant(count)];
+    const factor = thread.constantF32(op.attrs.factor);
+    context.emitThread(KERNEL.scaleF32, [
+      ...matrix,
+      ...matrix,
+      rows,
+      thread.constant(count),
+      factor,
+      thread.constant(0),
+    ]);
+  },
+  { phase: { runs: 'update' } },
+);

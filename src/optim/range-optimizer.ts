@@ -1,0 +1,43 @@
+/** @file Optimizers whose step is one kernel over any range of a variable: weights, slots, gradient, count, rate, constants. */
+import type { Kernel } from '../runtime/kernels.js';
+import type { Rate } from '../sparse/learning-rate.js';
+import { type LoweredStep, Optimizer, type SlotSpec } from './optimizer.js';
+
+export interface RangeRule {
+  readonly kernel: Kernel;
+  readonly slots: readonly SlotSpec[];
+  /** What the kernel takes after the rate: addresses of the shared values, floats, whole numbers. */
+  readonly parameters: readonly number[];
+  readonly flags?: readonly number[];
+  /** A step that changes nothing is not run at all. */
+  readonly isIdle?: boolean;
+}
+
+export class RangeOptimizer extends Optimizer {
+  readonly #rule: RangeRule;
+
+  constructor(name: string, learningRate: Rate, rule: RangeRule) {
+    super(name, learningRate);
+    this.#rule = rule;
+  }
+
+  override slotsOf(): readonly SlotSpec[] {
+    return this.#rule.slots;
+  }
+
+  override lowerStep({ context, target, slots, shared, gradient, rate, range }: LoweredStep): void {
+    const { kernel, parameters, flags = [], isIdle = false } = this.#rule;
+    if (isIdle) return;
+    const { thread, environment } = context;
+    context.emitThread(kernel, [
+      range.at(environment.variable(target)),
+      ...slots.map((slot) => range.at(environment.variable(slot))),
+      range.at(gradient),
+      range.floats,
+      rate,
+      ...shared.map((tensor) => context.threadPointer(tensor)),
+      ...parameters.map((value) => thread.constantF32(value)),
+      ...flags.map((value) => thread.constant(value)),
+    ]);
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * @file Learning-rate schedules: rates as functions of the steps done, as tf.train has them.
+ *
+ * One kind of object serves dense optimizers and the segments of tables (src/sparse/learning-rate.ts has the base class and
+ * PolynomialDecay). A rate is asked for once before each step; `call` computes and makes nothing.
+ */
+import { MonolithError } from '../base/errors.js';
+import { checkRate, LearningRateFunction, printRate, type Rate, rateAt } from '../sparse/learning-rate.js';
+
+function positive(name: string, value: number): number {
+  if (!(value > 0)) throw new MonolithError('ML_RATE', { reason: `${name} is ${value}, not above 0` });
+  return value;
+}
+
+/** The same rate at every step: what a number means, as an object. */
+export class ConstantRate extends LearningRateFunction {
+  readonly learningRate: number;
+
+  constructor(learningRate: number) {
+    super();
+    this.learningRate = learningRate;
+  }
+
+  override get parameters() {
+    return { learning_rate: this.learningRate };
+  }
+
+  override call(_globalStep: number): number {
+    return this.learningRate;
+  }
+}
+
+export interface DecayOptions {
+  readonly initialLearningRate: number;
+  readonly decaySteps: number;
+  readonly decayRate: number;
+  /** Decays once every `decaySteps` in place of a little every step. */
+  readonly staircase?: boolean;
+}
+
+abstract class Decay extends LearningRateFunction {
+  readonly initialLearningRate: number;
+  readonly decaySteps: number;
+  readonly decayRate: number;
+  readonly staircase: boolean;
+
+  constructor(options: DecayOptions) {
+    super();
+    this.initialLearningRate = options.initialLearningRate;
+    this.decaySteps = positive('decaySteps', options.decaySteps);
+    this.decayRate = options.decayRate;
+    this.staircase = options.staircase ?? false;
+  }
+
+  override get parameters() {
+    return {
+      initial_learning_rate: this.initialLearningRate,
+      decay_steps: this.decaySteps,
+      decay_rate: this.decayRate,
+      staircase: this.staircase,
+    };
+  }
+
+  /** Decays done so far, whole ones with `staircase`. */
+  protected decays(globalStep: number): number {
+    const decays = globalStep / this.decaySteps;
+    return this.staircase ? Math.floor(decays) : decays;
+  }
+}
+
+/**
+ * initial * decayRate ^ (step / decaySteps).
+ *
+ * ```ts
+ * new ExponentialDecay({ initialLearningRate: 0.1, decaySteps: 100, decayRate: 0.5 }).call(200); // 0.025
+ * ```
+ */
+export class ExponentialDecay extends Decay {
+  override call(globalStep: number): number {
+    return this.initialLearningRate * this.decayRate ** this.decays(globalStep);
+  }
+}
+
+/** initial / (1 + decayRate * step / decaySteps). */
+export class InverseTimeDecay extends Decay {
+  override call(globalStep: number): number {
+    return this.initialLearningRate / (1 + this.decayRate * this.decays(globalStep));
+  }
+}
+
+/** `values[i]` up to and with step `boundaries[i]`, the last value from there on: one value more than boundaries. */
+export class PiecewiseConstantDecay extends LearningRateFunction {
+  readonly boundaries: readonly number[];
+  readonly values: readonly number[];
+
+  constructor(boundaries: readonly number[], values: readonly number[]) {
+    super();
+    if (boundaries.length !== values.length - 1) {
+      const reason = 'the length of boundaries should be 1 less than the length of values';
+      throw new MonolithError('ML_RATE', { reason });
+    }
+    if (boundaries.some((boundary, i) => i > 0 && !(boundary > boundaries[i - 1]!))) {
+      throw new MonolithError('ML_RATE', { reason: 'boundaries must rise' });
+    }
+    this.boundaries = [...boundaries];
+    this.values = [...values];
+  }
+
+  override get parameters() {
+    return { boundaries: `[${this.boundaries.join(', ')}]`, values: `[${this.values.map(printRate).join(', ')}]` };
+  }
+
+  override call(globalStep: number): number {
+    let piece = 0;
+    while (piece < this.boundaries.length && globalStep > this.boundaries[piece]!) piece++;
+    return this.values[piece]!;
+  }
+}
+
+export interface CosineDecayOptions {
+  readonly initialLearningRate: number;
+  readonly decaySteps: number;
+  /** Where it ends, as a share of the initial rate. */
+  readonly alpha?: number;
+}
+
+const halfCosine = (done: number): number => 0.5 * (1 + Math.cos(Math.PI * done));
+
+/** From the initial rate to `alpha` of it along half a cosine, over `decaySteps`. */
+export class CosineDecay extends LearningRateFunction {
+  readonly initialLearningRate: number;
+  readonly decaySteps: number;
+  readonly alpha: number;
+
+  constructor({ initialLearningRate, decaySteps, alpha = 0 }: CosineDecayOptions) {
+    super();
+    this.initialLearningRate = initialLearningRate;
+    this.decaySteps = positive('decaySteps', decaySteps);
+    this.alpha = alpha;
+  }
+
+  override get parameters() {
+    return { initial_learning_rate: this.initialLearningRate, decay_steps: this.decaySteps, alpha: this.alpha };
+  }
+
+  override call(globalStep: number): number {
+    const share = halfCosine(Math.min(globalStep, this.decaySteps) / this.decaySteps);
+    return this.initialLearningRate * ((1 - this.alpha) * share + this.alpha);
+  }
+}
+
+export interface CosineDecayRestartsOptions {
+  readonly initialLearningRate: number;
+  readonly firstDecaySteps: number;
+  /** Each period is this many times as long as the one before, and starts at this share of its rate. */
+  readonly tMul?: number;
+  readonly mMul?: number;
+  readonly alpha?: number;
+}
+
+/** Cosine decays one after the other, each starting afresh. */
+export class CosineDecayRestarts extends LearningRateFunction {
+  readonly initialLearningRate: number;
+  readonly firstDecaySteps: number;
+  readonly tMul: number;
+  readonly mMul: number;
+  readonly alpha: number;
+
+  constructor(options: CosineDecayRestartsOptions) {
+    super();
+    this.initialLearningRate = options.initialLearningRate;
+    this.firstDecaySteps = positive('firstDecaySteps', options.firstDecaySteps);
+    this.tMul = options.tMul ?? 2;
+    if (!(this.tMul >= 1)) throw new MonolithError('ML_RATE', { reason: `tMul is ${this.tMul}, below 1` });
+    this.mMul = options.mMul ?? 1;
+    this.alpha = options.alpha ?? 0;
+  }
+
+  override get parameters() {
+    return {
+      initial_learning_rate: this.initialLearningRate,
+      first_decay_steps: this.firstDecaySteps,
+      t_mul: this.tMul,
+      m_mul: this.mMul,
+      alpha: this.alpha,
+    };
+  }
+
+  override call(globalStep: number): number {
+    const { tMul } = this;
+    let time = globalStep / this.firstDecaySteps;
+    let length = 1;
+    let share = 1;
+    if (tMul === 1) {
+      share = this.mMul ** Math.floor(time);
+      time -= Math.floor(time);
+    }
+    // Lengths grow by tMul, so this takes as many rounds as periods are over: a few, whatever the step.
+    for (; time >= length; length *= tMul) {
+      time -= length;
+      share *= this.mMul;
+    }
+    return this.initialLearningRate * ((1 - this.alpha) * share * halfCosine(time / length) + this.alpha);
+  }
+}
+
+export interface WarmupOptions {
+  readonly warmupSteps: number;
+  /** The rate after the warm-up; its schedule counts from the first step of all. */
+  readonly after: Rate;
+  readonly initialLearningRate?: number;
+}
+
+/** A straight rise from the initial rate, 0 unless told, to what `after` says at the end of the warm-up; then `after`. */
+export class Warmup extends LearningRateFunction {
+  readonly warmupSteps: number;
+  readonly after: Rate;
+  readonly initialLearningRate: number;
+
+  constructor({ warmupSteps, after, initialLearningRate = 0 }: WarmupOptions) {
+    super();
+    this.warmupSteps = positive('warmupSteps', warmupSteps);
+    this.after = checkRate(after);
+    this.initialLearningRate = initialLearningRate;
+  }
+
+  override get parameters() {
+    return {
+      initial_learning_rate: this.initialLearningRate,
+      warmup_steps: this.warmupSteps,
+      after: printRate(this.after),
+    };
+  }
+
+  override call(globalStep: number): number {
+    if (globalStep >= this.warmupSteps) return rateAt(this.after, globalStep);
+    const end = rateAt(this.after, this.warmupSteps);
+    return this.initialLearningRate + (end - this.initialLearningRate) * (globalStep / this.warmupSteps);
+  }
+}
