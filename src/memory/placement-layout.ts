@@ -3,7 +3,9 @@
  *
  * ```
  * record, u32 words:    | 0 residents | 1 their count | 2 blocks | 3 their count | 4 fetched | 5 their count |
+ *                       | 6 host names | 7 their count |
  * blocks:               begins of the arena's blocks, ascending, and the end of the last
+ * host names:           trace names of instructions that must not run on the device
  * fetched:              addresses inside blocks that the main thread reads after a step
  * resident, 4 words:    | address | validity | device address, low | high |
  * ```
@@ -17,8 +19,10 @@ export const PLACEMENT = {
   blockCount: 3,
   fetched: 4,
   fetchedCount: 5,
+  hostNames: 6,
+  hostNameCount: 7,
 } as const;
-export const PLACEMENT_WORDS = 6;
+export const PLACEMENT_WORDS = 8;
 
 export const RESIDENT = { address: 0, validity: 1, deviceLow: 2, deviceHigh: 3 } as const;
 export const RESIDENT_WORDS = 4;

@@ -24,9 +24,12 @@ export function writePlacement(
     return at;
   };
   const fetchedAt = words(read, 'fetched addresses');
+  const names = [...context.onHost];
+  const namesAt = words(names, 'names of the host');
   const begins = [...arena.blocks];
   const blocks = words([...begins, arena.begin + arena.used], 'blocks');
   const at = arena.alloc(PLACEMENT_WORDS * 4, 'placement');
-  views.u32.set([residents.address, residents.count, blocks, begins.length, fetchedAt, read.length], at / 4);
+  const lists = [residents.address, residents.count, blocks, begins.length, fetchedAt, read.length, namesAt, names.length];
+  views.u32.set(lists, at / 4);
   return at;
 }

@@ -1,8 +1,9 @@
 /** @file bindBatch of assembly/program.ts for a program of one slice: points the feed registers at a batch. */
 import { BATCH_ROWS } from '../../memory/batch.js';
 import {
+  BINDING_BATCH_ROWS,
   BINDING_DENSE,
-  BINDING_FIRST_ROW,
+  BINDING_FIXED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
   CONTEXT,
@@ -28,9 +29,12 @@ export function bindBatch({ u32, i32, f32 }: Views, context: number, batch: numb
   for (let entry = at + BINDINGS_HEADER_WORDS; entry < end; entry += BINDING_WORDS) {
     const kind = u32[entry]!;
     const first = registers + u32[entry + 2]!;
+    if (kind === BINDING_FIXED || kind === BINDING_BATCH_ROWS) {
+      u32[first] = kind === BINDING_FIXED ? u32[entry + 1]! : rows;
+      continue;
+    }
     const pointer = u32[header + u32[entry + 1]!]!;
     if (kind === BINDING_DENSE) u32[first] = pointer + u32[entry + 6]!;
-    else if (kind === BINDING_FIRST_ROW) u32[first] = 0;
     else {
       const values = i32[pointer / 4 + rows]! - i32[pointer / 4]!;
       if (values > u32[entry + 5]!) {

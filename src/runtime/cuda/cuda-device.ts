@@ -16,7 +16,7 @@ export class CudaDevice implements Device {
   readonly driver: CudaDriver;
   readonly #streams: Readonly<Record<Queue, CudaStream>>;
   readonly #modules = new Map<string, PtxModule>();
-  readonly #buffers: DeviceBuffer[] = [];
+  readonly #buffers = new Set<DeviceBuffer>();
   readonly #pinned: ArrayBuffer[] = [];
   readonly #events: CudaEvent[] = [];
 
@@ -31,8 +31,14 @@ export class CudaDevice implements Device {
 
   alloc(bytes: number): DeviceSpan {
     const buffer = this.driver.alloc(bytes);
-    this.#buffers.push(buffer);
+    this.#buffers.add(buffer);
     return buffer;
+  }
+
+  free(span: DeviceSpan): void {
+    const buffer = bufferOf(span);
+    this.#buffers.delete(buffer);
+    buffer.free();
   }
 
   allocStaging(bytes: number): Uint8Array {

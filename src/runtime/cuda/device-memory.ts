@@ -46,6 +46,8 @@ export class DeviceMemory {
   readonly #views: Views;
   readonly #blocks = new Map<number, DeviceBlock>();
   #bytes = 0;
+  /** What was allocated since `begin` and is no block of the arena. */
+  #apart: DeviceSpan[] = [];
 
   constructor(device: Device, views: Views) {
     this.#device = device;
@@ -70,13 +72,32 @@ export class DeviceMemory {
 
   /** A block that only the device has. */
   apart(bytes: number): DeviceBlock {
-    return new DeviceBlock(this.alloc(bytes), NOTHING, this.#views, 0);
+    return new DeviceBlock(this.allocApart(bytes), NOTHING, this.#views, 0);
+  }
+
+  allocApart(bytes: number): DeviceSpan {
+    const span = this.alloc(bytes);
+    this.#apart.push(span);
+    return span;
+  }
+
+  /** From here on `undo` can take back what is not of the arena. */
+  begin(): void {
+    this.#apart = [];
+  }
+
+  undo(): void {
+    for (const span of this.#apart) {
+      this.#device.free(span);
+      this.#bytes -= span.size;
+    }
+    this.#apart = [];
   }
 
   alloc(bytes: number): DeviceSpan {
     try {
       const span = this.#device.alloc(Math.max(16, bytes));
-      this.#bytes += bytes;
+      this.#bytes += span.size;
       return span;
     } catch (thrown) {
       if (!(thrown instanceof MonolithError) || thrown.code !== 'ML_CUDA_MEMORY') throw thrown;

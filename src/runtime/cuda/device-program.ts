@@ -44,11 +44,13 @@ export class DeviceProgram {
   constructor(device: Device, memory: DeviceMemory, views: Views, context: number) {
     const text = readProgram(views, context);
     let built: Built;
+    memory.begin();
     try {
       built = build(device, memory, views, text, true);
     } catch (thrown) {
       // Rows that do not fit the device are pooled on the host.
       if (!(thrown instanceof MonolithError) || thrown.code !== 'ML_CUDA_MEMORY') throw thrown;
+      memory.undo();
       built = build(device, memory, views, text, false);
     }
     this.works = built.works.works;
@@ -165,7 +167,7 @@ function operandOf(arg: LaunchArgument, { device, memory, views, blocks, rowList
         words[index * 8 + 4] = address % 2 ** 32;
         words[index * 8 + 5] = Math.floor(address / 2 ** 32);
       });
-      const span = memory.alloc(words.byteLength);
+      const span = memory.allocApart(words.byteLength);
       device.uploadNow(span, new Uint8Array(words.buffer));
       return span.address;
     }
@@ -178,7 +180,7 @@ function operandOf(arg: LaunchArgument, { device, memory, views, blocks, rowList
 function addressList(device: Device, memory: DeviceMemory, stage: RowStage, { span }: DeviceBlock): DeviceSpan {
   const addresses = Array.from({ length: stage.capacity }, (_, index) => span.address + index * stage.width * 4);
   const list = device.addressBytes === 8 ? BigUint64Array.from(addresses, BigInt) : Uint32Array.from(addresses);
-  const at = memory.alloc(list.byteLength);
+  const at = memory.allocApart(list.byteLength);
   device.uploadNow(at, new Uint8Array(list.buffer));
   return at;
 }

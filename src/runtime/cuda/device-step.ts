@@ -69,14 +69,14 @@ export class DeviceStep {
   run(context: number, batch: number, command: number, quiet: boolean): number {
     const { i32, u32 } = this.#views;
     const control = u32[context / 4 + CONTEXT.control]! / 4;
+    if (batch !== 0) {
+      const status = bindBatch(this.#views, context, batch);
+      if (status !== 0) return status;
+    }
     let program = this.#programs.get(context);
     if (program === undefined) {
       program = new DeviceProgram(this.#device, this.#memory, this.#views, context);
       this.#programs.set(context, program);
-    }
-    if (batch !== 0) {
-      const status = bindBatch(this.#views, context, batch);
-      if (status !== 0) return status;
     }
     const traced = ((command ^ 3) & u32[context / 4 + CONTEXT.traceKernels]!) === 0;
     this.#traced = traced ? this.#timeline : null;

@@ -31,6 +31,7 @@ export interface Device {
   readonly addressBytes: 4 | 8;
   has(kernel: string): boolean;
   alloc(bytes: number): DeviceSpan;
+  free(span: DeviceSpan): void;
   /** Host memory that copies are quick from and to. */
   allocStaging(bytes: number): Uint8Array;
   /** Addresses are given as numbers. */

@@ -1,7 +1,8 @@
 /** @file Reads a compiled program of one slice and one thread out of shared memory: instructions, feeds, what is fetched. */
 import {
+  BINDING_BATCH_ROWS,
   BINDING_DENSE,
-  BINDING_FIRST_ROW,
+  BINDING_FIXED,
   BINDING_WORDS,
   BINDINGS_HEADER_WORDS,
   CAPTURES_HEADER_WORDS,
@@ -22,6 +23,8 @@ export interface Instruction {
   readonly result: number;
   readonly checked: boolean;
   readonly traceName: number;
+  /** Whether its op was asked to run on the CPU. */
+  readonly onHost: boolean;
 }
 
 /** An array of a batch: the word of the batch header that points to it, and its bytes. */
@@ -61,13 +64,15 @@ export function readProgram(views: Views, context: number): ProgramText {
   const slices = word('sliceRegisters') / 4;
   const threads = word('threadRegisters') / 4;
   const instructions: Instruction[] = [];
+  const placement = word('placement') / 4;
+  const names = u32[placement + PLACEMENT.hostNames]! / 4;
+  const onHost = new Set(u32.subarray(names, names + u32[placement + PLACEMENT.hostNameCount]!));
   for (let stage = word('stages') / 4; stage < word('stagesEnd') / 4; stage += STAGE_WORDS) {
     const registers = u32[stage] === STAGE_SLICES ? slices : threads;
-    instructions.push(...readCode(u32, u32[stage + 1]!, u32[stage + 2]!, registers));
+    instructions.push(...readCode(u32, [u32[stage + 1]!, u32[stage + 2]!], registers, onHost));
   }
   const bindings = readBindings(u32, word('bindings') / 4, slices);
   const results = instructions.map(({ result }) => result).filter((result) => result !== 0);
-  const placement = word('placement') / 4;
   const first = u32[placement + PLACEMENT.blocks]! / 4;
   const residents = u32[placement + PLACEMENT.residents]! / 4;
   const fetched = u32[placement + PLACEMENT.fetched]! / 4;
@@ -87,7 +92,12 @@ export function readProgram(views: Views, context: number): ProgramText {
   };
 }
 
-function* readCode(u32: Uint32Array, begin: number, end: number, registers: number): Generator<Instruction> {
+function* readCode(
+  u32: Uint32Array,
+  [begin, end]: readonly [number, number],
+  registers: number,
+  onHost: ReadonlySet<number>,
+): Generator<Instruction> {
   for (let pc = begin / 4; pc < end / 4; pc += instructionWords(u32[pc]!)) {
     const head = u32[pc]!;
     const kernel = KERNEL_OF_OPCODE.get(head & 0xfff)!;
@@ -98,6 +108,7 @@ function* readCode(u32: Uint32Array, begin: number, end: number, registers: numb
       result: result === 0 ? 0 : registers + result,
       checked: head >>> 20 !== 0,
       traceName: u32[pc + 1]!,
+      onHost: onHost.has(u32[pc + 1]!),
     };
   }
 }
@@ -125,8 +136,10 @@ function readBindings(u32: Uint32Array, at: number, registers: number) {
       number,
       number,
     ];
+    // The one slice begins where the buffer does, for every batch.
+    if (kind === BINDING_FIXED) continue;
     changing.add(registers + first);
-    if (kind === BINDING_FIRST_ROW) continue;
+    if (kind === BINDING_BATCH_ROWS) continue;
     if (kind === BINDING_DENSE) {
       const feed = feedAt({ ...none, pointerWord, bytesMax: rowsMax * size, rowBytes: size });
       feedRegisters.set(registers + first, { feed, offset });

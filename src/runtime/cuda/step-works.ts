@@ -6,7 +6,7 @@
  */
 import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { KERNEL } from '../kernels.js';
+import { KERNEL, type Kernel } from '../kernels.js';
 import { PIECE_WORDS } from '../reference/slices.js';
 import { OPERAND_ROLES, type Role } from './operand-roles.js';
 import type { Instruction, ProgramText } from './read-program.js';
@@ -71,6 +71,16 @@ const EXTENTS: Readonly<Record<string, Readonly<Record<number, 'within' | readon
   scatterSlicesF32: { 5: 'within' },
 };
 
+/** Kernels whose records are those of tableApply. */
+const APPLIES: ReadonlySet<Kernel> = new Set([
+  KERNEL.tableApply,
+  KERNEL.bankedApply,
+  KERNEL.tableAdmit,
+  KERNEL.tableTouch,
+]);
+/** Larger blocks are taken for values. */
+const RECORD_BYTES_MAX = 4096;
+
 const READ_OF_RECORDS = [APPLY_SLICE.ids, APPLY_SLICE.order, APPLY_SLICE.offsets, APPLY_SLICE.gradients, APPLY_SLICE.counts];
 const WRITTEN_OF_RECORDS = [APPLY_SLICE.rows, APPLY_SLICE.slots];
 
@@ -94,16 +104,19 @@ class WorkList {
   readonly #stageOf = new Map<number, number>();
   readonly #arenaBlock = new Map<number, number>();
   readonly #feedBlock: number[];
+  readonly instructions: readonly Instruction[];
 
   constructor(text: ProgramText, views: Views, options: WorksOptions) {
     this.#text = text;
     this.#u32 = views.u32;
     this.#options = options;
+    this.instructions = text.instructions.flatMap((instruction) => this.#expanded(instruction));
     this.#feedBlock = text.feeds.map(({ bytesMax }, feed) => this.#blocks.push({ kind: 'feed', feed, bytes: bytesMax }) - 1);
   }
 
   build(): StepWorks {
-    const { instructions, read } = this.#text;
+    const { instructions } = this;
+    const { read } = this.#text;
     const sides = instructions.map((instruction) => this.#side(instruction));
     // Zeros are made where they are added to.
     instructions.forEach((instruction, index) => {
@@ -132,10 +145,23 @@ class WorkList {
     return { works, blocks: this.#blocks, stages: this.#stages };
   }
 
+  /** What the device has as two kernels. */
+  #expanded(instruction: Instruction): Instruction[] {
+    const { kernel, operands, onHost } = instruction;
+    const { has } = this.#options;
+    if (kernel !== KERNEL.biasReluF32 || onHost || has(kernel.name)) return [instruction];
+    const [, , , y, yStride, rows, cols] = operands as [number, number, number, number, number, number, number];
+    if (!has(KERNEL.addBiasF32.name) || !has(KERNEL.reluF32.name)) return [instruction];
+    return [
+      { ...instruction, kernel: KERNEL.addBiasF32 },
+      { ...instruction, kernel: KERNEL.reluF32, operands: [y, yStride, y, yStride, rows, cols] },
+    ];
+  }
+
   #side(instruction: Instruction): Side {
-    const { kernel, operands, result, checked } = instruction;
+    const { kernel, operands, result, checked, onHost } = instruction;
     const roles = OPERAND_ROLES.get(kernel.name);
-    if (roles === undefined || result !== 0 || checked) return 'host';
+    if (roles === undefined || result !== 0 || checked || onHost) return 'host';
     if (HOST_ONLY.has(kernel.name) || !this.#options.has(kernel.name)) return 'host';
     const fits = roles.every((role, index) => this.#fits(role, operands[index]!, instruction));
     return fits ? 'device' : 'host';
@@ -194,7 +220,7 @@ class WorkList {
   /** The word that says how many rows there are at `addresses`, by who finds them; null when nobody is known to. */
   #countWord(addresses: number): number | null {
     const value = (register: number | undefined) => this.#u32[register!]!;
-    for (const { kernel, operands } of this.#text.instructions) {
+    for (const { kernel, operands } of this.instructions) {
       if (kernel === KERNEL.tableFind && value(operands[3]) === addresses) return operands[2]!;
       if (kernel === KERNEL.bankedFind && value(operands[4]) === addresses) return value(operands[3]) / 4 + PARTITIONS;
       if (kernel === KERNEL.tableRetrieve && value(operands[3]) === this.#u32[addresses / 4]) return operands[2]!;
@@ -205,7 +231,7 @@ class WorkList {
   /** Floats that are used of rows, by the address of their addresses. */
   #stageWidths(sides: readonly Side[]): Map<number, number> {
     const widths = new Map<number, number>();
-    this.#text.instructions.forEach((instruction, index) => {
+    this.instructions.forEach((instruction, index) => {
       const addresses = sides[index] === 'device' ? this.#rowAddresses(instruction) : null;
       if (addresses === null) return;
       const { kernel, operands } = instruction;
@@ -322,6 +348,7 @@ class WorkList {
       return this.#pieces(instruction).flatMap((piece) => access(this.#u32[piece + 4]!, writes));
     }
     const records = this.#u32[operands[index]!]!;
+    if (!APPLIES.has(kernel)) return this.#hiddenAccesses(records);
     return Array.from({ length: this.#u32[operands[index + 1]!]! }, (_, record) => {
       const at = (records + record * APPLY_SLICE_BYTES) / 4;
       return [
@@ -334,9 +361,20 @@ class WorkList {
   /** Of a kernel that nothing is known of: whatever could be an address may be read and written. */
   #anyAccesses({ operands }: Instruction): Access[] {
     return operands.flatMap((register) => {
-      const place = this.#text.changing.has(register) ? null : this.#place(this.#u32[register]!);
-      return place === null ? [] : [{ block: place.block, writes: true }];
+      return this.#text.changing.has(register) ? [] : this.#hiddenAccesses(this.#u32[register]!);
     });
+  }
+
+  /** The block of an address, and all that a small one, which may be a record, could hold addresses of. */
+  #hiddenAccesses(address: number, seen = new Set<number>()): Access[] {
+    const place = this.#place(address);
+    if (place === null || seen.has(place.block)) return [];
+    seen.add(place.block);
+    const access = { block: place.block, writes: true };
+    const source = this.#blocks[place.block]!;
+    if (source.kind !== 'arena' || source.bytes > RECORD_BYTES_MAX) return [access];
+    const words = this.#u32.subarray(source.begin / 4, Math.floor((source.begin + source.bytes) / 4));
+    return [access, ...Array.from(words).flatMap((word) => this.#hiddenAccesses(word, seen))];
   }
 }
 
