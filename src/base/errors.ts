@@ -58,6 +58,8 @@ export const ERROR_MESSAGES = {
   ML_GRADIENT_VARS: 'Invalid variables in the input: {variable} is none of {valid}',
   ML_FEED: 'feed {name} does not fit: {reason}',
   ML_NAN_LOSS: 'NaN loss during training at step {step}',
+  ML_OPS_DEPENDENCE:
+    'Checking ops dependence, the ops [{ops}] depend on ops [{needed}], which may cause ops [{needed}] to be run twice.',
   ML_OUT_OF_RANGE: 'end of input: {source}',
   // arguments; wording that upstream callers test is upstream's
   ML_LIST_NONE: 'ListChecker cannot accept None candidate',
