@@ -91,13 +91,13 @@ export function buildCtr(model: CtrModel): ModelSpec {
   const step = increment(globalStep(graph), 1, 'global_step/increment');
   const lookups = embeddings.map(({ column }) => column.getAllEmbeddingsConcat());
   const grads = gradients([loss], [...lookups, ...layers.variables]) as Tensor[];
-  const updates = graph.controlDependencies([step], () => [
+  const updates = [
     ...features.applyEmbeddingGradients(embeddings.map(({ column }, i) => [grads[i]!, column] as const)),
     ...applyGradients(
       layers.variables.map((weights, i) => [grads[lookups.length + i]!, weights] as const),
       adagrad(DENSE_RATE),
     ),
-  ]);
+  ];
   const trainOp = group(graph, [step, ...updates], 'train_op') as Op;
   return { name: model, graph, label, pred, loss, trainOp };
 }

@@ -1,8 +1,8 @@
 /**
  * Basic types of the simulated driver: integers, the fault that carries a driver status, PTX types.
  *
- * The simulator runs PTX on the CPU, one warp at a time, all lanes of an instruction together. It checks what a GPU would
- * let pass. It is not a GPU, says nothing about the speed of one, and refuses what it cannot run exactly.
+ * The simulator runs PTX on the CPU, one warp at a time, all lanes of an instruction together. It checks what a GPU
+ * would let pass. It is not a GPU, says nothing about the speed of one, and refuses what it cannot run exactly.
  */
 #pragma once
 #include <cstdint>
@@ -54,7 +54,16 @@ struct Fault : std::runtime_error {
 
 /** A PTX type such as `.f32`. `size` is in bytes; a predicate has none. */
 struct Type {
-  enum Kind : char { None = 0, Unsigned = 'u', Signed = 's', Bits = 'b', Float = 'f', Predicate = 'p', BFloat = 'B', Packed = 'H' };
+  enum Kind : char {
+    None = 0,
+    Unsigned = 'u',
+    Signed = 's',
+    Bits = 'b',
+    Float = 'f',
+    Predicate = 'p',
+    BFloat = 'B',
+    Packed = 'H'
+  };
   Kind kind = None;
   u8 size = 0;
 
@@ -63,7 +72,8 @@ struct Type {
   explicit operator bool() const { return kind != None; }
 };
 
-/** The type of a name without its dot (`f32`), or a Type of kind None. `f16` is Float of 2 bytes, `f16x2` Packed of 4. */
+/** The type of a name without its dot (`f32`), or a Type of kind None. `f16` is Float of 2 bytes, `f16x2` Packed of 4.
+ */
 Type typeOf(const std::string& name);
 
 /** Where a variable or an access lives. */

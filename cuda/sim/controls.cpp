@@ -9,7 +9,11 @@ using namespace ptxsim;
 static bool control(Driver& d, const char* name, u64& value, bool write) {
   Controls& c = d.engine.controls;
   std::string key = name;
-  auto number = [&](auto& field) { return write ? void(field = static_cast<std::decay_t<decltype(field)>>(value)) : void(value = static_cast<u64>(field)), true; };
+  auto number = [&](auto& field) {
+    return write ? void(field = static_cast<std::decay_t<decltype(field)>>(value))
+                 : void(value = static_cast<u64>(field)),
+           true;
+  };
   if (key == "seed") return number(c.seed);
   if (key == "residentBlocks") return number(c.residentBlocks);
   if (key == "quantum") return number(c.quantum);
@@ -32,11 +36,16 @@ static bool control(Driver& d, const char* name, u64& value, bool write) {
 }
 
 PTXSIM_API ptxsimSet(const char* name, u64 value) {
-  return call([&](Driver& d) { return control(d, name, value, true) ? SUCCESS : d.fail(INVALID_VALUE, std::string("there is no control ") + name); });
+  return call([&](Driver& d) {
+    return control(d, name, value, true) ? SUCCESS : d.fail(INVALID_VALUE, std::string("there is no control ") + name);
+  });
 }
 
 PTXSIM_API ptxsimGet(const char* name, u64* value) {
-  return call([&](Driver& d) { return control(d, name, *value, false) ? SUCCESS : d.fail(INVALID_VALUE, std::string("there is no control ") + name); });
+  return call([&](Driver& d) {
+    return control(d, name, *value, false) ? SUCCESS
+                                           : d.fail(INVALID_VALUE, std::string("there is no control ") + name);
+  });
 }
 
 /** Copies up to `count` counters of a kernel in the order of struct Counters; returns how many there are, or -1. */
@@ -50,7 +59,8 @@ PTXSIM_API ptxsimCounters(Kernel* kernel, u64* out, int count) {
 }
 
 PTXSIM_API ptxsimResetCounters(Kernel* kernel) {
-  return call([&](Driver& d) { return d.kernels.count(kernel) ? (kernel->counters = Counters(), SUCCESS) : INVALID_HANDLE; });
+  return call(
+      [&](Driver& d) { return d.kernels.count(kernel) ? (kernel->counters = Counters(), SUCCESS) : INVALID_HANDLE; });
 }
 
 /** Forgets a fault of a kernel and all work that waits. On a GPU only a new process does. */

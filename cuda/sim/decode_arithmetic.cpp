@@ -30,12 +30,22 @@ void directedLanes(Warp& warp, const Instruction& i, u32 mask, std::index_sequen
   for (u32 l : lanesOf(mask)) d[l] = F::f(warp.reg<S>(i.s[K])[l]...);
   std::fesetround(FE_TONEAREST);
 }
-template <class F, class T, class... S> __attribute__((noinline)) void directed(Warp& warp, const Instruction& i, u32 mask) {
+template <class F, class T, class... S>
+__attribute__((noinline)) void directed(Warp& warp, const Instruction& i, u32 mask) {
   directedLanes<F, T, S...>(warp, i, mask, std::index_sequence_for<S...>{});
 }
-template <class F, class T> struct DirectedUnary { static constexpr Handler handler = directed<F, T, T>; };
-template <class F, class T> struct DirectedBinary { static constexpr Handler handler = directed<F, T, T, T>; };
-template <class F, class T> struct DirectedTernary { static constexpr Handler handler = directed<F, T, T, T, T>; };
+template <class F, class T>
+struct DirectedUnary {
+  static constexpr Handler handler = directed<F, T, T>;
+};
+template <class F, class T>
+struct DirectedBinary {
+  static constexpr Handler handler = directed<F, T, T, T>;
+};
+template <class F, class T>
+struct DirectedTernary {
+  static constexpr Handler handler = directed<F, T, T, T, T>;
+};
 
 /** A floating-point operation with its rounding, .ftz and .sat. */
 template <template <class, class> class Shape, template <class, class> class Directed, class F>
@@ -51,17 +61,20 @@ Handler pickRounded(Decoder& decoder, Form& form, Instruction& i, Type type) {
   return ftz ? Shape<Ftz<F>, float>::handler : pickFloat<Shape, F>(type);
 }
 
-template <class F> Handler pickHalf(Form& form, Type type, int arity) {
+template <class F>
+Handler pickHalf(Form& form, Type type, int arity) {
   form.take("rn");
   bool packed = type.kind == Type::Packed;
-  if constexpr (std::is_same<F, Fma>::value) return packed ? map<HalfPairOp<F>, u32, u32, u32, u32> : map<HalfOp<F>, u16, u16, u16, u16>;
+  if constexpr (std::is_same<F, Fma>::value)
+    return packed ? map<HalfPairOp<F>, u32, u32, u32, u32> : map<HalfOp<F>, u16, u16, u16, u16>;
   else return arity != 2 ? nullptr : packed ? map<HalfPairOp<F>, u32, u32, u32> : map<HalfOp<F>, u16, u16, u16>;
 }
 
 bool isHalf(Type type) { return type.isFloat(2) || type.kind == Type::Packed; }
 
 /** add and sub. */
-template <class F> void decodeSum(Decoder& decoder, Form& form, Instruction& i) {
+template <class F>
+void decodeSum(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size, type.size});
   if (isHalf(type)) i.run = pickHalf<F>(form, type, 2);
@@ -75,8 +88,10 @@ void decodeMul(Decoder& decoder, Form& form, Instruction& i) {
   decoder.operands(form, i, wide ? type.size * 2 : type.size, {type.size, type.size});
   if (isHalf(type)) i.run = pickHalf<Mul>(form, type, 2);
   else if (type.kind == Type::Float) i.run = pickRounded<Binary, DirectedBinary, Mul>(decoder, form, i, type);
-  else if (wide && type.size == 2) i.run = type.kind == Type::Signed ? map<MulWide16, s32, s16, s16> : map<MulWide16, u32, u16, u16>;
-  else if (wide && type.size == 4) i.run = type.kind == Type::Signed ? map<MulWide, s64, s32, s32> : map<MulWide, u64, u32, u32>;
+  else if (wide && type.size == 2)
+    i.run = type.kind == Type::Signed ? map<MulWide16, s32, s16, s16> : map<MulWide16, u32, u16, u16>;
+  else if (wide && type.size == 4)
+    i.run = type.kind == Type::Signed ? map<MulWide, s64, s32, s32> : map<MulWide, u64, u32, u32>;
   else if (form.take("hi")) i.run = pickWideInteger<Binary, MulHigh>(type);
   // A product of 16 bits is taken of 32 unsigned bits: an int would overflow.
   else if (form.take("lo")) i.run = type.size == 2 ? map<MulWide16, u16, u16, u16> : pickWideBits<Binary, Mul>(type);
@@ -89,7 +104,8 @@ void decodeMad(Decoder& decoder, Form& form, Instruction& i) {
   decoder.operands(form, i, result, {type.size, type.size, result});
   if (isHalf(type)) i.run = pickHalf<Fma>(form, type, 3);
   else if (type.kind == Type::Float) i.run = pickRounded<Ternary, DirectedTernary, Fma>(decoder, form, i, type);
-  else if (wide && type.size == 4) i.run = type.kind == Type::Signed ? map<MadWide, u64, s32, s32, u64> : map<MadWide, u64, u32, u32, u64>;
+  else if (wide && type.size == 4)
+    i.run = type.kind == Type::Signed ? map<MadWide, u64, s32, s32, u64> : map<MadWide, u64, u32, u32, u64>;
   else if (form.take("hi")) i.run = pickWideInteger<Ternary, MadHigh>(type);
   else if (form.take("lo")) i.run = pickWideBits<Ternary, Mad>(type);
 }
@@ -103,7 +119,9 @@ void decodeDiv(Decoder& decoder, Form& form, Instruction& i) {
   }
   // .approx and .full are computed as .rn: within their documented error.
   if (form.take("approx") || form.take("full")) {
-    i.run = !type.isFloat(4) ? nullptr : form.take("ftz") ? map<Ftz<FDivide>, float, float, float> : map<FDivide, float, float, float>;
+    i.run = !type.isFloat(4)   ? nullptr
+            : form.take("ftz") ? map<Ftz<FDivide>, float, float, float>
+                               : map<FDivide, float, float, float>;
     return;
   }
   i.run = pickRounded<Binary, DirectedBinary, FDivide>(decoder, form, i, type);
@@ -115,17 +133,22 @@ void decodeRem(Decoder& decoder, Form& form, Instruction& i) {
   i.run = pickInteger<Binary, Remainder>(type);
 }
 
-template <class I, class F> void decodeExtreme(Decoder& decoder, Form& form, Instruction& i) {
+template <class I, class F>
+void decodeExtreme(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size, type.size});
-  if (type.isFloat(4) && form.take("ftz")) i.run = map<Ftz<F>, float, float, float>;
+  if (isHalf(type)) i.run = pickHalf<F>(form, type, 2);
+  else if (type.isFloat(4) && form.take("ftz")) i.run = map<Ftz<F>, float, float, float>;
   else i.run = type.kind == Type::Float ? pickFloat<Binary, F>(type) : pickInteger<Binary, I>(type);
 }
 
-template <class I, class F> void decodeSign(Decoder& decoder, Form& form, Instruction& i) {
+template <class I, class F>
+void decodeSign(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size});
-  if (type.isFloat(4) && form.take("ftz")) i.run = map<Ftz<F>, float, float>;
+  if (type.isFloat(2)) i.run = map<HalfOp<F>, u16, u16>;
+  else if (type.kind == Type::Packed) i.run = map<HalfPairOp<F>, u32, u32>;
+  else if (type.isFloat(4) && form.take("ftz")) i.run = map<Ftz<F>, float, float>;
   else i.run = type.kind == Type::Float ? pickFloat<Unary, F>(type) : pickInteger<Unary, I>(type);
 }
 
@@ -135,17 +158,30 @@ void decodeCopySign(Decoder& decoder, Form& form, Instruction& i) {
   i.run = pickFloat<Binary, CopySign>(type);
 }
 
+/** rcp.approx.ftz.f64 looks at and answers the high 32 bits only; nvcc refines it by Newton's steps. */
+struct ReciprocalHigh {
+  static double high(double a) { return bitsAs<double>(bitsAs<u64>(a) & 0xffffffff00000000ull); }
+  static double flushed(double a) { return std::fabs(a) < 0x1p-1022 ? std::copysign(0.0, a) : a; }
+  static double f(double a) { return high(flushed(1.0 / flushed(high(a)))); }
+};
+
 /** sqrt and rcp have exact and approximate forms; both are computed exactly. */
-template <class F> void decodeRoot(Decoder& decoder, Form& form, Instruction& i) {
+template <class F>
+void decodeRoot(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size});
   bool approx = form.take("approx");
-  if (approx && !type.isFloat(4)) decoder.refuse("only .f32 has an approximation that can be computed exactly");
+  if (approx && type.isFloat(8) && std::is_same<F, Reciprocal>::value && form.take("ftz")) {
+    i.run = map<ReciprocalHigh, double, double>;
+    return;
+  }
+  if (approx && !type.isFloat(4)) decoder.refuse("this approximation is not supported");
   i.run = pickRounded<Unary, DirectedUnary, F>(decoder, form, i, type);
 }
 
 /** ex2, lg2, rsqrt, sin, cos, tanh: approximations of .f32 (rsqrt also of .f64). */
-template <class F, bool DOUBLE = false> void decodeApprox(Decoder& decoder, Form& form, Instruction& i) {
+template <class F, bool DOUBLE = false>
+void decodeApprox(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size});
   form.take("approx");

@@ -1,6 +1,7 @@
 /** Logic, shifts, bit fields, comparisons, selection and moves. */
 #include <cstring>
 #include "decoder.hpp"
+#include "half.hpp"
 #include "pick.hpp"
 
 namespace ptxsim {
@@ -19,7 +20,8 @@ u32 packBits(const u8 (&bytes)[LANES]) {
 }
 
 /** setp: p = (a CMP b) COMBINE c, q = !(a CMP b) COMBINE c. */
-template <class F, class T> void comparePair(Warp& warp, const Instruction& i, u32 mask) {
+template <class F, class T>
+void comparePair(Warp& warp, const Instruction& i, u32 mask) {
   const T* a = warp.reg<T>(i.s[0]);
   const T* b = warp.reg<T>(i.s[1]);
   u8 holds[LANES];
@@ -34,18 +36,33 @@ template <class F, class T> void comparePair(Warp& warp, const Instruction& i, u
   writeMask(warp.mask(i.d[0]), p, mask);
   if (i.pair >= 0) writeMask(warp.mask(static_cast<u32>(i.pair)), q, mask);
 }
-template <class F> struct Flushed { static u8 f(float a, float b) { return F::f(flush(a), flush(b)); } };
-template <class F, class T> struct CompareShape { static constexpr Handler handler = comparePair<F, T>; };
+template <class F>
+struct Flushed {
+  static u8 f(float a, float b) { return F::f(flush(a), flush(b)); }
+};
+template <class F>
+struct HalfCompare {
+  static u8 f(u16 a, u16 b) { return F::f(halfToFloat(a), halfToFloat(b)); }
+};
+template <class F, class T>
+struct CompareShape {
+  static constexpr Handler handler = comparePair<F, T>;
+};
 
-template <class F, class T> void testValue(Warp& warp, const Instruction& i, u32 mask) {
+template <class F, class T>
+void testValue(Warp& warp, const Instruction& i, u32 mask) {
   const T* a = warp.reg<T>(i.s[0]);
   u8 holds[LANES];
   for (u32 l = 0; l < LANES; ++l) holds[l] = F::f(a[l]);
   writeMask(warp.mask(i.d[0]), packBits(holds), mask);
 }
-template <class F, class T> struct TestShape { static constexpr Handler handler = testValue<F, T>; };
+template <class F, class T>
+struct TestShape {
+  static constexpr Handler handler = testValue<F, T>;
+};
 
-template <class T> void select(Warp& warp, const Instruction& i, u32 mask) {
+template <class T>
+void select(Warp& warp, const Instruction& i, u32 mask) {
   T* d = warp.reg<T>(i.d[0]);
   const T* a = warp.reg<T>(i.s[0]);
   const T* b = warp.reg<T>(i.s[1]);
@@ -55,14 +72,17 @@ template <class T> void select(Warp& warp, const Instruction& i, u32 mask) {
   for (u32 l = 0; l < LANES; ++l) d[l] = (mask >> l & 1) ? out[l] : d[l];
 }
 
-template <class F> void predicateBinary(Warp& warp, const Instruction& i, u32 mask) {
+template <class F>
+void predicateBinary(Warp& warp, const Instruction& i, u32 mask) {
   writeMask(warp.mask(i.d[0]), F::f(warp.mask(i.s[0]), warp.mask(i.s[1])), mask);
 }
-template <class F> void predicateUnary(Warp& warp, const Instruction& i, u32 mask) {
+template <class F>
+void predicateUnary(Warp& warp, const Instruction& i, u32 mask) {
   writeMask(warp.mask(i.d[0]), F::f(warp.mask(i.s[0])), mask);
 }
 
-template <class WHOLE, class HALF> void unpack(Warp& warp, const Instruction& i, u32 mask) {
+template <class WHOLE, class HALF>
+void unpack(Warp& warp, const Instruction& i, u32 mask) {
   const WHOLE* a = warp.reg<WHOLE>(i.s[0]);
   for (u32 l : lanesOf(mask)) {
     WHOLE value = a[l];
@@ -70,7 +90,8 @@ template <class WHOLE, class HALF> void unpack(Warp& warp, const Instruction& i,
     warp.reg<HALF>(i.d[1])[l] = static_cast<HALF>(value >> (sizeof(HALF) * 8));
   }
 }
-template <class WHOLE, class HALF> void pack(Warp& warp, const Instruction& i, u32 mask) {
+template <class WHOLE, class HALF>
+void pack(Warp& warp, const Instruction& i, u32 mask) {
   for (u32 l : lanesOf(mask)) {
     WHOLE low = warp.reg<HALF>(i.s[0])[l], high = warp.reg<HALF>(i.s[1])[l];
     warp.reg<WHOLE>(i.d[0])[l] = static_cast<WHOLE>(low | high << (sizeof(HALF) * 8));
@@ -88,7 +109,8 @@ struct Lookup3 : Costly {
   }
 };
 
-template <class F> void decodeLogic(Decoder& decoder, Form& form, Instruction& i) {
+template <class F>
+void decodeLogic(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   if (type.kind != Type::Predicate) {
     decoder.operands(form, i, type.size, {type.size, type.size});
@@ -123,7 +145,8 @@ void decodeCNot(Decoder& decoder, Form& form, Instruction& i) {
   i.run = pickBits<Unary, CNot>(type);
 }
 
-template <bool LEFT> void decodeShift(Decoder& decoder, Form& form, Instruction& i) {
+template <bool LEFT>
+void decodeShift(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size, 4});
   i.run = LEFT ? pickBits<ShiftShape, ShiftLeft>(type) : pickInteger<ShiftShape, ShiftRight>(type);
@@ -134,11 +157,14 @@ void decodeFunnel(Decoder& decoder, Form& form, Instruction& i) {
   decoder.operands(form, i, 4, {4, 4, 4});
   bool left = form.take("l");
   if (!left && !form.take("r")) decoder.refuse("a direction is needed");
-  if (form.take("wrap")) i.run = left ? map<WrapCount<FunnelLeft>, u32, u32, u32, u32> : map<WrapCount<FunnelRight>, u32, u32, u32, u32>;
-  else if (form.take("clamp")) i.run = left ? map<ClampCount<FunnelLeft>, u32, u32, u32, u32> : map<ClampCount<FunnelRight>, u32, u32, u32, u32>;
+  if (form.take("wrap"))
+    i.run = left ? map<WrapCount<FunnelLeft>, u32, u32, u32, u32> : map<WrapCount<FunnelRight>, u32, u32, u32, u32>;
+  else if (form.take("clamp"))
+    i.run = left ? map<ClampCount<FunnelLeft>, u32, u32, u32, u32> : map<ClampCount<FunnelRight>, u32, u32, u32, u32>;
 }
 
-template <class F> void decodeCount(Decoder& decoder, Form& form, Instruction& i) {
+template <class F>
+void decodeCount(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, 4, {type.size});
   i.run = pickWideBits<CountShape, F>(type);
@@ -153,7 +179,8 @@ void decodeReverse(Decoder& decoder, Form& form, Instruction& i) {
 void decodeFind(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, 4, {type.size});
-  i.run = form.take("shiftamt") ? pickWideInteger<CountShape, FindBit<true>>(type) : pickWideInteger<CountShape, FindBit<false>>(type);
+  i.run = form.take("shiftamt") ? pickWideInteger<CountShape, FindBit<true>>(type)
+                                : pickWideInteger<CountShape, FindBit<false>>(type);
 }
 
 void decodeInsert(Decoder& decoder, Form& form, Instruction& i) {
@@ -166,8 +193,10 @@ void decodeInsert(Decoder& decoder, Form& form, Instruction& i) {
 void decodeExtract(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   decoder.operands(form, i, type.size, {type.size, 4, 4});
-  if (type.size == 4) i.run = type.kind == Type::Signed ? map<BitExtract, s32, s32, u32, u32> : map<BitExtract, u32, u32, u32, u32>;
-  else if (type.size == 8) i.run = type.kind == Type::Signed ? map<BitExtract, s64, s64, u32, u32> : map<BitExtract, u64, u64, u32, u32>;
+  if (type.size == 4)
+    i.run = type.kind == Type::Signed ? map<BitExtract, s32, s32, u32, u32> : map<BitExtract, u32, u32, u32, u32>;
+  else if (type.size == 8)
+    i.run = type.kind == Type::Signed ? map<BitExtract, s64, s64, u32, u32> : map<BitExtract, u64, u64, u32, u32>;
 }
 
 void decodePermute(Decoder& decoder, Form& form, Instruction& i) {
@@ -182,8 +211,10 @@ void decodeLookup3(Decoder& decoder, Form& form, Instruction& i) {
   i.run = map<Lookup3, u32, u32, u32, u32, u32>;
 }
 
-template <class F> Handler pickCompare(Type type, bool ftz) {
+template <class F>
+Handler pickCompare(Type type, bool ftz) {
   if (type.kind != Type::Float) return pickInteger<CompareShape, F>(type);
+  if (type.size == 2) return comparePair<HalfCompare<F>, u16>;
   return ftz ? comparePair<Flushed<F>, float> : pickFloat<CompareShape, F>(type);
 }
 
@@ -212,7 +243,10 @@ void decodeSetp(Decoder& decoder, Form& form, Instruction& i) {
   bool ftz = form.take("ftz");
   if (ftz && !type.isFloat(4)) decoder.refuse(".ftz is of .f32");
   i.run = takeComparison(form, type, ftz);
-  i.combine = form.take("and") ? Combine::And : form.take("or") ? Combine::Or : form.take("xor") ? Combine::Xor : Combine::None;
+  i.combine = form.take("and")   ? Combine::And
+              : form.take("or")  ? Combine::Or
+              : form.take("xor") ? Combine::Xor
+                                 : Combine::None;
   decoder.need(form, i.combine == Combine::None ? 3 : 4);
   const Operand& p = form.operands()[0];
   i.d[0] = decoder.predicateDestination(p.name);
@@ -270,16 +304,34 @@ void decodeMov(Decoder& decoder, Form& form, Instruction& i) {
     i.run = type.size == 8 ? pack<u64, u32> : pack<u32, u16>;
   } else {
     decoder.operands(form, i, type.size, {type.size});
-    i.run = type.size == 8 ? map<Move, u64, u64> : type.size == 4 ? map<Move, u32, u32> : type.size == 2 ? map<Move, u16, u16> : nullptr;
+    i.run = type.size == 8   ? map<Move, u64, u64>
+            : type.size == 4 ? map<Move, u32, u32>
+            : type.size == 2 ? map<Move, u16, u16>
+                             : nullptr;
   }
 }
 
 const DecodeEntry TABLE[] = {
-    {"and", decodeLogic<And>},     {"or", decodeLogic<Or>},        {"xor", decodeLogic<Xor>},   {"not", decodeNot},
-    {"cnot", decodeCNot},          {"shl", decodeShift<true>},     {"shr", decodeShift<false>}, {"shf", decodeFunnel},
-    {"popc", decodeCount<PopCount>}, {"clz", decodeCount<LeadingZeros>}, {"brev", decodeReverse}, {"bfind", decodeFind},
-    {"bfi", decodeInsert},         {"bfe", decodeExtract},         {"prmt", decodePermute},     {"lop3", decodeLookup3},
-    {"setp", decodeSetp},          {"testp", decodeTestp},         {"selp", decodeSelp},        {"mov", decodeMov},
+    {"and", decodeLogic<And>},
+    {"or", decodeLogic<Or>},
+    {"xor", decodeLogic<Xor>},
+    {"not", decodeNot},
+    {"cnot", decodeCNot},
+    {"shl", decodeShift<true>},
+    {"shr", decodeShift<false>},
+    {"shf", decodeFunnel},
+    {"popc", decodeCount<PopCount>},
+    {"clz", decodeCount<LeadingZeros>},
+    {"brev", decodeReverse},
+    {"bfind", decodeFind},
+    {"bfi", decodeInsert},
+    {"bfe", decodeExtract},
+    {"prmt", decodePermute},
+    {"lop3", decodeLookup3},
+    {"setp", decodeSetp},
+    {"testp", decodeTestp},
+    {"selp", decodeSelp},
+    {"mov", decodeMov},
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace ptxsim {
 namespace {
 
 /** Loads N values of type MEMORY into registers of type REG, sign- or zero-extended. */
-template <class MEMORY, class REG, int N> void load(Warp& warp, const Instruction& i, u32 mask) {
+template <class MEMORY, class REG, int N>
+void load(Warp& warp, const Instruction& i, u32 mask) {
   u8* hosts[LANES];
   u64 addresses[LANES];
   resolve(warp, i, mask, sizeof(MEMORY) * N, Access::Load, hosts, addresses);
@@ -22,7 +23,8 @@ template <class MEMORY, class REG, int N> void load(Warp& warp, const Instructio
   });
 }
 
-template <class MEMORY, class REG, int N> void store(Warp& warp, const Instruction& i, u32 mask) {
+template <class MEMORY, class REG, int N>
+void store(Warp& warp, const Instruction& i, u32 mask) {
   u8* hosts[LANES];
   u64 addresses[LANES];
   constexpr u32 bytes = sizeof(MEMORY) * N;
@@ -45,11 +47,13 @@ template <class MEMORY, class REG, int N> void store(Warp& warp, const Instructi
   forLanes(mask, [&](u32 l) { values(l, hosts[l]); });
 }
 
-template <class MEMORY, class SMEMORY, class REG, int N> Handler pickOne(bool isLoad, bool isSigned) {
+template <class MEMORY, class SMEMORY, class REG, int N>
+Handler pickOne(bool isLoad, bool isSigned) {
   if (!isLoad) return store<MEMORY, REG, N>;
   return isSigned ? load<SMEMORY, REG, N> : load<MEMORY, REG, N>;
 }
-template <int N> Handler pickAccess(bool isLoad, Type type, int width) {
+template <int N>
+Handler pickAccess(bool isLoad, Type type, int width) {
   bool isSigned = type.kind == Type::Signed;
   switch (type.size * 16 + width) {
     case 0x12: return pickOne<u8, s8, u16, N>(isLoad, isSigned);
@@ -66,21 +70,74 @@ template <int N> Handler pickAccess(bool isLoad, Type type, int width) {
 }
 
 // Atomic operations: the new value of `old` and the operands.
-struct AtomicAdd { template <class T> static T f(T old, T v, T) { return old + v; } };
-struct AtomicExchange { template <class T> static T f(T, T v, T) { return v; } };
-struct AtomicCompare { template <class T> static T f(T old, T expected, T v) { return old == expected ? v : old; } };
-struct AtomicMin { template <class T> static T f(T old, T v, T) { return v < old ? v : old; } };
-struct AtomicMax { template <class T> static T f(T old, T v, T) { return v > old ? v : old; } };
-struct AtomicAnd { template <class T> static T f(T old, T v, T) { return old & v; } };
-struct AtomicOr { template <class T> static T f(T old, T v, T) { return old | v; } };
-struct AtomicXor { template <class T> static T f(T old, T v, T) { return old ^ v; } };
-struct AtomicInc { template <class T> static T f(T old, T v, T) { return old >= v ? 0 : old + 1; } };
-struct AtomicDec { template <class T> static T f(T old, T v, T) { return old == 0 || old > v ? v : old - 1; } };
+struct AtomicAdd {
+  template <class T>
+  static T f(T old, T v, T) {
+    return old + v;
+  }
+};
+struct AtomicExchange {
+  template <class T>
+  static T f(T, T v, T) {
+    return v;
+  }
+};
+struct AtomicCompare {
+  template <class T>
+  static T f(T old, T expected, T v) {
+    return old == expected ? v : old;
+  }
+};
+struct AtomicMin {
+  template <class T>
+  static T f(T old, T v, T) {
+    return v < old ? v : old;
+  }
+};
+struct AtomicMax {
+  template <class T>
+  static T f(T old, T v, T) {
+    return v > old ? v : old;
+  }
+};
+struct AtomicAnd {
+  template <class T>
+  static T f(T old, T v, T) {
+    return old & v;
+  }
+};
+struct AtomicOr {
+  template <class T>
+  static T f(T old, T v, T) {
+    return old | v;
+  }
+};
+struct AtomicXor {
+  template <class T>
+  static T f(T old, T v, T) {
+    return old ^ v;
+  }
+};
+struct AtomicInc {
+  template <class T>
+  static T f(T old, T v, T) {
+    return old >= v ? 0 : old + 1;
+  }
+};
+struct AtomicDec {
+  template <class T>
+  static T f(T old, T v, T) {
+    return old == 0 || old > v ? v : old - 1;
+  }
+};
 /** In global memory the hardware flushes subnormal operands and results of a float addition. */
-struct AtomicAddFlushed { static float f(float old, float v, float) { return flush(flush(old) + flush(v)); } };
+struct AtomicAddFlushed {
+  static float f(float old, float v, float) { return flush(flush(old) + flush(v)); }
+};
 
 /** Lanes take turns; with a seed they begin at a random one, so that code which depends on the order shows itself. */
-template <class F, class T> void atomic(Warp& warp, const Instruction& i, u32 mask) {
+template <class F, class T>
+void atomic(Warp& warp, const Instruction& i, u32 mask) {
   u8* hosts[LANES];
   u64 addresses[LANES];
   resolve(warp, i, mask, sizeof(T), Access::Atomic, hosts, addresses);
@@ -99,7 +156,10 @@ template <class F, class T> void atomic(Warp& warp, const Instruction& i, u32 ma
     if (d) d[l] = old;
   }
 }
-template <class F, class T> struct AtomicShape { static constexpr Handler handler = atomic<F, T>; };
+template <class F, class T>
+struct AtomicShape {
+  static constexpr Handler handler = atomic<F, T>;
+};
 
 void nothing(Warp&, const Instruction&, u32) {}
 
@@ -119,7 +179,8 @@ Space takeSpace(Form& form) {
 
 bool takeScope(Form& form) { return form.take("gpu") || form.take("sys") || form.take("cta"); }
 
-void accessParam(Decoder& decoder, Instruction& i, const std::vector<Operand>& values, const Operand& at, Type type, bool isLoad) {
+void accessParam(Decoder& decoder, Instruction& i, const std::vector<Operand>& values, const Operand& at, Type type,
+                 bool isLoad) {
   if (at.kind != Operand::Memory || at.parts[0].name.empty()) decoder.refuse("a parameter in brackets is needed");
   Decoder::ParamObject& object = decoder.param(at.parts[0].name);
   for (size_t k = 0; k < values.size(); ++k) {
@@ -144,13 +205,15 @@ void accessParam(Decoder& decoder, Instruction& i, const std::vector<Operand>& v
   }
 }
 
-template <bool LOAD> void decodeAccess(Decoder& decoder, Form& form, Instruction& i) {
+template <bool LOAD>
+void decodeAccess(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   if (!type || type.kind == Type::Predicate) decoder.refuse("a type of memory is needed");
   decoder.need(form, 2);
   size_t parts = form.take("v4") ? 4 : form.take("v2") ? 2 : 1;
   Space space = takeSpace(form);
-  i.isVolatile = form.take("volatile") || form.take("cv") || form.take("relaxed") || form.take("acquire") || form.take("release");
+  i.isVolatile =
+      form.take("volatile") || form.take("cv") || form.take("relaxed") || form.take("acquire") || form.take("release");
   if (i.isVolatile) takeScope(form);
   form.takeCacheHints();
   const Operand& at = form.operands()[LOAD ? 1 : 0];
@@ -172,7 +235,9 @@ template <bool LOAD> void decodeAccess(Decoder& decoder, Form& form, Instruction
     if (k > 0 && decoder.widthOf(i.d[k]) != width) decoder.refuse("registers of one width are needed");
     width = decoder.widthOf(i.d[k]);
   }
-  i.run = parts == 1 ? pickAccess<1>(LOAD, type, width) : parts == 2 ? pickAccess<2>(LOAD, type, width) : pickAccess<4>(LOAD, type, width);
+  i.run = parts == 1   ? pickAccess<1>(LOAD, type, width)
+          : parts == 2 ? pickAccess<2>(LOAD, type, width)
+                       : pickAccess<4>(LOAD, type, width);
 }
 
 Handler takeAtomic(Form& form, Type type, Space space) {
@@ -193,11 +258,13 @@ Handler takeAtomic(Form& form, Type type, Space space) {
   return form.take("dec") ? atomic<AtomicDec, u32> : nullptr;
 }
 
-template <bool RESULT> void decodeAtomic(Decoder& decoder, Form& form, Instruction& i) {
+template <bool RESULT>
+void decodeAtomic(Decoder& decoder, Form& form, Instruction& i) {
   Type type = form.takeType();
   if (!(type.integer() || type.kind == Type::Float)) decoder.refuse("this type has no atomic operations");
   Space space = takeSpace(form);
-  if (space != Space::Global && space != Space::Shared && space != Space::Generic) decoder.refuse("this space has no atomic operations");
+  if (space != Space::Global && space != Space::Shared && space != Space::Generic)
+    decoder.refuse("this space has no atomic operations");
   if (!form.take("relaxed") && !form.take("acquire") && !form.take("release")) form.take("acq_rel");
   takeScope(form);
   i.run = takeAtomic(form, type, space);
@@ -230,9 +297,9 @@ void decodePrefetch(Decoder&, Form& form, Instruction& i) {
 }
 
 const DecodeEntry TABLE[] = {
-    {"ld", decodeAccess<true>},   {"ldu", decodeAccess<true>},  {"st", decodeAccess<false>}, {"atom", decodeAtomic<true>},
-    {"red", decodeAtomic<false>}, {"membar", decodeFence},      {"fence", decodeFence},      {"prefetch", decodePrefetch},
-    {"prefetchu", decodePrefetch},
+    {"ld", decodeAccess<true>},   {"ldu", decodeAccess<true>},  {"st", decodeAccess<false>},
+    {"atom", decodeAtomic<true>}, {"red", decodeAtomic<false>}, {"membar", decodeFence},
+    {"fence", decodeFence},       {"prefetch", decodePrefetch}, {"prefetchu", decodePrefetch},
 };
 
 }  // namespace

@@ -23,8 +23,9 @@ s64 Decoder::findRegister(const std::string& name) {
 
 bool Decoder::specialRegister(const std::string& name, u32& reg) {
   static const char* const NAMES[SPECIALS] = {
-      "%tid.x",    "%tid.y",    "%tid.z",    "%ntid.x", "%ntid.y", "%ntid.z",      "%ctaid.x",     "%ctaid.y",     "%ctaid.z",     "%nctaid.x",
-      "%nctaid.y", "%nctaid.z", "%laneid",   "%warpid", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt"};
+      "%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",     "%ntid.z", "%ctaid.x",
+      "%ctaid.y",     "%ctaid.z",     "%nctaid.x",    "%nctaid.y",    "%nctaid.z",   "%laneid", "%warpid",
+      "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt"};
   for (u32 k = 0; k < SPECIALS; ++k) {
     if (name != NAMES[k]) continue;
     if (specialOf_[k] == ~0u) specialOf_[k] = newRegister(4, true);
@@ -92,7 +93,8 @@ void Decoder::operands(const Form& form, Instruction& i, int destinationBytes, s
 
 u32 Decoder::source(const Operand& operand, int bytes) {
   u32 reg = wideSource(operand, bytes);
-  if (widthOf(reg) != std::max(bytes, 2)) refuse("a register of " + std::to_string(widthOf(reg)) + " bytes where " + std::to_string(bytes) + " are meant");
+  if (widthOf(reg) != std::max(bytes, 2))
+    refuse("a register of " + std::to_string(widthOf(reg)) + " bytes where " + std::to_string(bytes) + " are meant");
   return reg;
 }
 
@@ -130,7 +132,8 @@ u32 Decoder::wideDestination(const Operand& operand, int bytes) {
 
 u32 Decoder::destination(const Operand& operand, int bytes) {
   u32 reg = wideDestination(operand, bytes);
-  if (widthOf(reg) != std::max(bytes, 2)) refuse("a destination of " + std::to_string(widthOf(reg)) + " bytes where " + std::to_string(bytes) + " are meant");
+  if (widthOf(reg) != std::max(bytes, 2))
+    refuse("a destination of " + std::to_string(widthOf(reg)) + " bytes where " + std::to_string(bytes) + " are meant");
   return reg;
 }
 
@@ -205,9 +208,12 @@ u32 Decoder::paramCell(ParamObject& object, u64 offset, int bytes, bool define) 
   auto found = object.cells.find(offset);
   if (found == object.cells.end()) {
     if (!define) refuse("a parameter is read in other pieces than it was written");
-    found = object.cells.emplace(offset, std::make_pair(newRegister(std::max(bytes, 2), false), static_cast<u8>(bytes))).first;
+    found = object.cells.emplace(offset, std::make_pair(newRegister(std::max(bytes, 2), false), static_cast<u8>(bytes)))
+                .first;
   }
-  if (found->second.second != bytes) refuse("a parameter is accessed in pieces of different sizes");
+  // A narrower read takes the low bytes of what was written.
+  u8 known = found->second.second;
+  if (define ? known != bytes : known < bytes) refuse("a parameter is accessed in pieces of different sizes");
   (define ? defNow_ : useNow_).push_back(found->second.first);
   return found->second.first;
 }

@@ -18,13 +18,15 @@ void trap(Warp& warp, const Instruction& i, u32 mask) {
 
 enum class Shuffle { Up, Down, Butterfly, Index };
 
-template <Shuffle MODE> void shuffle(Warp& warp, const Instruction& i, u32 mask) {
+template <Shuffle MODE>
+void shuffle(Warp& warp, const Instruction& i, u32 mask) {
   const u32* a = warp.reg<u32>(i.s[0]);
   const u32* b = warp.reg<u32>(i.s[1]);
   const u32* c = warp.reg<u32>(i.s[2]);
   u32 out[LANES], inRange = 0;
   for (u32 l : lanesOf(mask)) {
-    s32 lane = static_cast<s32>(l), delta = static_cast<s32>(b[l] & 31), clamp = static_cast<s32>(c[l] & 31), segment = static_cast<s32>(c[l] >> 8 & 31);
+    s32 lane = static_cast<s32>(l), delta = static_cast<s32>(b[l] & 31), clamp = static_cast<s32>(c[l] & 31),
+        segment = static_cast<s32>(c[l] >> 8 & 31);
     s32 highest = (lane & segment) | (clamp & ~segment), lowest = lane & segment, from = lane;
     bool inside = false;
     switch (MODE) {
@@ -34,7 +36,8 @@ template <Shuffle MODE> void shuffle(Warp& warp, const Instruction& i, u32 mask)
       case Shuffle::Index: from = lowest | (delta & ~segment), inside = from <= highest; break;
     }
     if (!inside) from = lane;
-    if (!(mask >> from & 1)) kernelFault(LAUNCH_FAILED, "shfl reads lane " + std::to_string(from) + ", which does not take part,", warp, i, l);
+    if (!(mask >> from & 1))
+      kernelFault(LAUNCH_FAILED, "shfl reads lane " + std::to_string(from) + ", which does not take part,", warp, i, l);
     out[l] = a[from];
     inRange |= static_cast<u32>(inside) << l;
   }
@@ -45,7 +48,8 @@ template <Shuffle MODE> void shuffle(Warp& warp, const Instruction& i, u32 mask)
 
 enum class Vote { Ballot, Any, All, Uniform };
 
-template <Vote MODE> void vote(Warp& warp, const Instruction& i, u32 mask) {
+template <Vote MODE>
+void vote(Warp& warp, const Instruction& i, u32 mask) {
   u32 p = warp.mask(static_cast<u32>(i.predicate)) ^ (i.negated ? FULL_MASK : 0);
   const u32* members = warp.reg<u32>(i.s[MEMBERS]);
   if (MODE == Vote::Ballot) {
@@ -63,7 +67,8 @@ template <Vote MODE> void vote(Warp& warp, const Instruction& i, u32 mask) {
 }
 
 /** match.any: the lanes with my value. match.all: all members if they agree, else none. */
-template <bool ALL, class T> void match(Warp& warp, const Instruction& i, u32 mask) {
+template <bool ALL, class T>
+void match(Warp& warp, const Instruction& i, u32 mask) {
   const T* a = warp.reg<T>(i.s[0]);
   const u32* members = warp.reg<u32>(i.s[MEMBERS]);
   u32 out[LANES], agree = 0;
@@ -79,7 +84,8 @@ template <bool ALL, class T> void match(Warp& warp, const Instruction& i, u32 ma
   if (i.pair >= 0) writeMask(warp.mask(static_cast<u32>(i.pair)), agree, mask);
 }
 
-template <class F, class T> void reduce(Warp& warp, const Instruction& i, u32 mask) {
+template <class F, class T>
+void reduce(Warp& warp, const Instruction& i, u32 mask) {
   const T* a = warp.reg<T>(i.s[0]);
   const u32* members = warp.reg<u32>(i.s[MEMBERS]);
   T out[LANES];
@@ -91,7 +97,10 @@ template <class F, class T> void reduce(Warp& warp, const Instruction& i, u32 ma
   T* d = warp.reg<T>(i.d[0]);
   for (u32 l : lanesOf(mask)) d[l] = out[l];
 }
-template <class F> Handler pickReduce(Type type) { return type.kind == Type::Signed ? reduce<F, s32> : reduce<F, u32>; }
+template <class F>
+Handler pickReduce(Type type) {
+  return type.kind == Type::Signed ? reduce<F, s32> : reduce<F, u32>;
+}
 
 void activeMask(Warp& warp, const Instruction& i, u32 mask) {
   u32* d = warp.reg<u32>(i.d[0]);
@@ -190,7 +199,8 @@ void decodeBarrier(Decoder& decoder, Form& form, Instruction& i) {
   i.result = form.take("popc") ? BarrierResult::Popc : form.take("and") ? BarrierResult::And : BarrierResult::Or;
   if (i.result == BarrierResult::Or && !form.take("or")) decoder.refuse("this reduction is not supported");
   if ((i.result == BarrierResult::Popc) != (type.kind != Type::Predicate)) decoder.refuse("wrong type of result");
-  i.d[0] = i.result == BarrierResult::Popc ? decoder.destination(operands[0], 4) : decoder.predicateDestination(operands[0].name);
+  i.d[0] = i.result == BarrierResult::Popc ? decoder.destination(operands[0], 4)
+                                           : decoder.predicateDestination(operands[0].name);
   i.predicate = static_cast<s32>(decoder.predicateSource(operands.back()));
   i.negated = operands.back().negated;
 }
@@ -212,9 +222,9 @@ void decodeTrap(Decoder& decoder, Form& form, Instruction& i) {
 }
 
 const DecodeEntry TABLE[] = {
-    {"shfl", decodeShuffle}, {"vote", decodeVote},     {"match", decodeMatch},           {"redux", decodeRedux},
-    {"bar", decodeBarrier},  {"barrier", decodeBarrier}, {"activemask", decodeActiveMask}, {"nanosleep", decodeNothing},
-    {"trap", decodeTrap},
+    {"shfl", decodeShuffle},          {"vote", decodeVote},         {"match", decodeMatch},
+    {"redux", decodeRedux},           {"bar", decodeBarrier},       {"barrier", decodeBarrier},
+    {"activemask", decodeActiveMask}, {"nanosleep", decodeNothing}, {"trap", decodeTrap},
 };
 
 }  // namespace

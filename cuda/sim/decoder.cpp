@@ -16,8 +16,20 @@ bool Form::take(const char* modifier) {
 }
 
 void Form::takeCacheHints() {
-  static const char* const HINTS[] = {"nc", "ca", "cg", "cs", "lu", "wb", "wt", "weak", "L1::evict_first", "L1::evict_last",
-                                      "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B"};
+  static const char* const HINTS[] = {"nc",
+                                      "ca",
+                                      "cg",
+                                      "cs",
+                                      "lu",
+                                      "wb",
+                                      "wt",
+                                      "weak",
+                                      "L1::evict_first",
+                                      "L1::evict_last",
+                                      "L1::no_allocate",
+                                      "L2::64B",
+                                      "L2::128B",
+                                      "L2::256B"};
   for (const char* hint : HINTS) take(hint);
 }
 
@@ -33,7 +45,8 @@ Type Form::takeType() {
 
 std::string Form::leftOver() const {
   std::string names;
-  for (size_t k = 1; k < used_.size(); ++k) if (!used_[k]) names += "." + source_.opcode[k];
+  for (size_t k = 1; k < used_.size(); ++k)
+    if (!used_[k]) names += "." + source_.opcode[k];
   return names;
 }
 
@@ -213,7 +226,8 @@ void Decoder::leave(const SourceInstruction& source, Instruction& i) {
 void Decoder::call(const SourceItem& item) {
   const SourceInstruction& source = item.instruction;
   const SourceFunction* callee = nullptr;
-  for (const SourceFunction& f : source_.functions) if (f.name == source.callee && f.hasBody && !f.isEntry) callee = &f;
+  for (const SourceFunction& f : source_.functions)
+    if (f.name == source.callee && f.hasBody && !f.isEntry) callee = &f;
   if (!callee) refuse("there is no function " + source.callee + " in this module");
   if (callStack_.size() >= CALL_DEPTH_MAX) refuse("calls are nested too deep, or recursive");
   if (callee->params.size() != source.operands.size() || callee->returns.size() != source.returns.size()) {
@@ -274,7 +288,8 @@ void Decoder::resolveJumps() {
       break;
     }
     if (!found) {
-      throw Fault(INVALID_PTX, "kernel " + kernel_.name + ", PTX line " + std::to_string(jump.line) + ": there is no label " + jump.label);
+      throw Fault(INVALID_PTX, "kernel " + kernel_.name + ", PTX line " + std::to_string(jump.line) +
+                                   ": there is no label " + jump.label);
     }
   }
 }
@@ -295,11 +310,14 @@ void Decoder::finish() {
     u64 bits = constant.bits + (constant.dynamicShared ? dynamicStart : 0);
     u8* at = kernel_.constants.data() + reg.offset;
     if (reg.width == 0) std::memcpy(at, &bits, 4);
-    else for (u32 lane = 0; lane < LANES; ++lane) std::memcpy(at + lane * reg.width, &bits, reg.width);
+    else
+      for (u32 lane = 0; lane < LANES; ++lane) std::memcpy(at + lane * reg.width, &bits, reg.width);
   }
   kernel_.contextBytes = assignRegisterSlots(kernel_.code, uses_, defs_, registers_, top);
   auto place = [this](u32& field) { field = registers_[field].offset; };
-  auto placeOptional = [this](s32& field) { if (field >= 0) field = static_cast<s32>(registers_[static_cast<u32>(field)].offset); };
+  auto placeOptional = [this](s32& field) {
+    if (field >= 0) field = static_cast<s32>(registers_[static_cast<u32>(field)].offset);
+  };
   for (Instruction& i : kernel_.code) {
     for (u32& field : i.d) place(field);
     for (u32& field : i.s) place(field);
@@ -307,7 +325,8 @@ void Decoder::finish() {
     placeOptional(i.pair);
     placeOptional(i.predicate);
   }
-  for (u32 k = 0; k < SPECIALS; ++k) if (specialOf_[k] != ~0u) kernel_.specials[k] = registers_[specialOf_[k]].offset;
+  for (u32 k = 0; k < SPECIALS; ++k)
+    if (specialOf_[k] != ~0u) kernel_.specials[k] = registers_[specialOf_[k]].offset;
   for (auto& [reg, load] : paramLoads_) {
     load.slot = registers_[reg].offset;
     kernel_.paramLoads.push_back(load);

@@ -1,5 +1,6 @@
 /**
- * Turns the parsed body of a kernel into instructions: resolves names, folds calls in, picks handlers, assigns registers.
+ * Turns the parsed body of a kernel into instructions: resolves names, folds calls in, picks handlers, assigns
+ * registers.
  *
  * What has no exact handler is refused, and so is any modifier nobody asked for: a module that loads runs as written.
  */
@@ -151,8 +152,10 @@ struct DecodeEntry {
   const char* opcode;
   Decode decode;
 };
-template <size_t N> Decode findDecode(const DecodeEntry (&table)[N], const std::string& opcode) {
-  for (const DecodeEntry& entry : table) if (opcode == entry.opcode) return entry.decode;
+template <size_t N>
+Decode findDecode(const DecodeEntry (&table)[N], const std::string& opcode) {
+  for (const DecodeEntry& entry : table)
+    if (opcode == entry.opcode) return entry.decode;
   return nullptr;
 }
 
@@ -168,6 +171,7 @@ Handler extendHandler(Type memory, int fromWidth, int toWidth);
 
 /** Liveness and slots: gives registers that are never alive together the same place. Returns bytes of a warp's file. */
 u32 assignRegisterSlots(const std::vector<Instruction>& code, const std::vector<std::vector<u32>>& uses,
-                        const std::vector<std::vector<u32>>& defs, std::vector<VirtualRegister>& registers, u32 fixedBytes);
+                        const std::vector<std::vector<u32>>& defs, std::vector<VirtualRegister>& registers,
+                        u32 fixedBytes);
 
 }  // namespace ptxsim

@@ -18,7 +18,8 @@ static bool cpuSuffices() {
 PTXSIM_API cuInit(unsigned) {
   Driver& d = driver();
   std::lock_guard<std::mutex> guard(d.lock);
-  if (!cpuSuffices()) return d.fail(NO_DEVICE, "the simulator was built for CPUs with AVX2 and FMA, and this one has not both");
+  if (!cpuSuffices())
+    return d.fail(NO_DEVICE, "the simulator was built for CPUs with AVX2 and FMA, and this one has not both");
   d.initialized = true;
   return SUCCESS;
 }
@@ -34,7 +35,8 @@ PTXSIM_API cuDeviceGet(int* device, int ordinal) {
 }
 
 PTXSIM_API cuDeviceGetName(char* name, int bytes, int) {
-  return call([&](Driver&) { return std::snprintf(name, static_cast<size_t>(bytes), "PTX simulator (not a GPU)"), SUCCESS; });
+  return call(
+      [&](Driver&) { return std::snprintf(name, static_cast<size_t>(bytes), "PTX simulator (not a GPU)"), SUCCESS; });
 }
 
 PTXSIM_API cuDeviceTotalMem_v2(size_t* bytes, int) {
@@ -44,13 +46,16 @@ PTXSIM_API cuDeviceTotalMem_v2(size_t* bytes, int) {
 PTXSIM_API cuDeviceGetAttribute(int* value, int attribute, int) {
   return call([&](Driver& d) {
     switch (attribute) {
-      case 1: case 2: case 3: *value = 1024; break;                  // threads of a block, and by x and y
-      case 4: *value = 64; break;                                     // by z
-      case 5: *value = 0x7fffffff; break;                             // grid by x
-      case 6: case 7: *value = 65535; break;                          // by y and z
+      case 1:
+      case 2:
+      case 3: *value = 1024; break;        // threads of a block, and by x and y
+      case 4: *value = 64; break;          // by z
+      case 5: *value = 0x7fffffff; break;  // grid by x
+      case 6:
+      case 7: *value = 65535; break;  // by y and z
       case 8: *value = static_cast<int>(SHARED_BYTES_MAX); break;
       case 10: *value = static_cast<int>(LANES); break;
-      case 16: *value = 1; break;                                     // multiprocessors
+      case 16: *value = 1; break;  // multiprocessors
       case 75: *value = static_cast<int>(d.capability / 10); break;
       case 76: *value = static_cast<int>(d.capability % 10); break;
       default: *value = 0;
@@ -60,7 +65,9 @@ PTXSIM_API cuDeviceGetAttribute(int* value, int attribute, int) {
 }
 
 PTXSIM_API cuDevicePrimaryCtxRetain(Context** context, int device) {
-  return call([&](Driver& d) { return device != 0 ? INVALID_DEVICE : (++d.context.references, *context = &d.context, SUCCESS); });
+  return call([&](Driver& d) {
+    return device != 0 ? INVALID_DEVICE : (++d.context.references, *context = &d.context, SUCCESS);
+  });
 }
 
 PTXSIM_API cuDevicePrimaryCtxRelease_v2(int) {
@@ -168,7 +175,8 @@ static Status pin(Driver& d, u8* start, size_t bytes) {
   auto next = d.pinned.lower_bound(start + bytes);
   if (next != d.pinned.begin()) {
     auto before = std::prev(next);
-    if (before->first + before->second > start) return d.fail(HOST_MEMORY_ALREADY_REGISTERED, "part of this memory is pinned already");
+    if (before->first + before->second > start)
+      return d.fail(HOST_MEMORY_ALREADY_REGISTERED, "part of this memory is pinned already");
   }
   d.pinned[start] = bytes;
   return SUCCESS;
@@ -184,7 +192,8 @@ PTXSIM_API cuMemHostAlloc(void** out, size_t bytes, unsigned) {
 
 PTXSIM_API cuMemFreeHost(void* start) {
   return contextCall([&](Driver& d) -> Status {
-    if (!d.pinned.erase(static_cast<u8*>(start))) return d.fail(INVALID_VALUE, "this is not pinned memory of the driver");
+    if (!d.pinned.erase(static_cast<u8*>(start)))
+      return d.fail(INVALID_VALUE, "this is not pinned memory of the driver");
     d.drainAll();
     std::free(start);
     return SUCCESS;
@@ -197,7 +206,8 @@ PTXSIM_API cuMemHostRegister_v2(void* start, size_t bytes, unsigned) {
 
 PTXSIM_API cuMemHostUnregister(void* start) {
   return contextCall([&](Driver& d) -> Status {
-    if (!d.pinned.erase(static_cast<u8*>(start))) return d.fail(HOST_MEMORY_NOT_REGISTERED, "this memory was not registered");
+    if (!d.pinned.erase(static_cast<u8*>(start)))
+      return d.fail(HOST_MEMORY_NOT_REGISTERED, "this memory was not registered");
     return d.drainAll();
   });
 }

@@ -7,19 +7,19 @@
 namespace ptxsim {
 
 /** A call that needs cuInit only. */
-template <class F> int call(F body) {
+template <class F>
+int call(F body) {
   Driver& d = driver();
   std::lock_guard<std::mutex> guard(d.lock);
   if (!d.initialized) return d.fail(NOT_INITIALIZED, "cuInit was not called");
   try {
     return body(d);
-  } catch (const Fault& problem) {
-    return d.fail(problem);
-  }
+  } catch (const Fault& problem) { return d.fail(problem); }
 }
 
 /** A call that needs a context on the calling thread, and no fault before it. */
-template <class F> int contextCall(F body) {
+template <class F>
+int contextCall(F body) {
   return call([&](Driver& d) -> Status {
     if (!currentContext) return d.fail(INVALID_CONTEXT, "this thread has no current context");
     if (d.sticky != SUCCESS) return d.sticky;

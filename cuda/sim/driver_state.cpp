@@ -22,9 +22,7 @@ bool Driver::step(Stream& stream) {
   bool done = true;
   try {
     done = stream.queue.front()();
-  } catch (const Fault& problem) {
-    sticky = fail(problem);
-  }
+  } catch (const Fault& problem) { sticky = fail(problem); }
   if (done && !stream.queue.empty()) stream.queue.pop_front();
   return done;
 }
@@ -33,11 +31,13 @@ Status Driver::drainAll() {
   for (bool moved = true; moved;) {
     moved = false;
     while (step(defaultStream)) moved = true;
-    for (Stream* stream : streams) while (step(*stream)) moved = true;
+    for (Stream* stream : streams)
+      while (step(*stream)) moved = true;
   }
   if (sticky != SUCCESS) return sticky;
   for (Stream* stream : streams) {
-    if (!stream->queue.empty()) return sticky = fail(LAUNCH_TIMEOUT, "deadlock: a stream waits for an event that is never reached");
+    if (!stream->queue.empty())
+      return sticky = fail(LAUNCH_TIMEOUT, "deadlock: a stream waits for an event that is never reached");
   }
   return SUCCESS;
 }
@@ -47,7 +47,8 @@ Status Driver::drain(Stream& stream) {
   while (!stream.queue.empty() && sticky == SUCCESS) {
     if (step(stream)) continue;
     bool moved = step(defaultStream);
-    for (Stream* other : streams) if (other != &stream && step(*other)) moved = true;
+    for (Stream* other : streams)
+      if (other != &stream && step(*other)) moved = true;
     if (!moved) return drainAll();
   }
   return sticky;
@@ -57,7 +58,8 @@ Status Driver::submit(Stream* stream, std::function<bool()> operation) {
   Stream& target = stream ? *stream : defaultStream;
   // The default stream waits for the blocking ones, and they for it.
   if (!stream) {
-    for (Stream* other : streams) if (other->blocking) drain(*other);
+    for (Stream* other : streams)
+      if (other->blocking) drain(*other);
   } else if (target.blocking) drain(defaultStream);
   if (sticky != SUCCESS) return sticky;
   target.queue.push_back(std::move(operation));
@@ -72,7 +74,11 @@ void Driver::reset() {
   for (Stream* stream : streams) stream->queue.clear();
 }
 
-static const struct { int status; const char* name; const char* text; } ERRORS[] = {
+static const struct {
+  int status;
+  const char* name;
+  const char* text;
+} ERRORS[] = {
     {SUCCESS, "CUDA_SUCCESS", "no error"},
     {INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
     {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
@@ -81,26 +87,31 @@ static const struct { int status; const char* name; const char* text; } ERRORS[]
     {INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
     {INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
-    {UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"},
+    {UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+     "the provided PTX was compiled with an unsupported toolchain"},
     {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
     {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
     {LAUNCH_TIMEOUT, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
-    {HOST_MEMORY_ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the requested memory range is already mapped"},
-    {HOST_MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "pointer does not correspond to a registered memory region"},
+    {HOST_MEMORY_ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
+     "part or all of the requested memory range is already mapped"},
+    {HOST_MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
+     "pointer does not correspond to a registered memory region"},
     {MISALIGNED_ADDRESS, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
     {LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 };
 
 const char* errorName(int status) {
-  for (auto& entry : ERRORS) if (entry.status == status) return entry.name;
+  for (auto& entry : ERRORS)
+    if (entry.status == status) return entry.name;
   return "CUDA_ERROR_UNKNOWN";
 }
 
 const char* errorText(int status) {
-  for (auto& entry : ERRORS) if (entry.status == status) return entry.text;
+  for (auto& entry : ERRORS)
+    if (entry.status == status) return entry.text;
   return "unknown error";
 }
 

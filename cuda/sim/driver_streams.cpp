@@ -14,15 +14,14 @@ static Status checkEvent(Driver& d, Event* event) {
 }
 
 /** Puts `work` on a stream, or does it right away where nothing is before it. */
-template <class F> static Status enqueue(Driver& d, Stream* stream, F work) {
+template <class F>
+static Status enqueue(Driver& d, Stream* stream, F work) {
   if (Status status = checkStream(d, stream)) return status;
   bool idle = stream && !d.mustQueue(*stream) && (!stream->blocking || d.defaultStream.queue.empty());
   if (!idle) return d.submit(stream, [work] { return work(), true; });
   try {
     work();
-  } catch (const Fault& problem) {
-    d.sticky = d.fail(problem);
-  }
+  } catch (const Fault& problem) { d.sticky = d.fail(problem); }
   return d.sticky;
 }
 
@@ -58,7 +57,8 @@ PTXSIM_API cuStreamQuery(Stream* stream) {
     if (Status status = checkStream(d, stream)) return status;
     Stream& target = stream ? *stream : d.defaultStream;
     if (target.queue.empty()) return SUCCESS;
-    if (!d.step(target)) for (Stream* other : d.streams) d.step(*other);
+    if (!d.step(target))
+      for (Stream* other : d.streams) d.step(*other);
     if (d.sticky != SUCCESS) return d.sticky;
     return NOT_READY;
   });
@@ -124,7 +124,8 @@ PTXSIM_API cuEventElapsedTime(float* milliseconds, Event* first, Event* last) {
   return contextCall([&](Driver& d) -> Status {
     if (Status status = checkEvent(d, first)) return status;
     if (Status status = checkEvent(d, last)) return status;
-    if (!first->timing || !last->timing || !first->recorded || !last->recorded) return d.fail(INVALID_HANDLE, "an event was not recorded, or has no timing");
+    if (!first->timing || !last->timing || !first->recorded || !last->recorded)
+      return d.fail(INVALID_HANDLE, "an event was not recorded, or has no timing");
     if (first->completed != first->recorded || last->completed != last->recorded) return NOT_READY;
     return *milliseconds = static_cast<float>((last->seconds - first->seconds) * 1e3), SUCCESS;
   });
@@ -219,9 +220,11 @@ struct ParamBuffer {
 /** Arguments as an array of pointers, or as one buffer announced by pairs in `extra`. */
 static Status gatherParams(Driver& d, const Kernel& kernel, void** params, void** extra, ParamBuffer& out) {
   constexpr size_t BUFFER_POINTER = 1, BUFFER_BYTES = 2;
-  if (kernel.paramBytes > PARAM_BYTES_MAX) return d.fail(INVALID_VALUE, "kernel " + kernel.name + " has too many parameters");
+  if (kernel.paramBytes > PARAM_BYTES_MAX)
+    return d.fail(INVALID_VALUE, "kernel " + kernel.name + " has too many parameters");
   if (params) {
-    for (size_t k = 0; k < kernel.params.size(); ++k) std::memcpy(out.bytes + kernel.params[k].offset, params[k], kernel.params[k].bytes);
+    for (size_t k = 0; k < kernel.params.size(); ++k)
+      std::memcpy(out.bytes + kernel.params[k].offset, params[k], kernel.params[k].bytes);
     return SUCCESS;
   }
   const void* buffer = nullptr;
@@ -231,14 +234,16 @@ static Status gatherParams(Driver& d, const Kernel& kernel, void** params, void*
     if (reinterpret_cast<size_t>(extra[k]) == BUFFER_BYTES) bytes = *static_cast<size_t*>(extra[k + 1]);
   }
   if (bytes != kernel.paramBytes) {
-    return d.fail(INVALID_VALUE, "kernel " + kernel.name + " takes " + std::to_string(kernel.paramBytes) + " bytes of parameters, got " + std::to_string(bytes));
+    return d.fail(INVALID_VALUE, "kernel " + kernel.name + " takes " + std::to_string(kernel.paramBytes) +
+                                     " bytes of parameters, got " + std::to_string(bytes));
   }
   if (bytes) std::memcpy(out.bytes, buffer, bytes);
   return SUCCESS;
 }
 
-PTXSIM_API cuLaunchKernel(Kernel* kernel, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
-                          unsigned sharedBytes, Stream* stream, void** params, void** extra) {
+PTXSIM_API cuLaunchKernel(Kernel* kernel, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                          unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream* stream, void** params,
+                          void** extra) {
   return contextCall([&](Driver& d) -> Status {
     if (!d.kernels.count(kernel)) return d.fail(INVALID_HANDLE, "this is not a kernel of a loaded module");
     if (Status status = checkStream(d, stream)) return status;
@@ -251,6 +256,8 @@ PTXSIM_API cuLaunchKernel(Kernel* kernel, unsigned gridX, unsigned gridY, unsign
       return enqueue(d, stream, [&] { engine.launch(*kernel, launch, buffer.bytes); });
     }
     std::string kept(reinterpret_cast<char*>(buffer.bytes), kernel->paramBytes);
-    return enqueue(d, stream, [&engine, kernel, launch, kept] { engine.launch(*kernel, launch, reinterpret_cast<const u8*>(kept.data())); });
+    return enqueue(d, stream, [&engine, kernel, launch, kept] {
+      engine.launch(*kernel, launch, reinterpret_cast<const u8*>(kept.data()));
+    });
   });
 }

@@ -38,12 +38,18 @@ inline u16 bfloatFromFloat(float value) {
 }
 
 /** An operation on f16 through a wider type that holds its exact result. */
-template <class F> struct HalfOp {
-  template <class... A> static u16 f(A... a) { return halfFromDouble(F::f(static_cast<double>(halfToFloat(a))...)); }
+template <class F>
+struct HalfOp {
+  template <class... A>
+  static u16 f(A... a) {
+    return halfFromDouble(F::f(static_cast<double>(halfToFloat(a))...));
+  }
 };
 /** And on both halves of f16x2. */
-template <class F> struct HalfPairOp {
-  template <class... A> static u32 f(A... a) {
+template <class F>
+struct HalfPairOp {
+  template <class... A>
+  static u32 f(A... a) {
     u32 low = HalfOp<F>::f(static_cast<u16>(a)...), high = HalfOp<F>::f(static_cast<u16>(a >> 16)...);
     return low | high << 16;
   }

@@ -7,12 +7,15 @@
 
 namespace ptxsim {
 
-/** An operation marked so is done for active lanes only; others are done for all lanes, which the compiler vectorises. */
+/** An operation marked so is done for active lanes only; others are done for all lanes, which the compiler vectorises.
+ */
 struct Costly {
   static constexpr bool costly = true;
 };
-template <class F, class = void> struct isCostly : std::false_type {};
-template <class F> struct isCostly<F, std::enable_if_t<F::costly>> : std::true_type {};
+template <class F, class = void>
+struct isCostly : std::false_type {};
+template <class F>
+struct isCostly<F, std::enable_if_t<F::costly>> : std::true_type {};
 
 template <class F, class D, class... S, size_t... K>
 inline void mapLanes(Warp& warp, const Instruction& i, u32 mask, std::index_sequence<K...>) {
@@ -31,13 +34,23 @@ inline void mapLanes(Warp& warp, const Instruction& i, u32 mask, std::index_sequ
 }
 
 /** d = F::f(s0, s1, ...) with the registers of type D and S... */
-template <class F, class D, class... S> void map(Warp& warp, const Instruction& i, u32 mask) {
+template <class F, class D, class... S>
+void map(Warp& warp, const Instruction& i, u32 mask) {
   mapLanes<F, D, S...>(warp, i, mask, std::index_sequence_for<S...>{});
 }
 
-template <class F, class T> constexpr Handler unary() { return map<F, T, T>; }
-template <class F, class T> constexpr Handler binary() { return map<F, T, T, T>; }
-template <class F, class T> constexpr Handler ternary() { return map<F, T, T, T, T>; }
+template <class F, class T>
+constexpr Handler unary() {
+  return map<F, T, T>;
+}
+template <class F, class T>
+constexpr Handler binary() {
+  return map<F, T, T, T>;
+}
+template <class F, class T>
+constexpr Handler ternary() {
+  return map<F, T, T, T, T>;
+}
 
 /** Predicates are masks of lanes: writes the bits of `mask`, keeps the others. */
 inline void writeMask(u32& destination, u32 value, u32 mask) { destination = (destination & ~mask) | (value & mask); }

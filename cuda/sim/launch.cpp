@@ -16,14 +16,19 @@ static u32 sharedBytes(const Kernel& kernel, const Launch& launch) {
 
 void checkLaunch(const Kernel& kernel, const Launch& launch) {
   u64 threads = threadsOf(launch.block);
-  auto fail = [&](const std::string& why, Status status = INVALID_VALUE) { throw Fault(status, "kernel " + kernel.name + ": " + why); };
+  auto fail = [&](const std::string& why, Status status = INVALID_VALUE) {
+    throw Fault(status, "kernel " + kernel.name + ": " + why);
+  };
   if (threads == 0 || threadsOf(launch.grid) == 0) fail("a dimension of the grid or the block is 0");
-  if (threads > kernel.maxThreads) fail(std::to_string(threads) + " threads in a block, at most " + std::to_string(kernel.maxThreads) + " can be");
-  if (kernel.exactThreads && threads != kernel.maxThreads) fail("a block needs exactly " + std::to_string(kernel.maxThreads) + " threads");
+  if (threads > kernel.maxThreads)
+    fail(std::to_string(threads) + " threads in a block, at most " + std::to_string(kernel.maxThreads) + " can be");
+  if (kernel.exactThreads && threads != kernel.maxThreads)
+    fail("a block needs exactly " + std::to_string(kernel.maxThreads) + " threads");
   if (launch.block[2] > 64) fail("the z dimension of a block is at most 64");
   if (launch.grid[0] > 0x7fffffffu || launch.grid[1] > 65535 || launch.grid[2] > 65535) fail("the grid is too large");
   u64 shared = static_cast<u64>(alignUp(kernel.staticShared, 16)) + launch.dynamicShared;
-  if (shared > SHARED_BYTES_MAX) fail(std::to_string(shared) + " bytes of shared memory, at most " + std::to_string(SHARED_BYTES_MAX) + " can be");
+  if (shared > SHARED_BYTES_MAX)
+    fail(std::to_string(shared) + " bytes of shared memory, at most " + std::to_string(SHARED_BYTES_MAX) + " can be");
 }
 
 /** What a special register holds, but for ctaid, which changes with the block. */
@@ -33,8 +38,12 @@ static u32 specialValue(u32 special, u32 thread, const Launch& launch) {
     case TID_X: return thread % launch.block[0];
     case TID_Y: return thread / launch.block[0] % launch.block[1];
     case TID_Z: return thread / launch.block[0] / launch.block[1];
-    case NTID_X: case NTID_Y: case NTID_Z: return launch.block[special - NTID_X];
-    case NCTAID_X: case NCTAID_Y: case NCTAID_Z: return launch.grid[special - NCTAID_X];
+    case NTID_X:
+    case NTID_Y:
+    case NTID_Z: return launch.block[special - NTID_X];
+    case NCTAID_X:
+    case NCTAID_Y:
+    case NCTAID_Z: return launch.grid[special - NCTAID_X];
     case LANEID: return lane;
     case WARPID: return thread / LANES;
     case LANEMASK_EQ: return 1u << lane;
@@ -169,11 +178,14 @@ void Engine::launch(Kernel& kernel, const Launch& config, const u8* params) {
     }
     if (!moved) reportDeadlock(kernel);
     if (kernel.counters.warpInstructions > limit) {
-      throw Fault(LAUNCH_TIMEOUT, "live-lock: kernel " + kernel.name + " ran " + std::to_string(controls.warpInstructionsMax) + " warp instructions without an end");
+      throw Fault(LAUNCH_TIMEOUT, "live-lock: kernel " + kernel.name + " ran " +
+                                      std::to_string(controls.warpInstructionsMax) +
+                                      " warp instructions without an end");
     }
   }
   memory.settle();
-  kernel.counters.nanoseconds += static_cast<u64>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+  kernel.counters.nanoseconds +=
+      static_cast<u64>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
 }
 
 /** A turn of each warp of a block. A seed makes the order and the length of the turns vary. */

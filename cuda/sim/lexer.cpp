@@ -4,7 +4,9 @@
 
 namespace ptxsim {
 
-static bool isWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.'; }
+static bool isWordChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.';
+}
 
 namespace {
 
@@ -27,7 +29,8 @@ class Lexer {
       char c = source_[position_];
       if (c == '\n') ++line_, ++position_;
       else if (std::isspace(static_cast<unsigned char>(c))) ++position_;
-      else if (c == '/' && at(position_ + 1) == '/') while (position_ < source_.size() && source_[position_] != '\n') ++position_;
+      else if (c == '/' && at(position_ + 1) == '/')
+        while (position_ < source_.size() && source_[position_] != '\n') ++position_;
       else if (c == '/' && at(position_ + 1) == '*') skipComment();
       else return true;
     }
@@ -46,7 +49,8 @@ class Lexer {
     char c = source_[position_];
     if (c == '"') {
       size_t end = source_.find('"', position_ + 1);
-      if (end == std::string::npos) throw Fault(INVALID_PTX, "PTX line " + std::to_string(line_) + ": text without an end");
+      if (end == std::string::npos)
+        throw Fault(INVALID_PTX, "PTX line " + std::to_string(line_) + ": text without an end");
       position_ = end + 1;
       return push(Token::Text, source_.substr(start + 1, end - start - 1));
     }

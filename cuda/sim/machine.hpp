@@ -27,7 +27,10 @@ struct Warp {
   u32 random = 1;
   bool rotate = false;  // a spin loop was cut off: another group of lanes runs next
 
-  template <class T> T* reg(u32 offset) const { return reinterpret_cast<T*>(registers + offset); }
+  template <class T>
+  T* reg(u32 offset) const {
+    return reinterpret_cast<T*>(registers + offset);
+  }
   u32& mask(u32 offset) const { return *reg<u32>(offset); }
   u32 live() const { return present & ~exited; }
   u32 runnable() const { return live() & ~atBarrier & ~atSync; }
@@ -104,11 +107,13 @@ void checkLaunch(const Kernel& kernel, const Launch& launch);
 std::string placeOf(const Warp& warp, const Instruction& instruction, u32 lane);
 
 /** Throws a fault of the running kernel. */
-[[noreturn]] void kernelFault(Status status, const std::string& what, const Warp& warp, const Instruction& instruction, u32 lane);
+[[noreturn]] void kernelFault(Status status, const std::string& what, const Warp& warp, const Instruction& instruction,
+                              u32 lane);
 
 /** Host addresses of an access of `bytes` per lane, after all checks of address and initialisation. */
 enum class Access : u8 { Load, Store, Atomic };
-void resolve(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, Access access, u8** hosts, u64* addresses);
+void resolve(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, Access access, u8** hosts,
+             u64* addresses);
 
 /** A store that collides with another unless both write the same bytes. */
 struct Suspicion {
@@ -117,7 +122,8 @@ struct Suspicion {
   int line = 0;   // of the other access, in shared memory
 };
 /** Notes a store for the race checks and returns the lanes that collide, each with its suspicion. */
-u32 noteStores(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, const u64* addresses, Suspicion* suspicions);
+u32 noteStores(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, const u64* addresses,
+               Suspicion* suspicions);
 /** Throws what a colliding store is. */
 [[noreturn]] void reportStore(Warp& warp, const Instruction& instruction, u32 lane, const Suspicion& suspicion);
 /** Notes and checks a load of or an atomic operation on shared memory. */
@@ -142,9 +148,12 @@ struct LaneRange {
 inline LaneRange lanesOf(u32 mask) { return {mask}; }
 
 /** Calls `body(lane)` for each lane of `mask`; whole warps, the common case, by a loop the compiler can unroll. */
-template <class F> inline void forLanes(u32 mask, F body) {
-  if (mask == FULL_MASK) for (u32 l = 0; l < LANES; ++l) body(l);
-  else for (u32 l : lanesOf(mask)) body(l);
+template <class F>
+inline void forLanes(u32 mask, F body) {
+  if (mask == FULL_MASK)
+    for (u32 l = 0; l < LANES; ++l) body(l);
+  else
+    for (u32 l : lanesOf(mask)) body(l);
 }
 
 }  // namespace ptxsim

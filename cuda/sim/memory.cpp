@@ -47,8 +47,8 @@ u64* Memory::writers() {
 u64 Memory::allocate(u64 bytes) {
   if (bytes == 0) throw Fault(INVALID_VALUE, "an allocation of 0 bytes");
   if (used_ + bytes > limit_ || top_ + bytes + PAGE > ARENA_BYTES) {
-    throw Fault(OUT_OF_MEMORY, std::to_string(bytes) + " bytes were asked for, " + std::to_string(limit_ - used_) + " of " +
-                                   std::to_string(limit_) + " simulated bytes are free");
+    throw Fault(OUT_OF_MEMORY, std::to_string(bytes) + " bytes were asked for, " + std::to_string(limit_ - used_) +
+                                   " of " + std::to_string(limit_) + " simulated bytes are free");
   }
   u64 low = DEVICE_BASE + top_;
   top_ += alignUp(bytes, 256) + RED_ZONE_BYTES;
@@ -86,7 +86,8 @@ Allocation* Memory::find(u64 address, u64 bytes) {
 Allocation* Memory::check(u64 address, u64 bytes, const char* call) {
   Allocation* allocation = find(address, bytes);
   if (allocation) return allocation;
-  throw Fault(INVALID_VALUE, std::string(call) + ": " + std::to_string(bytes) + " bytes at " + hex(address) + " are not inside one allocation: " + describe(address));
+  throw Fault(INVALID_VALUE, std::string(call) + ": " + std::to_string(bytes) + " bytes at " + hex(address) +
+                                 " are not inside one allocation: " + describe(address));
 }
 
 std::string Memory::describe(u64 address) const {

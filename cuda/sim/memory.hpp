@@ -69,8 +69,8 @@ class Memory {
   u64 used_ = 0;
   u64 generation_ = 1;
   bool anyDirty_ = false;
-  std::map<u64, Allocation> live_;   // by low
-  std::map<u64, u64> freed_;         // low -> high, for messages
+  std::map<u64, Allocation> live_;  // by low
+  std::map<u64, u64> freed_;        // low -> high, for messages
 };
 
 inline bool Memory::isWritten(u64 address, u32 bytes) const {

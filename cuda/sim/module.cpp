@@ -29,7 +29,8 @@ void initialize(const SourceVariable& variable, u64 address, Memory& memory) {
 void allocateVariables(const SourceModule& source, Module& module, Memory& memory) {
   for (const SourceVariable& variable : source.variables) {
     if (variable.space == Space::Shared) continue;
-    if (variable.space != Space::Global && variable.space != Space::Const) refuse(variable, "is in a space that modules cannot have");
+    if (variable.space != Space::Global && variable.space != Space::Const)
+      refuse(variable, "is in a space that modules cannot have");
     if (variable.isExtern || variable.count == 0) refuse(variable, "is not defined in this module");
     if (variable.align > 256) refuse(variable, "needs more alignment than 256 bytes");
     Module::Global global{memory.allocate(variable.bytes()), variable.bytes()};
@@ -42,11 +43,13 @@ void allocateVariables(const SourceModule& source, Module& module, Memory& memor
 
 std::unique_ptr<Module> loadModule(const std::string& ptx, Memory& memory, u32 capability) {
   SourceModule source = parsePtx(ptx);
-  if (std::stod(source.version) > 9.01) throw Fault(UNSUPPORTED_PTX_VERSION, "PTX of version " + source.version + ", this driver reads up to 9.0");
+  if (std::stod(source.version) > 9.01)
+    throw Fault(UNSUPPORTED_PTX_VERSION, "PTX of version " + source.version + ", this driver reads up to 9.0");
   if (source.target.rfind("sm_", 0) != 0) throw Fault(INVALID_PTX, "unknown target " + source.target);
   u32 target = static_cast<u32>(std::strtoul(source.target.c_str() + 3, nullptr, 10));
   if (target > capability) {
-    throw Fault(INVALID_PTX, "PTX for " + source.target + ", the simulated device has compute capability " + std::to_string(capability / 10) + "." + std::to_string(capability % 10));
+    throw Fault(INVALID_PTX, "PTX for " + source.target + ", the simulated device has compute capability " +
+                                 std::to_string(capability / 10) + "." + std::to_string(capability % 10));
   }
   auto module = std::make_unique<Module>();
   try {

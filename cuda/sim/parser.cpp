@@ -7,14 +7,19 @@
 namespace ptxsim {
 
 Type typeOf(const std::string& name) {
-  static const struct { const char* name; Type type; } NAMES[] = {
-      {"pred", {Type::Predicate, 0}}, {"u8", {Type::Unsigned, 1}},  {"u16", {Type::Unsigned, 2}}, {"u32", {Type::Unsigned, 4}},
-      {"u64", {Type::Unsigned, 8}},   {"s8", {Type::Signed, 1}},    {"s16", {Type::Signed, 2}},   {"s32", {Type::Signed, 4}},
-      {"s64", {Type::Signed, 8}},     {"b8", {Type::Bits, 1}},      {"b16", {Type::Bits, 2}},     {"b32", {Type::Bits, 4}},
-      {"b64", {Type::Bits, 8}},       {"f16", {Type::Float, 2}},    {"f32", {Type::Float, 4}},    {"f64", {Type::Float, 8}},
-      {"bf16", {Type::BFloat, 2}},    {"f16x2", {Type::Packed, 4}},
+  static const struct {
+    const char* name;
+    Type type;
+  } NAMES[] = {
+      {"pred", {Type::Predicate, 0}}, {"u8", {Type::Unsigned, 1}},  {"u16", {Type::Unsigned, 2}},
+      {"u32", {Type::Unsigned, 4}},   {"u64", {Type::Unsigned, 8}}, {"s8", {Type::Signed, 1}},
+      {"s16", {Type::Signed, 2}},     {"s32", {Type::Signed, 4}},   {"s64", {Type::Signed, 8}},
+      {"b8", {Type::Bits, 1}},        {"b16", {Type::Bits, 2}},     {"b32", {Type::Bits, 4}},
+      {"b64", {Type::Bits, 8}},       {"f16", {Type::Float, 2}},    {"f32", {Type::Float, 4}},
+      {"f64", {Type::Float, 8}},      {"bf16", {Type::BFloat, 2}},  {"f16x2", {Type::Packed, 4}},
   };
-  for (auto& entry : NAMES) if (name == entry.name) return entry.type;
+  for (auto& entry : NAMES)
+    if (name == entry.name) return entry.type;
   return {};
 }
 
@@ -84,7 +89,8 @@ class Parser {
   /** A variable or a function, with the words in front of it. */
   void linkable(SourceModule& module) {
     bool isExtern = false;
-    while (peek().is(".visible") || peek().is(".weak") || peek().is(".extern") || peek().is(".common")) isExtern |= take().is(".extern");
+    while (peek().is(".visible") || peek().is(".weak") || peek().is(".extern") || peek().is(".common"))
+      isExtern |= take().is(".extern");
     if (accept(".entry")) module.functions.push_back(function(true));
     else if (accept(".func")) module.functions.push_back(function(false));
     else {
@@ -133,11 +139,15 @@ class Parser {
   }
 
   static bool spaceOf(const std::string& word, Space& space) {
-    static const struct { const char* name; Space space; } NAMES[] = {
+    static const struct {
+      const char* name;
+      Space space;
+    } NAMES[] = {
         {".global", Space::Global}, {".shared", Space::Shared}, {".local", Space::Local},
         {".const", Space::Const},   {".param", Space::Param},   {".reg", Space::Register},
     };
-    for (auto& entry : NAMES) if (word == entry.name) return space = entry.space, true;
+    for (auto& entry : NAMES)
+      if (word == entry.name) return space = entry.space, true;
     return false;
   }
 
@@ -198,8 +208,7 @@ class Parser {
       } else if (peek().text[0] == '.') {
         declaration(item, items);
         continue;
-      }
-      else if (peek().kind == Token::Word && peek(1).is(":")) {
+      } else if (peek().kind == Token::Word && peek(1).is(":")) {
         item.kind = SourceItem::Label;
         item.text = take().text;
         expect(":");
@@ -274,7 +283,8 @@ class Parser {
       o.negated = true;
     } else if (accept("{")) {
       o.kind = Operand::Vector;
-      do o.parts.push_back(operand()); while (accept(","));
+      do o.parts.push_back(operand());
+      while (accept(","));
       expect("}");
     } else if (accept("[")) {
       o.kind = Operand::Memory;

@@ -25,27 +25,27 @@ struct Instruction {
   Handler run = nullptr;
   Flow flow = Flow::Plain;
   Space space = Space::Generic;
-  Combine combine = Combine::None;          // setp.and and so on
+  Combine combine = Combine::None;  // setp.and and so on
   BarrierResult result = BarrierResult::None;
-  u8 parts = 1;                             // elements of a vector access
-  u8 rounding = 0;                          // index into ROUNDINGS of directed.hpp
+  u8 parts = 1;     // elements of a vector access
+  u8 rounding = 0;  // index into ROUNDINGS of directed.hpp
   bool guardNegated = false;
-  bool negated = false;                     // of the predicate operand `predicate`
-  bool wideAddress = true;                  // the address register has 64 bits
+  bool negated = false;     // of the predicate operand `predicate`
+  bool wideAddress = true;  // the address register has 64 bits
   bool isAtomic = false;
   bool isVolatile = false;
-  bool isAligned = false;                   // bar.sync: all lanes of a warp must be here together
-  bool hasResult = true;                    // atom, not red
+  bool isAligned = false;  // bar.sync: all lanes of a warp must be here together
+  bool hasResult = true;   // atom, not red
   bool isFence = false;
-  s32 guard = -1;                           // offset of the guard predicate, or -1
-  s32 pair = -1;                            // q of p|q
+  s32 guard = -1;  // offset of the guard predicate, or -1
+  s32 pair = -1;   // q of p|q
   s32 predicate = -1;
-  u32 d[4] = {0, 0, 0, 0};                  // destinations; the sources of a store
-  u32 s[4] = {0, 0, 0, 0};                  // sources
-  u32 target = 0;                           // of a branch
-  s64 offset = 0;                           // added to an address
+  u32 d[4] = {0, 0, 0, 0};  // destinations; the sources of a store
+  u32 s[4] = {0, 0, 0, 0};  // sources
+  u32 target = 0;           // of a branch
+  s64 offset = 0;           // added to an address
   int line = 0;
-  u32 text = 0;                             // index into Kernel::texts
+  u32 text = 0;  // index into Kernel::texts
 
   /** The allocation this instruction hit last; most hit the same one again. */
   mutable Allocation* allocation = nullptr;
@@ -53,8 +53,26 @@ struct Instruction {
 
 /** Values a thread can read of its place in the launch. The order is that of Kernel::specials. */
 enum Special : u8 {
-  TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z,
-  LANEID, WARPID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE, LANEMASK_GT, SPECIALS
+  TID_X,
+  TID_Y,
+  TID_Z,
+  NTID_X,
+  NTID_Y,
+  NTID_Z,
+  CTAID_X,
+  CTAID_Y,
+  CTAID_Z,
+  NCTAID_X,
+  NCTAID_Y,
+  NCTAID_Z,
+  LANEID,
+  WARPID,
+  LANEMASK_EQ,
+  LANEMASK_LE,
+  LANEMASK_LT,
+  LANEMASK_GE,
+  LANEMASK_GT,
+  SPECIALS
 };
 
 struct KernelParam {
@@ -87,17 +105,17 @@ struct Kernel {
   std::vector<Instruction> code;
   std::vector<std::string> texts;
 
-  u32 contextBytes = 0;               // register file of a warp
-  std::vector<u8> constants;          // its first bytes, the same for every warp
-  u32 specials[SPECIALS];             // slot of each, ~0 when unused
+  u32 contextBytes = 0;       // register file of a warp
+  std::vector<u8> constants;  // its first bytes, the same for every warp
+  u32 specials[SPECIALS];     // slot of each, ~0 when unused
   std::vector<ParamLoad> paramLoads;
   u32 staticShared = 0;
   u32 localBytes = 0;
   bool hasFence = false;
-  bool hasCountedBarrier = false;     // barriers of part of a block: the shared race check is left out
+  bool hasCountedBarrier = false;  // barriers of part of a block: the shared race check is left out
 
   Counters counters;
-  u64 generation = 0;                 // of Memory, that Instruction::allocation belongs to
+  u64 generation = 0;  // of Memory, that Instruction::allocation belongs to
 };
 
 struct Module {
@@ -109,7 +127,8 @@ struct Module {
   std::map<std::string, Global> globals;
 };
 
-/** Parses, checks and decodes for a device of `capability` (75 is 7.5); allocates module variables. Throws a Fault with line and text of what cannot run. */
+/** Parses, checks and decodes for a device of `capability` (75 is 7.5); allocates module variables. Throws a Fault with
+ * line and text of what cannot run. */
 std::unique_ptr<Module> loadModule(const std::string& ptx, Memory& memory, u32 capability);
 void unloadModule(Module& module, Memory& memory);
 

@@ -20,7 +20,8 @@ bool noteSharedWrite(Warp& warp, const Instruction& i, u64 address, u32 bytes, b
     SharedWord& w = block.words[word];
     bool othersWrote = w.writeEpoch == block.epoch && w.writer != warp.index;
     bool othersRead = w.readEpoch == block.epoch && (w.readers & ~(1u << warp.index));
-    if (othersWrote && !(isAtomic && w.writeAtomic)) collides = true, found = {Suspicion::WriteAfterWrite, word, w.writeLine};
+    if (othersWrote && !(isAtomic && w.writeAtomic))
+      collides = true, found = {Suspicion::WriteAfterWrite, word, w.writeLine};
     else if (othersRead) collides = true, found = {Suspicion::WriteAfterRead, word, w.readLine};
     w.writer = static_cast<u16>(othersWrote ? SharedWord::MANY : warp.index);
     w.writeEpoch = block.epoch;
@@ -36,8 +37,10 @@ void noteSharedRead(Warp& warp, const Instruction& i, u32 lane, u64 address, u32
   for (u64 word = address >> 2; word <= (address + bytes - 1) >> 2; ++word) {
     SharedWord& w = block.words[word];
     if (w.writeEpoch == block.epoch && w.writer != warp.index) {
-      kernelFault(LAUNCH_FAILED, "shared-memory race: read after a write of another warp, of PTX line " + std::to_string(w.writeLine) +
-                                     ", without a barrier between, at byte " + std::to_string(word * 4), warp, i, lane);
+      kernelFault(LAUNCH_FAILED,
+                  "shared-memory race: read after a write of another warp, of PTX line " + std::to_string(w.writeLine) +
+                      ", without a barrier between, at byte " + std::to_string(word * 4),
+                  warp, i, lane);
     }
     // Loops read the same words again and again: nothing is new then.
     if (w.readEpoch == block.epoch && (w.readers & me)) continue;
@@ -55,10 +58,12 @@ struct Writer {
   u64 block;
 
   static u64 pack(u32 launch, u32 bytes, u32 fences, u64 block) {
-    return static_cast<u64>(launch & 0xffff) << 48 | static_cast<u64>(bytes) << 44 | static_cast<u64>(fences & 0xff) << 36 | (block & 0xfffffffffull);
+    return static_cast<u64>(launch & 0xffff) << 48 | static_cast<u64>(bytes) << 44 |
+           static_cast<u64>(fences & 0xff) << 36 | (block & 0xfffffffffull);
   }
   static Writer unpack(u64 x) {
-    return {static_cast<u32>(x >> 48), static_cast<u32>(x >> 44 & 15), static_cast<u32>(x >> 36 & 0xff), x & 0xfffffffffull};
+    return {static_cast<u32>(x >> 48), static_cast<u32>(x >> 44 & 15), static_cast<u32>(x >> 36 & 0xff),
+            x & 0xfffffffffull};
   }
 };
 
@@ -78,7 +83,8 @@ u32 noteGlobalWrites(Warp& warp, u32 mask, u32 bytes, const u64* addresses, Susp
   u64 whole = Writer::pack(engine.launchNumber, 15, fences, block), launch = whole >> 48;
   forLanes(mask, [&](u32 l) {
     u64* at = shadow + engine.memory.wordOf(addresses[l]);
-    u64 mine = bytes >= 4 ? whole : Writer::pack(engine.launchNumber, ((1u << bytes) - 1) << (addresses[l] & 3), fences, block);
+    u64 mine = bytes >= 4 ? whole
+                          : Writer::pack(engine.launchNumber, ((1u << bytes) - 1) << (addresses[l] & 3), fences, block);
     for (u32 k = 0; k < words; ++k) {
       u64 before = at[k];
       at[k] = mine;
@@ -92,10 +98,12 @@ u32 noteGlobalWrites(Warp& warp, u32 mask, u32 bytes, const u64* addresses, Susp
 
 bool sharedChecked(const Warp& warp) { return !warp.kernel->hasCountedBarrier; }
 
-u32 noteSharedWrites(Warp& warp, const Instruction& i, u32 mask, u32 bytes, const u64* addresses, u64 window, Suspicion* suspicions) {
+u32 noteSharedWrites(Warp& warp, const Instruction& i, u32 mask, u32 bytes, const u64* addresses, u64 window,
+                     Suspicion* suspicions) {
   u32 found = 0;
   if (!sharedChecked(warp)) return found;
-  for (u32 l : lanesOf(mask)) found |= static_cast<u32>(noteSharedWrite(warp, i, addresses[l] - window, bytes, false, suspicions[l])) << l;
+  for (u32 l : lanesOf(mask))
+    found |= static_cast<u32>(noteSharedWrite(warp, i, addresses[l] - window, bytes, false, suspicions[l])) << l;
   return found;
 }
 
@@ -104,13 +112,20 @@ u32 noteSharedWrites(Warp& warp, const Instruction& i, u32 mask, u32 bytes, cons
 void reportStore(Warp& warp, const Instruction& i, u32 lane, const Suspicion& suspicion) {
   if (suspicion.kind == Suspicion::OtherBlock) {
     const u32* grid = warp.engine->current.grid;
-    std::string who = "(" + std::to_string(suspicion.place % grid[0]) + "," + std::to_string(suspicion.place / grid[0] % grid[1]) + "," +
+    std::string who = "(" + std::to_string(suspicion.place % grid[0]) + "," +
+                      std::to_string(suspicion.place / grid[0] % grid[1]) + "," +
                       std::to_string(suspicion.place / grid[0] / grid[1]) + ")";
-    kernelFault(LAUNCH_FAILED, "global-memory race: block " + who + " has written another value to the same address in this launch, store", warp, i, lane);
+    kernelFault(
+        LAUNCH_FAILED,
+        "global-memory race: block " + who + " has written another value to the same address in this launch, store",
+        warp, i, lane);
   }
   const char* kind = suspicion.kind == Suspicion::WriteAfterWrite ? "write after a write" : "write after a read";
-  kernelFault(LAUNCH_FAILED, std::string("shared-memory race: ") + kind + " of another warp, of PTX line " + std::to_string(suspicion.line) +
-                                 ", without a barrier between, at byte " + std::to_string(suspicion.place * 4), warp, i, lane);
+  kernelFault(LAUNCH_FAILED,
+              std::string("shared-memory race: ") + kind + " of another warp, of PTX line " +
+                  std::to_string(suspicion.line) + ", without a barrier between, at byte " +
+                  std::to_string(suspicion.place * 4),
+              warp, i, lane);
 }
 
 void checkShared(Warp& warp, const Instruction& i, u32 mask, u32 bytes, const u64* addresses, Access access) {

@@ -1,5 +1,6 @@
 /** Scalar meaning of the instructions: one struct per operation, as the PTX ISA defines it. */
 #pragma once
+// clang-format off: an operation is a line where it can be, so that the file reads as a table
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -1,6 +1,6 @@
 /**
- * Which lanes run next. Every lane has its own program counter; those at the lowest one run together until they meet the
- * next group or part. Groups that spin while others could run are set aside for a while, so locks make progress.
+ * Which lanes run next. Every lane has its own program counter; those at the lowest one run together until they meet
+ * the next group or part. Groups that spin while others could run are set aside for a while, so locks make progress.
  */
 #include <algorithm>
 #include "machine.hpp"
@@ -22,7 +22,9 @@ Group pickGroup(Warp& warp, u32 runnable, bool splitLanes) {
   Group group;
   if (splitLanes || warp.rotate) {
     // Any lane: at a rotation a random one, else the first.
-    u32 skip = warp.rotate || warp.engine->controls.seed ? warp.nextRandom() % static_cast<u32>(__builtin_popcount(runnable)) : 0;
+    u32 skip = warp.rotate || warp.engine->controls.seed
+                   ? warp.nextRandom() % static_cast<u32>(__builtin_popcount(runnable))
+                   : 0;
     u32 rest = runnable;
     while (skip--) rest &= rest - 1;
     u32 lane = static_cast<u32>(__builtin_ctz(rest));
@@ -45,7 +47,8 @@ Group pickGroup(Warp& warp, u32 runnable, bool splitLanes) {
 
 u32 lanesAt(const Warp& warp, u32 lanes, u32 pc) {
   u32 mask = 0;
-  for (u32 l : lanesOf(lanes)) if (warp.pc[l] == pc) mask |= 1u << l;
+  for (u32 l : lanesOf(lanes))
+    if (warp.pc[l] == pc) mask |= 1u << l;
   return mask;
 }
 
@@ -64,7 +67,8 @@ u32 arrive(Warp& warp, const Instruction& i, u32 pc, u32 active) {
   }
   u32 waiting = warp.atSync ? lanesAt(warp, warp.atSync, pc) : 0;
   u32 here = active | waiting, live = warp.live(), ready = 0;
-  for (u32 l : lanesOf(here)) if ((members[l] & live & ~here) == 0) ready |= 1u << l;
+  for (u32 l : lanesOf(here))
+    if ((members[l] & live & ~here) == 0) ready |= 1u << l;
   if (ready) i.run(warp, i, ready);
   u32 stuck = active & ~ready;
   setPc(warp, stuck, pc);
@@ -157,8 +161,9 @@ void checkConverged(Warp& warp, u32 waiting) {
   u32 elsewhere = warp.live() & ~lanesAt(warp, waiting, warp.pc[first]);
   if (!elsewhere) return;
   u32 other = static_cast<u32>(__builtin_ctz(elsewhere));
-  kernelFault(LAUNCH_FAILED, "divergent barrier: lane " + std::to_string(other) + " of the warp is at PTX line " +
-                                 std::to_string(warp.kernel->code[warp.pc[other]].line) + " while others wait, bar.sync",
+  kernelFault(LAUNCH_FAILED,
+              "divergent barrier: lane " + std::to_string(other) + " of the warp is at PTX line " +
+                  std::to_string(warp.kernel->code[warp.pc[other]].line) + " while others wait, bar.sync",
               warp, i, first);
 }
 
@@ -188,7 +193,8 @@ bool Engine::releaseBarriers(Block& block) {
       BarrierState& state = states[barrierOf(warp, i, l)];
       ++state.arrived;
       if (u32 count = warp.reg<u32>(i.s[1])[l]) state.expected = count;
-      if (i.result != BarrierResult::None) state.ayes += (warp.mask(static_cast<u32>(i.predicate)) >> l & 1) ^ i.negated;
+      if (i.result != BarrierResult::None)
+        state.ayes += (warp.mask(static_cast<u32>(i.predicate)) >> l & 1) ^ i.negated;
     }
   }
   for (u32 id = 0; id < 16; ++id) {
@@ -197,7 +203,8 @@ bool Engine::releaseBarriers(Block& block) {
     any = true;
     for (Warp& warp : block.warps) {
       u32 waiting = 0;
-      for (u32 l : lanesOf(warp.atBarrier)) if (barrierOf(warp, warp.kernel->code[warp.pc[l]], l) == id) waiting |= 1u << l;
+      for (u32 l : lanesOf(warp.atBarrier))
+        if (barrierOf(warp, warp.kernel->code[warp.pc[l]], l) == id) waiting |= 1u << l;
       if (!waiting) continue;
       checkConverged(warp, waiting);
       for (u32 l : lanesOf(waiting)) passBarrier(warp, l, state);

@@ -24,7 +24,12 @@ class SlotAssigner {
  public:
   SlotAssigner(const std::vector<Instruction>& code, const std::vector<std::vector<u32>>& uses,
                const std::vector<std::vector<u32>>& defs, std::vector<VirtualRegister>& registers)
-      : code_(code), uses_(uses), defs_(defs), registers_(registers), first_(registers.size(), INT_MAX), last_(registers.size(), -1) {}
+      : code_(code),
+        uses_(uses),
+        defs_(defs),
+        registers_(registers),
+        first_(registers.size(), INT_MAX),
+        last_(registers.size(), -1) {}
 
   u32 run(u32 top) {
     splitBlocks();
@@ -65,7 +70,8 @@ class SlotAssigner {
     BitRows in(blocks(), count), out(blocks(), count), used(blocks(), count), killed(blocks(), count);
     for (size_t b = 0; b < blocks(); ++b) {
       for (size_t i = starts_[b]; i < starts_[b + 1]; ++i) {
-        for (u32 r : uses_[i]) if (!registers_[r].fixed && !killed.test(b, r)) used.set(b, r);
+        for (u32 r : uses_[i])
+          if (!registers_[r].fixed && !killed.test(b, r)) used.set(b, r);
         // A guarded definition leaves the old value to some lanes, so it is a use as well.
         for (u32 r : defs_[i]) {
           if (code_[i].guard < 0) killed.set(b, r);
@@ -76,7 +82,8 @@ class SlotAssigner {
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t b = blocks(); b-- > 0;) {
-        for (size_t next : successors(b)) for (size_t w = 0; w < in.words(); ++w) out.row(b)[w] |= in.row(next)[w];
+        for (size_t next : successors(b))
+          for (size_t w = 0; w < in.words(); ++w) out.row(b)[w] |= in.row(next)[w];
         for (size_t w = 0; w < in.words(); ++w) {
           u64 value = used.row(b)[w] | (out.row(b)[w] & ~killed.row(b)[w]);
           if (value != in.row(b)[w]) in.row(b)[w] = value, changed = true;
@@ -95,7 +102,8 @@ class SlotAssigner {
 
   void touchRow(BitRows& rows, size_t block, size_t position) {
     for (size_t w = 0; w < rows.words(); ++w) {
-      for (u64 bits = rows.row(block)[w]; bits; bits &= bits - 1) touch(static_cast<u32>(w * 64 + static_cast<u32>(__builtin_ctzll(bits))), position);
+      for (u64 bits = rows.row(block)[w]; bits; bits &= bits - 1)
+        touch(static_cast<u32>(w * 64 + static_cast<u32>(__builtin_ctzll(bits))), position);
     }
   }
 
@@ -108,7 +116,8 @@ class SlotAssigner {
 
   u32 scan(u32 top) {
     std::vector<u32> order;
-    for (u32 r = 0; r < registers_.size(); ++r) if (!registers_[r].fixed && last_[r] >= 0) order.push_back(r);
+    for (u32 r = 0; r < registers_.size(); ++r)
+      if (!registers_[r].fixed && last_[r] >= 0) order.push_back(r);
     std::sort(order.begin(), order.end(), [this](u32 a, u32 b) { return first_[a] < first_[b]; });
     std::vector<u32> active;
     std::map<u32, std::vector<u32>> free;
@@ -134,7 +143,8 @@ class SlotAssigner {
       active.push_back(reg);
     }
     // Registers nobody reads (`_`) share one place.
-    for (u32 r = 0; r < registers_.size(); ++r) if (!registers_[r].fixed && last_[r] < 0) registers_[r].offset = top;
+    for (u32 r = 0; r < registers_.size(); ++r)
+      if (!registers_[r].fixed && last_[r] < 0) registers_[r].offset = top;
     return static_cast<u32>(alignUp(top + slotBytes(8), 64));
   }
 
@@ -149,7 +159,8 @@ class SlotAssigner {
 }  // namespace
 
 u32 assignRegisterSlots(const std::vector<Instruction>& code, const std::vector<std::vector<u32>>& uses,
-                        const std::vector<std::vector<u32>>& defs, std::vector<VirtualRegister>& registers, u32 fixedBytes) {
+                        const std::vector<std::vector<u32>>& defs, std::vector<VirtualRegister>& registers,
+                        u32 fixedBytes) {
   return SlotAssigner(code, uses, defs, registers).run(fixedBytes);
 }
 

@@ -46,9 +46,9 @@ struct SourceItem {
   enum Kind { Label, Register, Variable, Instruction, ScopeOpen, ScopeClose };
   Kind kind = Instruction;
   int line = 0;
-  std::string text;           // the statement on one line, for messages; the name of a label
-  SourceVariable variable;    // Register, Variable
-  u32 registerCount = 0;      // of %r<n>; 0 for a single name
+  std::string text;         // the statement on one line, for messages; the name of a label
+  SourceVariable variable;  // Register, Variable
+  u32 registerCount = 0;    // of %r<n>; 0 for a single name
   SourceInstruction instruction;
 };
 

@@ -38,7 +38,7 @@ export interface LocalTrainOptions {
  * Steps run in groups of about this length where the hooks allow it: long enough that waking up the main thread costs
  * little, short enough that nobody notices.
  */
-const GROUP_MS = 20;
+const GROUP_MS = 50;
 
 /** Where batches come from. */
 export interface TrainInput {

@@ -86,7 +86,8 @@ Value device(const Info& info) {
   int handle = 0;
   char name[256] = {0};
   size_t bytes = 0;
-  if (!check(env, table.cuDeviceGet(&handle, static_cast<int>(numberAt(info, 0))), "cuDeviceGet")) return env.Undefined();
+  if (!check(env, table.cuDeviceGet(&handle, static_cast<int>(numberAt(info, 0))), "cuDeviceGet"))
+    return env.Undefined();
   if (!check(env, table.cuDeviceGetName(name, sizeof name, handle), "cuDeviceGetName")) return env.Undefined();
   if (!check(env, table.cuDeviceTotalMem_v2(&bytes, handle), "cuDeviceTotalMem")) return env.Undefined();
   auto attribute = [&](int which) {
@@ -108,7 +109,8 @@ Value device(const Info& info) {
 Value use(const Info& info) {
   Napi::Env env = info.Env();
   Handle context = nullptr;
-  if (!check(env, primaryContext(static_cast<int>(numberAt(info, 0)), &context), "cuDevicePrimaryCtxRetain")) return env.Undefined();
+  if (!check(env, primaryContext(static_cast<int>(numberAt(info, 0)), &context), "cuDevicePrimaryCtxRetain"))
+    return env.Undefined();
   if (check(env, table.cuCtxSetCurrent(context), "cuCtxSetCurrent")) threadContext = context;
   return env.Undefined();
 }
@@ -134,7 +136,9 @@ Value moduleUnload(const Info& info) {
 
 Value moduleFunction(const Info& info) {
   Handle function = nullptr;
-  if (!check(info.Env(), table.cuModuleGetFunction(&function, handleAt(info, 0), textAt(info, 1).c_str()), "cuModuleGetFunction")) return info.Env().Undefined();
+  if (!check(info.Env(), table.cuModuleGetFunction(&function, handleAt(info, 0), textAt(info, 1).c_str()),
+             "cuModuleGetFunction"))
+    return info.Env().Undefined();
   return handleOf(info.Env(), function);
 }
 
@@ -143,7 +147,9 @@ Value moduleGlobal(const Info& info) {
   Napi::Env env = info.Env();
   Address address = 0;
   size_t bytes = 0;
-  if (!check(env, table.cuModuleGetGlobal_v2(&address, &bytes, handleAt(info, 0), textAt(info, 1).c_str()), "cuModuleGetGlobal")) return env.Undefined();
+  if (!check(env, table.cuModuleGetGlobal_v2(&address, &bytes, handleAt(info, 0), textAt(info, 1).c_str()),
+             "cuModuleGetGlobal"))
+    return env.Undefined();
   Napi::Array pair = Napi::Array::New(env, 2);
   pair.Set(0u, numberOf(env, static_cast<double>(address)));
   pair.Set(1u, numberOf(env, static_cast<double>(bytes)));
@@ -152,7 +158,9 @@ Value moduleGlobal(const Info& info) {
 
 Value functionAttribute(const Info& info) {
   int value = 0;
-  if (!check(info.Env(), table.cuFuncGetAttribute(&value, static_cast<int>(numberAt(info, 1)), handleAt(info, 0)), "cuFuncGetAttribute")) return info.Env().Undefined();
+  if (!check(info.Env(), table.cuFuncGetAttribute(&value, static_cast<int>(numberAt(info, 1)), handleAt(info, 0)),
+             "cuFuncGetAttribute"))
+    return info.Env().Undefined();
   return numberOf(info.Env(), value);
 }
 

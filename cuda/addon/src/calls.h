@@ -20,11 +20,15 @@ inline bool check(Napi::Env env, Result result, const char* call) {
 }
 
 /** Handles and device addresses are numbers below 2^53. */
-inline uint64_t numberAt(const Info& info, size_t index) { return static_cast<uint64_t>(info[index].As<Napi::Number>().DoubleValue()); }
+inline uint64_t numberAt(const Info& info, size_t index) {
+  return static_cast<uint64_t>(info[index].As<Napi::Number>().DoubleValue());
+}
 inline Handle handleAt(const Info& info, size_t index) { return reinterpret_cast<Handle>(numberAt(info, index)); }
 inline std::string textAt(const Info& info, size_t index) { return info[index].As<Napi::String>().Utf8Value(); }
 inline Value numberOf(Napi::Env env, double value) { return Napi::Number::New(env, value); }
-inline Value handleOf(Napi::Env env, Handle handle) { return numberOf(env, static_cast<double>(reinterpret_cast<uintptr_t>(handle))); }
+inline Value handleOf(Napi::Env env, Handle handle) {
+  return numberOf(env, static_cast<double>(reinterpret_cast<uintptr_t>(handle)));
+}
 
 /** Bytes behind a typed array or DataView, over an ArrayBuffer or a SharedArrayBuffer. */
 struct Bytes {

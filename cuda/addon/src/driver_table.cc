@@ -15,7 +15,8 @@ bool opened = false;
 std::map<int, Handle> contexts;
 
 /** Fills one entry; false when the library has no such symbol. */
-template <class F> bool load(void* library, const char* name, F& entry) {
+template <class F>
+bool load(void* library, const char* name, F& entry) {
   entry = reinterpret_cast<F>(dlsym(library, name));
   return entry != nullptr;
 }
@@ -86,7 +87,8 @@ bool isOpen() {
 
 std::string openDriver(const std::string& path) {
   std::lock_guard<std::mutex> guard(lock);
-  if (opened) return path.empty() || path == table.path ? "" : "this process has opened the driver " + table.path + " already";
+  if (opened)
+    return path.empty() || path == table.path ? "" : "this process has opened the driver " + table.path + " already";
   std::vector<std::string> names = {path};
   if (path.empty()) names = {"libcuda.so.1", "libcuda.so"};
   std::string reasons;
@@ -99,7 +101,8 @@ std::string openDriver(const std::string& path) {
     DriverTable found = {};
     if (const char* missing = fill(library, found)) {
       dlclose(library);
-      reasons += (reasons.empty() ? "" : "; ") + name + " has no " + missing + ": it is not a CUDA driver, or an old one";
+      reasons +=
+          (reasons.empty() ? "" : "; ") + name + " has no " + missing + ": it is not a CUDA driver, or an old one";
       continue;
     }
     found.path = name;

@@ -58,7 +58,8 @@ struct DriverTable {
   Result (*cuEventQuery)(Handle);
   Result (*cuEventSynchronize)(Handle);
   Result (*cuEventElapsedTime)(float*, Handle, Handle);
-  Result (*cuLaunchKernel)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**);
+  Result (*cuLaunchKernel)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**,
+                           void**);
   Result (*cuGetErrorName)(Result, const char**);
   Result (*cuGetErrorString)(Result, const char**);
 

@@ -49,7 +49,8 @@ Value hostFree(const Info& info) {
 Value hostRegister(const Info& info) {
   constexpr unsigned PORTABLE = 1;
   Bytes bytes;
-  if (bytesAt(info, 0, bytes)) check(info.Env(), table.cuMemHostRegister_v2(bytes.data, bytes.size, PORTABLE), "cuMemHostRegister");
+  if (bytesAt(info, 0, bytes))
+    check(info.Env(), table.cuMemHostRegister_v2(bytes.data, bytes.size, PORTABLE), "cuMemHostRegister");
   return info.Env().Undefined();
 }
 
@@ -61,43 +62,57 @@ Value hostUnregister(const Info& info) {
 
 Value copyToDevice(const Info& info) {
   Bytes bytes;
-  if (bytesAt(info, 1, bytes)) check(info.Env(), table.cuMemcpyHtoD_v2(numberAt(info, 0), bytes.data, bytes.size), "cuMemcpyHtoD");
+  if (bytesAt(info, 1, bytes))
+    check(info.Env(), table.cuMemcpyHtoD_v2(numberAt(info, 0), bytes.data, bytes.size), "cuMemcpyHtoD");
   return info.Env().Undefined();
 }
 
 Value copyToDeviceAsync(const Info& info) {
   Bytes bytes;
-  if (bytesAt(info, 1, bytes)) check(info.Env(), table.cuMemcpyHtoDAsync_v2(numberAt(info, 0), bytes.data, bytes.size, handleAt(info, 2)), "cuMemcpyHtoDAsync");
+  if (bytesAt(info, 1, bytes))
+    check(info.Env(), table.cuMemcpyHtoDAsync_v2(numberAt(info, 0), bytes.data, bytes.size, handleAt(info, 2)),
+          "cuMemcpyHtoDAsync");
   return info.Env().Undefined();
 }
 
 Value copyToHost(const Info& info) {
   Bytes bytes;
-  if (bytesAt(info, 0, bytes)) check(info.Env(), table.cuMemcpyDtoH_v2(bytes.data, numberAt(info, 1), bytes.size), "cuMemcpyDtoH");
+  if (bytesAt(info, 0, bytes))
+    check(info.Env(), table.cuMemcpyDtoH_v2(bytes.data, numberAt(info, 1), bytes.size), "cuMemcpyDtoH");
   return info.Env().Undefined();
 }
 
 Value copyToHostAsync(const Info& info) {
   Bytes bytes;
-  if (bytesAt(info, 0, bytes)) check(info.Env(), table.cuMemcpyDtoHAsync_v2(bytes.data, numberAt(info, 1), bytes.size, handleAt(info, 2)), "cuMemcpyDtoHAsync");
+  if (bytesAt(info, 0, bytes))
+    check(info.Env(), table.cuMemcpyDtoHAsync_v2(bytes.data, numberAt(info, 1), bytes.size, handleAt(info, 2)),
+          "cuMemcpyDtoHAsync");
   return info.Env().Undefined();
 }
 
 /** copyOnDevice(to, from, bytes, stream) */
 Value copyOnDevice(const Info& info) {
-  check(info.Env(), table.cuMemcpyDtoDAsync_v2(numberAt(info, 0), numberAt(info, 1), numberAt(info, 2), handleAt(info, 3)), "cuMemcpyDtoDAsync");
+  check(info.Env(),
+        table.cuMemcpyDtoDAsync_v2(numberAt(info, 0), numberAt(info, 1), numberAt(info, 2), handleAt(info, 3)),
+        "cuMemcpyDtoDAsync");
   return info.Env().Undefined();
 }
 
 /** fillBytes(address, value, count, stream) */
 Value fillBytes(const Info& info) {
-  check(info.Env(), table.cuMemsetD8Async(numberAt(info, 0), static_cast<unsigned char>(numberAt(info, 1)), numberAt(info, 2), handleAt(info, 3)), "cuMemsetD8Async");
+  check(info.Env(),
+        table.cuMemsetD8Async(numberAt(info, 0), static_cast<unsigned char>(numberAt(info, 1)), numberAt(info, 2),
+                              handleAt(info, 3)),
+        "cuMemsetD8Async");
   return info.Env().Undefined();
 }
 
 /** fillWords(address, value, count, stream) */
 Value fillWords(const Info& info) {
-  check(info.Env(), table.cuMemsetD32Async(numberAt(info, 0), static_cast<unsigned>(numberAt(info, 1)), numberAt(info, 2), handleAt(info, 3)), "cuMemsetD32Async");
+  check(info.Env(),
+        table.cuMemsetD32Async(numberAt(info, 0), static_cast<unsigned>(numberAt(info, 1)), numberAt(info, 2),
+                               handleAt(info, 3)),
+        "cuMemsetD32Async");
   return info.Env().Undefined();
 }
 

@@ -1,4 +1,5 @@
-/** Controls and counters of the simulated driver. On a real driver these calls fail; src/runtime/cuda does not offer them. */
+/** Controls and counters of the simulated driver. On a real driver these calls fail; src/runtime/cuda does not offer
+ * them. */
 #include "calls.h"
 
 namespace cuda {
@@ -19,7 +20,8 @@ Value simulatorSet(const Info& info) {
 
 Value simulatorGet(const Info& info) {
   uint64_t value = 0;
-  if (!needSimulator(info) || !check(info.Env(), table.ptxsimGet(textAt(info, 0).c_str(), &value), "ptxsimGet")) return info.Env().Undefined();
+  if (!needSimulator(info) || !check(info.Env(), table.ptxsimGet(textAt(info, 0).c_str(), &value), "ptxsimGet"))
+    return info.Env().Undefined();
   return numberOf(info.Env(), static_cast<double>(value));
 }
 
@@ -27,7 +29,8 @@ Value simulatorGet(const Info& info) {
 Value simulatorCounters(const Info& info) {
   Bytes out;
   if (!needSimulator(info) || !bytesAt(info, 1, out)) return info.Env().Undefined();
-  return numberOf(info.Env(), table.ptxsimCounters(handleAt(info, 0), reinterpret_cast<uint64_t*>(out.data), static_cast<int>(out.size / sizeof(uint64_t))));
+  return numberOf(info.Env(), table.ptxsimCounters(handleAt(info, 0), reinterpret_cast<uint64_t*>(out.data),
+                                                   static_cast<int>(out.size / sizeof(uint64_t))));
 }
 
 Value simulatorResetCounters(const Info& info) {

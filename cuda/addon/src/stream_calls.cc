@@ -32,7 +32,9 @@ Value streamSynchronize(const Info& info) {
   return info.Env().Undefined();
 }
 
-Value streamQuery(const Info& info) { return readiness(info.Env(), table.cuStreamQuery(handleAt(info, 0)), "cuStreamQuery"); }
+Value streamQuery(const Info& info) {
+  return readiness(info.Env(), table.cuStreamQuery(handleAt(info, 0)), "cuStreamQuery");
+}
 
 Value streamWait(const Info& info) {
   check(info.Env(), table.cuStreamWaitEvent(handleAt(info, 0), handleAt(info, 1), 0), "cuStreamWaitEvent");
@@ -47,7 +49,11 @@ Value contextSynchronize(const Info& info) {
 /** Waits for a stream on a thread of the pool, so that the JavaScript thread is free. */
 class StreamWaiter : public Napi::AsyncWorker {
  public:
-  StreamWaiter(Napi::Env env, Handle stream) : Napi::AsyncWorker(env), stream_(stream), context_(threadContext), deferred_(Napi::Promise::Deferred::New(env)) {}
+  StreamWaiter(Napi::Env env, Handle stream)
+      : Napi::AsyncWorker(env),
+        stream_(stream),
+        context_(threadContext),
+        deferred_(Napi::Promise::Deferred::New(env)) {}
   Napi::Promise promise() const { return deferred_.Promise(); }
 
  protected:
@@ -95,7 +101,9 @@ Value eventRecord(const Info& info) {
   return info.Env().Undefined();
 }
 
-Value eventQuery(const Info& info) { return readiness(info.Env(), table.cuEventQuery(handleAt(info, 0)), "cuEventQuery"); }
+Value eventQuery(const Info& info) {
+  return readiness(info.Env(), table.cuEventQuery(handleAt(info, 0)), "cuEventQuery");
+}
 
 Value eventSynchronize(const Info& info) {
   check(info.Env(), table.cuEventSynchronize(handleAt(info, 0)), "cuEventSynchronize");
@@ -104,7 +112,9 @@ Value eventSynchronize(const Info& info) {
 
 Value eventElapsed(const Info& info) {
   float milliseconds = 0;
-  if (!check(info.Env(), table.cuEventElapsedTime(&milliseconds, handleAt(info, 0), handleAt(info, 1)), "cuEventElapsedTime")) return info.Env().Undefined();
+  if (!check(info.Env(), table.cuEventElapsedTime(&milliseconds, handleAt(info, 0), handleAt(info, 1)),
+             "cuEventElapsedTime"))
+    return info.Env().Undefined();
   return numberOf(info.Env(), milliseconds);
 }
 
@@ -118,8 +128,12 @@ Value launch(const Info& info) {
     return info.Env().Undefined();
   }
   const uint32_t* d = reinterpret_cast<const uint32_t*>(config.data);
-  void* extra[] = {reinterpret_cast<void*>(BUFFER_POINTER), params.data, reinterpret_cast<void*>(BUFFER_BYTES), &params.size, nullptr};
-  check(info.Env(), table.cuLaunchKernel(handleAt(info, 0), d[0], d[1], d[2], d[3], d[4], d[5], d[6], handleAt(info, 2), nullptr, extra), "cuLaunchKernel");
+  void* extra[] = {reinterpret_cast<void*>(BUFFER_POINTER), params.data, reinterpret_cast<void*>(BUFFER_BYTES),
+                   &params.size, nullptr};
+  check(info.Env(),
+        table.cuLaunchKernel(handleAt(info, 0), d[0], d[1], d[2], d[3], d[4], d[5], d[6], handleAt(info, 2), nullptr,
+                             extra),
+        "cuLaunchKernel");
   return info.Env().Undefined();
 }
 
