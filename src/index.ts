@@ -93,6 +93,14 @@ export {
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec, type VariableCreator, type VariableOptions } from './graph/graph.js';
 export {
+  describeGraph,
+  type GraphDescription,
+  graphDescription,
+  graphToJson,
+  type OpDescription,
+  readGraphJson,
+} from './graph/graph-description.js';
+export {
   type GeluOptions,
   gelu,
   leakyRelu,

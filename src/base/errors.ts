@@ -56,6 +56,7 @@ export const ERROR_MESSAGES = {
   ML_CACHED_TYPE: 'Only ResourceVariable is supported. Do you disable V2 behavior or use strategy?',
   ML_DEVICE: 'device {device} cannot be read at {part}',
   ML_GRADIENT_VARS: 'Invalid variables in the input: {variable} is none of {valid}',
+  ML_GRAPH_JSON: 'description of a graph {source} cannot be read: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',
   ML_NAN_LOSS: 'NaN loss during training at step {step}',
   ML_OPS_DEPENDENCE:
