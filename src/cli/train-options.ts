@@ -50,14 +50,11 @@ export const trainFlags = z
           'wasm: SIMD kernels; reference: plain TypeScript, slow, to compare; cuda: a GPU; auto: cuda if there is a ' +
           'GPU, else wasm',
       }),
-    cudaDriver: pathName()
-      .nullable()
-      .default(null)
-      .register(flagMeta, {
-        value: 'path',
-        help: 'driver of the cuda backend; sim: the simulated one, which runs on the CPU, slowly',
-        defaultText: 'libcuda.so.1',
-      }),
+    cudaDriver: pathName().nullable().default(null).register(flagMeta, {
+      value: 'path',
+      help: 'driver of the cuda backend; sim: the simulated one, which runs on the CPU, slowly',
+      defaultText: 'libcuda.so.1',
+    }),
     modelDir: pathName()
       .nullable()
       .default(null)

@@ -29,7 +29,16 @@ export function writePlacement(
   const begins = [...arena.blocks];
   const blocks = words([...begins, arena.begin + arena.used], 'blocks');
   const at = arena.alloc(PLACEMENT_WORDS * 4, 'placement');
-  const lists = [residents.address, residents.count, blocks, begins.length, fetchedAt, read.length, namesAt, names.length];
+  const lists = [
+    residents.address,
+    residents.count,
+    blocks,
+    begins.length,
+    fetchedAt,
+    read.length,
+    namesAt,
+    names.length,
+  ];
   views.u32.set(lists, at / 4);
   return at;
 }

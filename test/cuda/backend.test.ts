@@ -3,7 +3,13 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { defaultDeviceFn, deviceRule, disableGpuTraining, enableGpuTraining, getVisibleGpus } from '../../src/graph/device-utils.js';
+import {
+  defaultDeviceFn,
+  deviceRule,
+  disableGpuTraining,
+  enableGpuTraining,
+  getVisibleGpus,
+} from '../../src/graph/device-utils.js';
 import { Graph } from '../../src/graph/graph.js';
 import { matMul, sigmoid } from '../../src/graph/ops/layers.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
@@ -48,7 +54,10 @@ t.test('a GPU that is asked for and not there is an error at once, and auto does
   const device = { name: 'Old', computeCapability: 70 } as Parameters<typeof checkDriver>[0]['device'];
   const path = 'libcuda.so.1';
   t.throws(() => checkDriver({ version: 10_020, device, path }), { code: 'ML_CUDA_DRIVER', message: /10\.2/ });
-  t.throws(() => checkDriver({ version: 12_000, device, path }), { code: 'ML_CUDA_DEVICE', message: /Old has compute capability 7.0,/ });
+  t.throws(() => checkDriver({ version: 12_000, device, path }), {
+    code: 'ML_CUDA_DEVICE',
+    message: /Old has compute capability 7.0,/,
+  });
 });
 
 t.test(

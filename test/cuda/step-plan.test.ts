@@ -116,7 +116,7 @@ t.test('any works give over two memories what they give over one', async () => {
   fc.assert(
     fc.property(fc.array(work, { maxLength: 12 }), (works) => {
       const one = Array.from({ length: 5 }, (_, block) => block + 1);
-      for (let step = 0; step < 3; step++) works.forEach((each, index) => run(each, one, index));
+      for (let step = 0; step < 3; step++) for (const [index, each] of works.entries()) run(each, one, index);
       assert.deepEqual(simulate(works, 5, 3), one);
     }),
   );

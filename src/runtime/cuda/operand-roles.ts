@@ -45,8 +45,7 @@ const KERNELS_OF_ROLES: Readonly<Record<string, string>> = {
   'r-r-w----':
     'subF32 mulF32 rowDotF32 scaleRowsF32 reluGradF32 sigmoidGradF32 tanhGradF32 geluGradF32 geluTanhGradF32 ' +
     'swishGradF32 softplusGradF32 weightedBceF32 softmaxLossF32',
-  'r-r-w-----':
-    'leakyReluGradF32 l2NormalizeGradF32 focalF32 fmPairsGradF32 scaleGroupsF32 groupDotF32 softmaxGradF32',
+  'r-r-w-----': 'leakyReluGradF32 l2NormalizeGradF32 focalF32 fmPairsGradF32 scaleGroupsF32 groupDotF32 softmaxGradF32',
   'r-r-w------': 'topKGradF32 pairProductsF32',
   'r-r-w--------': 'pairProductsGradF32',
   'r-r-w--r-': 'batchMatMulF32',

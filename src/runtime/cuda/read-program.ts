@@ -127,15 +127,9 @@ function readBindings(u32: Uint32Array, at: number, registers: number) {
   };
   for (let i = 0; i < u32[at]!; i++) {
     const entry = at + BINDINGS_HEADER_WORDS + i * BINDING_WORDS;
-    const [kind, pointerWord, first, second, third, size, offset] = [0, 1, 2, 3, 4, 5, 6].map((w) => u32[entry + w]!) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [kind, pointerWord, first, second, third, size, offset] = [0, 1, 2, 3, 4, 5, 6].map(
+      (w) => u32[entry + w]!,
+    ) as [number, number, number, number, number, number, number];
     // The one slice begins where the buffer does, for every batch.
     if (kind === BINDING_FIXED) continue;
     changing.add(registers + first);

@@ -118,7 +118,8 @@ export function planStep(works: readonly Work[]): StepPlan {
       state.valid[other(side)] = false;
       state.arriving[other(side)] = null;
       // What one work of a step wrote, another must not cut off.
-      if (extent !== 'within') state.extent = state.written === null || sameExtent(state.extent, extent) ? extent : undefined;
+      if (extent !== 'within')
+        state.extent = state.written === null || sameExtent(state.extent, extent) ? extent : undefined;
       state.written = index;
     }
   });

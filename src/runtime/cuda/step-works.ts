@@ -60,7 +60,9 @@ export interface StepWorks {
 const HOST_ONLY: ReadonlySet<string> = new Set([KERNEL.addCountI64.name]);
 
 /** What there is of a block after a call: operands to multiply, and bytes of one. By kernel and operand. */
-const EXTENTS: Readonly<Record<string, Readonly<Record<number, 'within' | readonly [scale: number, ...operands: number[]]>>>> = {
+const EXTENTS: Readonly<
+  Record<string, Readonly<Record<number, 'within' | readonly [scale: number, ...operands: number[]]>>>
+> = {
   uniqueI64: { 7: [4, 1] },
   uniqueColumnsI64: { 10: [4, 2, 4] },
   tableRetrieve: { 3: [4, 2, 4] },
@@ -81,7 +83,13 @@ const APPLIES: ReadonlySet<Kernel> = new Set([
 /** Larger blocks are taken for values. */
 const RECORD_BYTES_MAX = 4096;
 
-const READ_OF_RECORDS = [APPLY_SLICE.ids, APPLY_SLICE.order, APPLY_SLICE.offsets, APPLY_SLICE.gradients, APPLY_SLICE.counts];
+const READ_OF_RECORDS = [
+  APPLY_SLICE.ids,
+  APPLY_SLICE.order,
+  APPLY_SLICE.offsets,
+  APPLY_SLICE.gradients,
+  APPLY_SLICE.counts,
+];
 const WRITTEN_OF_RECORDS = [APPLY_SLICE.rows, APPLY_SLICE.slots];
 
 export interface WorksOptions {
@@ -111,7 +119,9 @@ class WorkList {
     this.#u32 = views.u32;
     this.#options = options;
     this.instructions = text.instructions.flatMap((instruction) => this.#expanded(instruction));
-    this.#feedBlock = text.feeds.map(({ bytesMax }, feed) => this.#blocks.push({ kind: 'feed', feed, bytes: bytesMax }) - 1);
+    this.#feedBlock = text.feeds.map(
+      ({ bytesMax }, feed) => this.#blocks.push({ kind: 'feed', feed, bytes: bytesMax }) - 1,
+    );
   }
 
   build(): StepWorks {
@@ -138,7 +148,13 @@ class WorkList {
         works.push({ kind: 'stage', side: 'host', stage, accesses: this.#stageAccesses(stage) });
       }
       const args = this.#arguments(instruction);
-      works.push({ kind: 'launch', side: 'device', instruction, args, accesses: this.#accesses(instruction, 'device') });
+      works.push({
+        kind: 'launch',
+        side: 'device',
+        instruction,
+        args,
+        accesses: this.#accesses(instruction, 'device'),
+      });
     });
     const ends = read.flatMap((address) => this.#place(address) ?? []);
     works.push({ kind: 'end', side: 'host', accesses: merged(ends.map(({ block }) => ({ block, writes: false }))) });
@@ -170,7 +186,8 @@ class WorkList {
   #fits(role: Role, register: number, instruction: Instruction): boolean {
     if (role === '-' || role === 'o') return true;
     if (role === 'a') return this.#options.stagesRows !== false && this.#countWord(this.#u32[register]!) !== null;
-    if (role === 'x') return instruction.kernel === KERNEL.gatherSlicesF32 || instruction.kernel === KERNEL.scatterSlicesF32;
+    if (role === 'x')
+      return instruction.kernel === KERNEL.gatherSlicesF32 || instruction.kernel === KERNEL.scatterSlicesF32;
     if (this.#text.feedRegisters.has(register)) return role === 'r';
     return this.#u32[register] === 0 || this.#place(this.#u32[register]!) !== null;
   }
@@ -298,7 +315,9 @@ class WorkList {
     const pieces = this.#pieces(instruction);
     const word = (piece: number, index: number) => this.#u32[piece + index]!;
     return {
-      words: Uint32Array.from(pieces.flatMap((p) => [...[0, 1, 2, 3].map((i) => word(p, i)), 0, 0, word(p, 5), word(p, 6)])),
+      words: Uint32Array.from(
+        pieces.flatMap((p) => [...[0, 1, 2, 3].map((i) => word(p, i)), 0, 0, word(p, 5), word(p, 6)]),
+      ),
       places: pieces.map((piece) => this.#place(word(piece, 4))!),
     };
   }
