@@ -81,6 +81,7 @@ export {
   cachedVariableCreator,
   fetchAllCachedVariables,
 } from './graph/cached-variables.js';
+export { checkOpsDependence } from './graph/check-ops-dependence.js';
 export { addToCollections, getCollection } from './graph/collections.js';
 export {
   type DeviceFunction,
@@ -91,6 +92,14 @@ export {
 } from './graph/device.js';
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec, type VariableCreator, type VariableOptions } from './graph/graph.js';
+export {
+  describeGraph,
+  type GraphDescription,
+  graphDescription,
+  graphToJson,
+  type OpDescription,
+  readGraphJson,
+} from './graph/graph-description.js';
 export {
   type GeluOptions,
   gelu,
@@ -400,7 +409,7 @@ export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
 export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';
 export { FetchAllCachedVariablesHook } from './train/hooks/fetch-cached-variables.js';
-export { NanGuardHook } from './train/hooks/nan-guard.js';
+export { NanTensorHook, type NanTensorOptions, nanTensorHook } from './train/hooks/nan-tensor.js';
 export { StopAtStepHook } from './train/hooks/stop-at-step.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';
 export type { ModelSpec } from './train/model-spec.js';

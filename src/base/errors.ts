@@ -56,8 +56,11 @@ export const ERROR_MESSAGES = {
   ML_CACHED_TYPE: 'Only ResourceVariable is supported. Do you disable V2 behavior or use strategy?',
   ML_DEVICE: 'device {device} cannot be read at {part}',
   ML_GRADIENT_VARS: 'Invalid variables in the input: {variable} is none of {valid}',
+  ML_GRAPH_JSON: 'description of a graph {source} cannot be read: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',
   ML_NAN_LOSS: 'NaN loss during training at step {step}',
+  ML_OPS_DEPENDENCE:
+    'Checking ops dependence, the ops [{ops}] depend on ops [{needed}], which may cause ops [{needed}] to be run twice.',
   ML_OUT_OF_RANGE: 'end of input: {source}',
   // arguments; wording that upstream callers test is upstream's
   ML_LIST_NONE: 'ListChecker cannot accept None candidate',

@@ -7,6 +7,7 @@ import { MonolithError } from '../base/errors.js';
 import { DataReader } from '../data/data-reader.js';
 import { type FfmDatasetOptions, heldOutOf, loadFfmBatches } from '../data/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../data/ffm-example.js';
+import { graphDescription } from '../graph/graph-description.js';
 import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
 import type { Session } from '../runtime/session.js';
 import { TABLES } from '../sparse/embedding-ops.js';
@@ -166,6 +167,7 @@ async function writeTrace(
       backend: options.backend,
       threads: options.threads,
       batchSize: options.batchSize,
+      graph: graphDescription(session.graph),
     },
   });
   const total = lost.reduce((sum, count) => sum + count, 0);

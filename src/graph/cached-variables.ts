@@ -8,6 +8,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { type Graph, misfit, type Op, type OpDef, type Tensor } from './graph.js';
+import { assign } from './ops/assign.js';
 import { group, LOCAL_VARIABLES, Variable, type VariableAttrs, type VariableCreator } from './ops/state.js';
 
 /** Collection of the variables that have cached copies. */
@@ -41,8 +42,6 @@ function checkCopy(inputs: readonly Tensor[]): readonly [] {
 
 /** Copies the first variable, as it is before the updates of the step, to the second, which the step does not read. */
 export const FetchVariable: OpDef<null> = { type: 'FetchVariable', takesVariable: () => true, infer: checkCopy };
-/** Copies the first variable to the second as an update: other ops of the step see the old value. */
-export const AssignVariable: OpDef<null> = { type: 'AssignVariable', takesVariable: () => true, infer: checkCopy };
 
 /**
  * For `graph.variableCreatorScope`. A variable on the device that the copies would be on is left as it is.
@@ -93,9 +92,9 @@ export function fetchAllCachedVariables(graph: Graph): Op {
 /** An op that makes what was fetched last the value that is read. */
 export function assignAllCachedVariables(graph: Graph): Op {
   const ops = cachedOf(graph).map(([, { asyncFetchedVar, asyncCachedVar }]) =>
-    graph.add(AssignVariable, [asyncFetchedVar, asyncCachedVar], null, 'assign_cached_var'),
+    assign(asyncCachedVar, asyncFetchedVar, 'assign_cached_var'),
   );
-  return group(graph, ops as Op[], 'assign_all_cached_variables') as Op;
+  return group(graph, ops, 'assign_all_cached_variables') as Op;
 }
 
 function cachedOf(graph: Graph): (readonly [Tensor, CachedVariableAssociates])[] {

@@ -257,6 +257,11 @@ export class Graph {
     return [...(this.#collections.get(name) ?? [])] as T[];
   }
 
+  /** Collections that hold something, in the order they were begun. */
+  get collectionNames(): readonly string[] {
+    return [...this.#collections.keys()];
+  }
+
   /** Seals the graph: later additions throw. */
   finalize(): void {
     this.#finalized = true;

@@ -6,6 +6,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
+import { neededOps } from '../graph/check-ops-dependence.js';
 import { type Op, type OpDef, Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
 import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
@@ -124,13 +125,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
  * this is an order of execution, and it does not depend on the order of the fetches.
  */
 export function executionOrder(fetches: readonly (Tensor | Op)[]): Op[] {
-  const needed = new Set<Op>();
-  const open = fetches.map((fetch) => (fetch instanceof Tensor ? fetch.op : fetch));
-  for (let op = open.pop(); op !== undefined; op = open.pop()) {
-    if (needed.has(op)) continue;
-    needed.add(op);
-    open.push(...op.inputs.map((input) => input.op), ...op.controlInputs);
-  }
+  const needed = neededOps(fetches);
   return fetches[0]?.graph.ops.filter((op) => needed.has(op)) ?? [];
 }
 

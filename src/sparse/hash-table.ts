@@ -87,7 +87,7 @@ export class HashTable implements EmbeddingTable {
   /**
    * The table of `config` in this session, made on first use; options count only then. Steps skip and count gradients that
    * are not finite unless told to fail: a failed step ends the session, and that the loss went wrong is told by whoever
-   * looks at it, as NanGuardHook does.
+   * looks at it, as NanTensorHook does.
    */
   static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
     return session.resource(config, (owner) => {

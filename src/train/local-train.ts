@@ -13,7 +13,7 @@ import { type Fetch, Session, type SessionOptions } from '../runtime/session.js'
 import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
 import { EvictionHook } from './hooks/eviction.js';
-import { NanGuardHook } from './hooks/nan-guard.js';
+import { NanTensorHook, type NanTensorOptions } from './hooks/nan-tensor.js';
 import { StopAtStepHook } from './hooks/stop-at-step.js';
 import type { ModelSpec } from './model-spec.js';
 import { MonitoredSession } from './monitored-session.js';
@@ -28,6 +28,8 @@ export interface LocalTrainOptions {
   readonly onSaved?: CheckpointSaverOptions['onSaved'];
   /** Kept with checkpoints; see `changedSettings`. */
   readonly settings?: Settings;
+  /** What a loss that is not a number does: it fails the run unless told. */
+  readonly nanLoss?: NanTensorOptions;
   readonly hooks?: readonly TrainHook[];
   readonly signal?: AbortSignal;
 }
@@ -103,7 +105,7 @@ export class LocalTrainer {
       graph: model.graph,
       // The guard comes first, though §3.1 has it near the end: a step that went wrong must not be saved, or every later
       // run would go on from it.
-      hooks: [new NanGuardHook(model.loss), new EvictionHook(), ...saver, ...hooks, stop],
+      hooks: [new NanTensorHook(model.loss, options.nanLoss), new EvictionHook(), ...saver, ...hooks, stop],
       createSession: async () => {
         const session = await Session.create(model.graph, options.session);
         try {

@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { FFM_LENGTH_MAX } from '../../src/data/ffm-example.js';
+import { readGraphJson } from '../../src/graph/graph-description.js';
+import { buildFfm } from '../../src/train/models/ffm.js';
 import { type CliEvent, eventsOf, runCli, treeOf } from './run-cli.js';
 
 /** Little data and small batches: what is tested here is not speed. */
@@ -53,6 +57,11 @@ t.test('a run with --json tells its events in order and ends with the result', a
   t.equal(trace.code, 0, trace.err);
   const threads = (JSON.parse(trace.out) as { threads: { name: string }[] }).threads.map(({ name }) => name);
   t.same(threads, ['main', 'pool 0', 'pool 1', 'data reader']);
+  const { otherData } = JSON.parse(readFileSync(join(cwd, 'trace.json'), 'utf8')) as { otherData: { graph: unknown } };
+  t.same(
+    readGraphJson(JSON.stringify(otherData.graph)).ops.map(({ name }) => name),
+    buildFfm(FFM_LENGTH_MAX).graph.ops.map(({ name }) => name),
+  );
 });
 
 t.test('the same command again goes on where the last one stopped', async (t) => {

@@ -1,6 +1,9 @@
 import t from 'tap';
+import type { MonolithError } from '../../src/base/errors.js';
+import { checkOpsDependence } from '../../src/graph/check-ops-dependence.js';
 import { addToCollections, getCollection } from '../../src/graph/collections.js';
 import { Graph } from '../../src/graph/graph.js';
+import { assignAdd } from '../../src/graph/ops/assign.js';
 import { addN, scale } from '../../src/graph/ops/math.js';
 import { constant, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { propagateBackDictGradients, propagateBackGradients } from '../../src/graph/propagate-back.js';
@@ -25,6 +28,45 @@ t.test('test_propagate_back_dict_gradients', async (t) => {
       t.same(await session.run([dx!, same]), [96, 8], backend);
     });
   }
+});
+
+t.test('test_check_ops_dependence', async (t) => {
+  const graph = new Graph();
+  const v = variable(graph, 'v', [], () => Float32Array.of(1));
+  const add = assignAdd(v, constant(graph, [1], []));
+  const [t1, t2] = graph.controlDependencies(
+    [add],
+    () => [constant(graph, [1], []), constant(graph, [2], [])] as const,
+  );
+  t.throws(() => checkOpsDependence(graph, t1.op.name, add.name), {
+    code: 'ML_OPS_DEPENDENCE',
+    message:
+      'Checking ops dependence, the ops [Const_1] depend on ops [AssignAdd], which may cause ops [AssignAdd] to be run twice.',
+  });
+  checkOpsDependence(graph, t1.op.name, t2.op.name);
+});
+
+t.test('ops depend on others by data and by control edges, at any distance, and on themselves', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', 2);
+  const far = scale(scale(x, 2, 'twice'), 2, 'far');
+  const after = graph.controlDependencies([far], () => constant(graph, [1], []));
+  const last = graph.controlDependencies([after], () => constant(graph, [1], [], 'last'));
+  const other = placeholder(graph, 'other');
+  const depends = (first: string | string[], second: string | string[]) => {
+    try {
+      checkOpsDependence(graph, first, second);
+      return null;
+    } catch (error) {
+      return (error as MonolithError).fields;
+    }
+  };
+  t.same(depends('last', ['x', 'other', 'twice']), { ops: 'last', needed: 'x, twice' });
+  t.same(depends(['other', 'far'], 'x'), { ops: 'other, far', needed: 'x' });
+  t.same(depends('far', 'far'), { ops: 'far', needed: 'far' });
+  t.equal(depends(['x', other.op.name], ['far', last.op.name]), null);
+  t.equal(depends('far', []), null);
+  t.throws(() => checkOpsDependence(graph, 'fra', 'x'), { code: 'ML_GRAPH', hint: 'did you mean far?' });
 });
 
 t.test('test_collections', async (t) => {

@@ -10,6 +10,7 @@ import {
 import { type DeviceScope, psDevice } from '../../src/graph/device.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
+import { assign, assignAdd } from '../../src/graph/ops/assign.js';
 import { matMul } from '../../src/graph/ops/layers.js';
 import { reduceMean, scale } from '../../src/graph/ops/math.js';
 import { constant, placeholder, type VariableAttrs, variable } from '../../src/graph/ops/state.js';
@@ -33,11 +34,12 @@ t.test('testBasic', async (t) => {
     const graph = new Graph();
     const v = cached(graph);
     const read = scale(v, 1);
+    const add = assignAdd(v, constant(graph, [2], []));
     const fetch = fetchAllCachedVariables(graph);
     const assign = assignAllCachedVariables(graph);
     await withSession(graph, { backend }, async (session) => {
       t.equal(await session.run(read), 5);
-      session.writeVariable('var', Float32Array.of(7));
+      await session.run([add]);
       t.same(await session.run([read, v]), [5, 7], 'ops read the copy, a fetch the variable');
       await session.run([fetch]);
       t.equal(await session.run(read), 5, 'what was fetched is not read yet');
@@ -51,6 +53,7 @@ t.test('testHook', async (t) => {
   const graph = new Graph();
   const v = cached(graph);
   const read = scale(v, 1);
+  const lower = assignAdd(v, constant(graph, [-2], []));
   const hooks = [new FetchAllCachedVariablesHook()];
   const createSession = async () => {
     const session = await openSession(graph);
@@ -60,9 +63,23 @@ t.test('testHook', async (t) => {
   const monitored = await MonitoredSession.create({ graph, hooks, createSession });
   t.teardown(() => monitored.close());
   t.equal(await monitored.run(read), 6, 'the first step reads what was restored');
-  monitored.session.writeVariable('var', Float32Array.of(4));
-  t.equal(await monitored.run(read), 6, 'it was fetched beside this step');
+  await monitored.run([lower]);
+  t.equal(await monitored.run(read), 6, 'it is fetched beside this step');
   t.equal(await monitored.run(read), 4);
+});
+
+t.test('an assignment is about the variable, what it reads is the copy', async (t) => {
+  const graph = new Graph();
+  const v = cached(graph, 'var', [5, 6]);
+  const set = assign(v, scale(v, 2)); // the copy times two
+  const { asyncCachedVar } = cachedCopiesOf(v)!;
+  t.equal(set.inputs[1], v);
+  t.equal(assign(asyncCachedVar, v).inputs[0]!.op.type, 'CachedValue', 'a value is read from the copy');
+  await withSession(graph, {}, async (session) => {
+    await session.run([set]);
+    await session.run([set]);
+    t.same([...session.readVariable('var')], [10, 12], 'twice the same: the copy has not moved');
+  });
 });
 
 t.test('testGradient', async (t) => {

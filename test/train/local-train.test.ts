@@ -3,9 +3,12 @@ import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
 import { type FfmDatasetOptions, ffmBatches } from '../../src/data/ffm-dataset.js';
 import { ffmSchema } from '../../src/data/ffm-example.js';
+import { Graph } from '../../src/graph/graph.js';
+import { placeholder } from '../../src/graph/ops/state.js';
 import { bytesFor, writeBatch } from '../../src/memory/batch.js';
 import { Session } from '../../src/runtime/session.js';
-import type { TrainHook } from '../../src/train/hook.js';
+import type { RunContext, TrainHook } from '../../src/train/hook.js';
+import { NanTensorHook, nanTensorHook } from '../../src/train/hooks/nan-tensor.js';
 import { StopAtStepHook } from '../../src/train/hooks/stop-at-step.js';
 import { LocalTrainer, type LocalTrainOptions } from '../../src/train/local-train.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
@@ -116,6 +119,49 @@ t.test('a loss that is not a number fails at its step, and that step is never sa
   t.equal(losses.losses.length, 3);
   t.ok(readdirSync(dir).includes('model.ckpt-3.index'));
   t.notOk(readdirSync(dir).some((name) => name.startsWith('model.ckpt-4')));
+});
+
+t.test('told to log, it goes on past a loss that is not a number and tells of every such step', async (t) => {
+  const seen: unknown[] = [];
+  const onNan = ({ code, fields }: MonolithError) => void seen.push([code, fields.step]);
+  const model = buildFfm();
+  const losses = new LossHook(model);
+  const local = await trainer({ model, steps: 4, hooks: [losses], nanLoss: { policy: 'log', onNan } });
+  const [batch] = loadBatches(local.session);
+  const bad = nanBatch(local.session);
+  let next = 0;
+  await local.train({ next: () => (next++ === 1 ? bad : batch!) });
+  await local.close();
+  t.equal(losses.losses.length, 4);
+  const nan = losses.losses.flatMap((loss, index) => (Number.isNaN(loss) ? [index + 1] : []));
+  t.ok(nan.includes(2));
+  t.same(
+    seen,
+    nan.map((step) => ['ML_NAN_LOSS', step]),
+  );
+});
+
+t.test('NanTensorHook looks at every value of a tensor, and by itself warns once', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', 2);
+  const at = (globalStep: number) => ({ globalStep }) as RunContext;
+  const failing = nanTensorHook(x);
+  failing.afterRun(at(1), [Float32Array.of(1, Number.POSITIVE_INFINITY)]);
+  failing.afterRun(at(1), [undefined]);
+  t.throws(() => failing.afterRun(at(7), [Float32Array.of(0, Number.NaN)]), {
+    code: 'ML_NAN_LOSS',
+    message: 'NaN loss during training at step 7',
+  });
+  const warnings: (Error & { code?: string })[] = [];
+  const listen = (warning: Error) => void warnings.push(warning);
+  process.on('warning', listen);
+  t.teardown(() => process.off('warning', listen));
+  const logging = new NanTensorHook(x, { policy: 'log' });
+  logging.afterRun(at(8), [Number.NaN]);
+  logging.afterRun(at(9), [Number.NaN]);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.match(warnings, [{ code: 'ML_NAN_LOSS', message: /at step 8$/ }]);
+  t.equal(warnings.length, 1);
 });
 
 t.test('an aborted run stops, saves and says so; one aborted before its start runs no step', async (t) => {

@@ -6,6 +6,7 @@ import { Variable } from './state.js';
 /** Inputs: value, variable. */
 export const Assign: OpDef<{ readonly adds: boolean }> = {
   type: 'Assign',
+  takesVariable: (index) => index === 1,
   infer: ([value, target]) => {
     if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'float32') {
       throw misfit('Assign', `${target?.name} is no float variable`);

@@ -1,5 +1,5 @@
-/** @file Lowerings of reads, fetches and assignments of cached variables. */
-import { AssignVariable, CachedValue, FetchVariable } from '../../graph/cached-variables.js';
+/** @file Lowerings of reads and fetches of cached variables; they are assigned to as any variable is. */
+import { CachedValue, FetchVariable } from '../../graph/cached-variables.js';
 import { KERNEL } from '../kernels.js';
 import { registerLowering } from '../lowering.js';
 
@@ -22,15 +22,3 @@ registerLowering(FetchVariable, (op, context) => {
   const one = slice.constant(1);
   context.emit(KERNEL.copyRowsF32, [at(source!), floats, at(target!), floats, one, floats, slice.constant(0)]);
 });
-
-registerLowering(
-  AssignVariable,
-  (op, context) => {
-    const [source, target] = op.inputs.map((tensor) => context.environment.variable(tensor));
-    const { thread } = context;
-    const { at, floats } = context.threadRange(op.inputs[0]!.columns);
-    const one = thread.constant(1);
-    context.emitThread(KERNEL.copyRowsF32, [at(source!), floats, at(target!), floats, one, floats, thread.constant(0)]);
-  },
-  { phase: { runs: 'update', reads: 'range' } },
-);

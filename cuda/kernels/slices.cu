@@ -1,0 +1,111 @@
+// Slices of table rows to the matrices of their features, and their gradients. Mirrors assembly/sparse/slices.ts.
+//
+// A piece is drawn as there, with an address of 64 bits:
+// | 0 first id | 1 ids | 2 offset in a row (bytes) | 3 floats | 4, 5 matrix (address) | 6 stride (bytes) | 7 add |
+#include "common.cuh"
+
+struct __align__(8) Piece {
+  u32 first, ids, offset, floats;
+  u64 matrix;
+  u32 stride, add;
+};
+
+struct SliceRowsByAddress {
+  const u64* addresses;
+  __device__ __forceinline__ const float* operator()(u32 index) const { return (const float*)addresses[index]; }
+};
+
+struct SliceRowsOfMatrix {
+  const float* first;
+  u32 stride;
+  __device__ __forceinline__ const float* operator()(u32 index) const { return first + (u64)index * stride; }
+};
+
+#define ROWS_OF_WARP 8
+
+/** visit(r, at) for all rows and units of a piece that belong to a warp. */
+template <class Visit>
+INLINE void forRowsOfWarp(u32 first, u32 rows, u32 units, Visit visit) {
+  const u32 count = min(ROWS_OF_WARP, rows - first) * units;
+  for (u32 i = threadIdx.x & 31; i < count; i += 32) {
+    const u32 r = i / units;
+    visit(first + r, i - r * units);
+  }
+}
+
+/** A warp has eight rows of all matrices to itself and takes the pieces in order: those that add find what others wrote. */
+template <class Rows>
+INLINE void gatherPieces(Rows rowOf, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces, u32 pieceCount) {
+  for (u32 first = (firstThread() >> 5) * ROWS_OF_WARP; first < rows; first += (allThreads() >> 5) * ROWS_OF_WARP) {
+    for (u32 p = 0; p < pieceCount; p++) {
+      const Piece piece = pieces[p];
+      const u32 offset = piece.offset / 4, stride = piece.stride / 4;
+      float* const matrix = (float*)piece.matrix;
+      __syncwarp();
+      if (piece.floats % 4 == 0) {
+        forRowsOfWarp(first, rows, piece.floats / 4, [=](u32 r, u32 unit) {
+          const u32* ids = inverse + (u64)r * idsPerRow + piece.first;
+          float4 sum = load4(rowOf(ids[0]) + offset + unit * 4);
+          for (u32 i = 1; i < piece.ids; i++) sum = add4(sum, load4(rowOf(ids[i]) + offset + unit * 4));
+          put4(matrix + (u64)r * stride + unit * 4, sum, piece.add);
+        });
+      } else {
+        forRowsOfWarp(first, rows, piece.floats, [=](u32 r, u32 c) {
+          const u32* ids = inverse + (u64)r * idsPerRow + piece.first;
+          float sum = rowOf(ids[0])[offset + c];
+          for (u32 i = 1; i < piece.ids; i++) sum += rowOf(ids[i])[offset + c];
+          put(matrix + (u64)r * stride + c, sum, piece.add);
+        });
+      }
+    }
+  }
+}
+
+KERNEL gatherSlicesF32(const u64* rowPtrs, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces, u32 pieceCount) {
+  gatherPieces(SliceRowsByAddress{rowPtrs}, inverse, idsPerRow, rows, pieces, pieceCount);
+}
+
+KERNEL gatherSlicesRowsF32(const float* table, u32 tableStride, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces,
+                           u32 pieceCount) {
+  gatherPieces(SliceRowsOfMatrix{table, tableStride}, inverse, idsPerRow, rows, pieces, pieceCount);
+}
+
+/** By atomics, in the order of the hardware: for when no sorted order is at hand. */
+KERNEL scatterSlicesF32(const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces, u32 pieceCount, float* sums,
+                        u32 sumStride) {
+  for (u32 first = (firstThread() >> 5) * ROWS_OF_WARP; first < rows; first += (allThreads() >> 5) * ROWS_OF_WARP) {
+    for (u32 p = 0; p < pieceCount; p++) {
+      const Piece piece = pieces[p];
+      const float* const matrix = (const float*)piece.matrix;
+      forRowsOfWarp(first, rows, piece.floats, [=](u32 r, u32 c) {
+        const float g = matrix[(u64)r * (piece.stride / 4) + c];
+        for (u32 i = 0; i < piece.ids; i++) {
+          const u32 id = inverse[(u64)r * idsPerRow + piece.first + i];
+          atomicAdd(sums + (u64)id * sumStride + piece.offset / 4 + c, g);
+        }
+      });
+    }
+  }
+}
+
+/**
+ * The same without atomics. Entry j of the segment of unique id u, splits[u] to splits[u + 1], is two words: a piece and a row.
+ * The floats of that piece and row are added to sums[u], in the order of the entries. A lane keeps a column of the sums.
+ */
+KERNEL segmentSumSlicesF32(const uint2* entries, const u32* splits, u32 segments, const Piece* pieces, float* sums, u32 sumStride,
+                           u32 width) {
+  const u32 bits = laneBits(width), step = 1u << bits;
+  for (u32 u = firstThread() >> bits; u < segments; u += allThreads() >> bits) {
+    const u32 begin = splits[u], end = splits[u + 1];
+    for (u32 c = threadIdx.x & (step - 1); begin < end && c < width; c += step) {
+      float sum = sums[(u64)u * sumStride + c];
+      for (u32 j = begin; j < end; j++) {
+        const uint2 entry = entries[j];
+        const Piece* piece = pieces + entry.x;
+        const u32 column = c - piece->offset / 4;
+        if (column < piece->floats) sum += ((const float*)piece->matrix)[(u64)entry.y * (piece->stride / 4) + column];
+      }
+      sums[(u64)u * sumStride + c] = sum;
+    }
+  }
+}

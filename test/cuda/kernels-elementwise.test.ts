@@ -1,0 +1,146 @@
+/** @file CUDA kernels over strided matrices, in the simulator, against their references. */
+import t from 'tap';
+import * as dense from '../../src/runtime/reference/dense.js';
+import { zeroRowsF32 } from '../../src/runtime/reference/sparse.js';
+import { forShapes, putMatrix, randomFloats, type Same, type Shape, stream } from '../kernels/both.js';
+import type { KernelHarness } from '../kernels/harness.js';
+import { type CudaTwin, near, type Plain, SCHEDULES, withTwin } from './twin.js';
+
+type P = readonly [number, number];
+
+/** Three matrices of a shape, and two rows of as many columns. */
+function operandsOf(h: KernelHarness, shape: Shape, specials: boolean) {
+  const next = stream(shape.seed);
+  const matrix = (index: number, isSpecial = specials): P => {
+    const { at, stride } = putMatrix(h, shape, index, next, isSpecial);
+    return [at, stride];
+  };
+  const [x, y, z] = [matrix(0), matrix(1), matrix(2, false)];
+  const [row, column] = [shape.cols, shape.rows].map((n, i) => h.putF32(randomFloats(next, n), shape.skews[i]));
+  return { next, x, y, z, row: row!, column: column!, sizes: [shape.rows, shape.cols] as const, acc: shape.acc };
+}
+
+/** Calls `body` with operands of 20 shapes; `run` takes the name of a kernel that both sides have. */
+function forOperands(
+  specials: boolean,
+  body: (
+    operands: ReturnType<typeof operandsOf>,
+    run: (name: keyof typeof dense | 'zeroRowsF32', args: readonly number[], same?: Same) => void,
+    h: KernelHarness,
+  ) => void,
+) {
+  return withTwin((twin: CudaTwin, h) => {
+    forShapes(h, SCHEDULES, (shape, begin) => {
+      const operands = operandsOf(h, shape, specials);
+      const all = { ...dense, zeroRowsF32 } as unknown as Record<string, Plain>;
+      body(operands, (name, args, same) => twin.run(h, begin, name, all[name]!, args, same), h);
+    });
+  });
+}
+
+t.test(
+  'elementwise kernels equal their references bit for bit, specials included',
+  forOperands(true, ({ next, x, y, z, row, column, sizes, acc }, run, h) => {
+    run('copyRowsF32', [...x, ...z, ...sizes, acc]);
+    run('subF32', [...x, ...y, ...z, ...sizes, acc]);
+    run('mulF32', [...x, ...y, ...z, ...sizes, acc]);
+    run('scaleF32', [...x, ...z, ...sizes, next() - 0.5, acc]);
+    run('addBiasF32', [...x, row, ...z, ...sizes]);
+    run('addBiasF32', [...z, row, ...z, ...sizes]);
+    run('scaleColumnsF32', [...x, row, ...z, ...sizes, acc]);
+    run('scaleRowsF32', [column, 1, ...x, ...z, ...sizes, acc]);
+    const scalar = h.putF32([next() < 0.3 ? 0 : next() - 0.5]);
+    run('broadcastScalarF32', [scalar, ...z, ...sizes, 1.5, acc]);
+    run('divideByScalarF32', [...x, scalar, ...z, ...sizes, acc]);
+    run('broadcastF32', [column, 1, 0, ...z, ...sizes, 0.3, acc]);
+    run('broadcastF32', [row, 0, 1, ...z, ...sizes, 0.3, acc]);
+    for (let kind = 0; kind < 8; kind++) run('binaryF32', [kind, ...x, 1, ...y, 1, ...z, ...sizes]);
+    run('binaryF32', [Math.floor(next() * 8), column, 1, 0, row, 0, 1, ...z, ...sizes]);
+    for (const kind of [0, 1, 4]) run('unaryF32', [kind, ...x, ...z, ...sizes]);
+    const step = h.putI64([BigInt(Math.floor(next() * 2 ** 40))]);
+    const [first, seed, drop] = [1 << 20, 2 ** 32, 2 ** 32].map((limit) => Math.floor(next() * limit));
+    run('dropoutF32', [...x, ...z, ...sizes, first!, step, seed!, drop!, 1.25, acc]);
+    run('zeroRowsF32', [...z, ...sizes]);
+  }),
+);
+
+t.test(
+  'exp and log are within three units in the last place',
+  forOperands(false, ({ x, z, sizes }, run) => {
+    run('unaryF32', [2, ...x, ...z, ...sizes], near(4e-7, 1e-44));
+    run('unaryF32', [0, ...x, ...x, ...sizes]);
+    run('unaryF32', [3, ...x, ...z, ...sizes], near(4e-7, 1e-7));
+  }),
+);
+
+t.test(
+  'rectifiers and gradients from results equal their references bit for bit',
+  forOperands(true, ({ x, y, z, row, sizes, acc }, run) => {
+    run('reluF32', [...x, ...z, ...sizes]);
+    run('reluGradF32', [...x, ...y, ...z, ...sizes, acc]);
+    run('sigmoidGradF32', [...x, ...y, ...z, ...sizes, acc]);
+    run('tanhGradF32', [...x, ...y, ...z, ...sizes, acc]);
+    run('leakyReluF32', [...x, ...z, ...sizes, 0.3]);
+    run('leakyReluGradF32', [...x, ...y, ...z, ...sizes, 0.3, acc]);
+    run('preluF32', [...x, row, ...z, ...sizes]);
+    run('preluGradF32', [...x, ...y, row, ...z, ...sizes, acc]);
+    run('reluF32', [...x, ...x, ...sizes]);
+  }),
+);
+
+t.test(
+  'smooth activations and their gradients are near their references',
+  forOperands(false, ({ x, y, z, sizes, acc }, run) => {
+    run('sigmoidF32', [...x, ...z, ...sizes], near(4e-7, 1e-44));
+    run('tanhF32', [...x, ...z, ...sizes], near(4e-7, 1e-44));
+    for (const name of ['geluF32', 'geluTanhF32', 'swishF32', 'softplusF32'] as const) {
+      run(name, [...x, ...z, ...sizes], near(1e-6, 2e-6));
+      const gradient = name.replace('F32', 'GradF32') as 'geluGradF32';
+      run(gradient, [...y, ...x, ...z, ...sizes, acc], near(2e-6, 1e-5));
+    }
+  }),
+);
+
+t.test(
+  'reductions: extremes and dot products bit for bit, sums of many within rounding',
+  forOperands(false, ({ x, y, z, row, column, sizes, acc, next }, run, h) => {
+    const [rows, cols] = sizes;
+    // Values are below 32, so that a sum of n of them is rounded by less than n * n * 32 * 2^-24.
+    const sum = near(1e-6, Math.max(1, rows) ** 2 * 2e-6);
+    run('rowDotF32', [...x, ...y, column, 1, ...sizes, acc]);
+    run('maxColumnsF32', [...x, ...sizes, column, 1]);
+    run('maxRowsF32', [...x, row, ...sizes]);
+    run('sumRowsF32', [...x, row, ...sizes, acc], sum);
+    run('preluSlopeGradF32', [...x, ...y, row, ...sizes], near(1e-6, Math.max(1, rows) ** 2 * 1e-4));
+    run('sumColumnsF32', [...x, ...sizes, column, 1, 0.5], near(2e-7, 1e-12));
+    run('sumF32', [...x, ...sizes, h.putF32([7]), 0.5], near(2e-7, 1e-12));
+    const stats = h.putF32(randomFloats(next, rows * 2));
+    run('layerNormGainGradF32', [...x, ...y, stats, row, ...sizes], near(1e-6, Math.max(1, rows) ** 2 * 1e-3));
+    run('copyRowsF32', [...x, ...z, ...sizes, 0]);
+    run('reduceSlicesF32', [x[0], x[1], rows, row, cols]);
+  }),
+);
+
+t.test('the norm of many floats, and clipping to it', (t) =>
+  withTwin((twin, h) => {
+    const all = dense as unknown as Record<string, Plain>;
+    for (let i = 0; i < SCHEDULES; i++) {
+      h.scope(() => {
+        const next = stream(i + 1);
+        const begin = h.arena.mark();
+        const [count, grain] = [Math.floor(next() * 3000), [256, 100, 1024][i % 3]!];
+        const src = h.putF32(randomFloats(next, count), (i % 4) * 4);
+        const parts = Math.ceil(count / grain);
+        // Pieces are powers of two of small whole numbers, so that squares add up exactly in any order.
+        for (let j = 0; j < count; j++) h.views.f32[src / 4 + j] = Math.floor(next() * 64) - 32;
+        const sums = h.putI64(new BigInt64Array(parts));
+        const norm = h.putF32([0]);
+        twin.run(h, begin, 'sumSquaresF64', all.sumSquaresF64!, [src, count, grain, sums]);
+        twin.run(h, begin, 'rootOfSumF32', all.rootOfSumF32!, [sums, parts, norm]);
+        const out = h.putF32(randomFloats(next, count), (i % 3) * 4);
+        const limit = next() < 0.5 ? 1 : 1e6;
+        twin.run(h, begin, 'clipToNormF32', all.clipToNormF32!, [src, norm, out, count, limit]);
+      });
+    }
+  })(t),
+);

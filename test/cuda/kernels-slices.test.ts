@@ -1,0 +1,124 @@
+/** @file CUDA kernels of slices of rows, in the simulator: the lookups of features with a fixed number of ids. */
+import fc from 'fast-check';
+import t from 'tap';
+import * as sparse from '../../src/runtime/reference/sparse.js';
+import { randomFloats, stream } from '../kernels/both.js';
+import type { KernelHarness } from '../kernels/harness.js';
+import { type DeviceOperand, near, type Plain, SCHEDULES, withTwin } from './twin.js';
+
+const references = sparse as unknown as Record<string, Plain>;
+const PIECE_WORDS = 8;
+
+const batches = fc.record({
+  rows: fc.constantFrom(0, 1, 7, 31, 33, 70),
+  unique: fc.integer({ min: 1, max: 9 }),
+  pieces: fc.array(
+    fc.record({
+      ids: fc.constantFrom(1, 1, 2, 3),
+      floats: fc.oneof(fc.constantFrom(1, 4, 16, 17), fc.integer({ min: 1, max: 40 })),
+      offset: fc.integer({ min: 0, max: 5 }),
+      slack: fc.integer({ min: 0, max: 3 }),
+      adds: fc.boolean(),
+      /** Goes to the matrix of the piece before, if its rows fit. */
+      shares: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 5 },
+  ),
+  skew: fc.constantFrom(0, 4, 8, 12),
+  seed: fc.integer(),
+});
+type Batch = typeof batches extends fc.Arbitrary<infer T> ? T : never;
+
+function layOut(h: KernelHarness, { rows, unique, pieces, skew, seed }: Batch) {
+  const next = stream(seed);
+  const begin = h.arena.mark();
+  const idsPerRow = pieces.reduce((sum, { ids }) => sum + ids, 0);
+  const width = Math.max(...pieces.map(({ floats, offset }) => floats + offset));
+  const weights = h.putF32(randomFloats(next, unique * width), skew);
+  const addresses = Array.from({ length: unique }, (_, u) => weights + u * width * 4);
+  const inverse = Array.from({ length: rows * idsPerRow }, () => Math.floor(next() * unique));
+  const words: number[][] = [];
+  let first = 0;
+  for (const { ids, floats, offset, slack, adds, shares } of pieces) {
+    const before = words.at(-1);
+    const stays = before !== undefined && shares && before[5]! >= floats * 4;
+    const [matrix, stride] = stays
+      ? [before[4]!, before[5]!]
+      : [h.putF32(randomFloats(next, rows * (floats + slack)), skew), (floats + slack) * 4];
+    words.push([first, ids, offset * 4, floats, matrix, stride, adds ? 1 : 0, 0]);
+    first += ids;
+  }
+  const places = h.putI32(inverse);
+  return { begin, next, idsPerRow, width, weights, addresses, inverse, places, words, list: h.putI32(words.flat()) };
+}
+
+/** Pieces as the CUDA kernels have them, with addresses of 64 bits. */
+function devicePieces(words: readonly (readonly number[])[], base: number): Uint32Array {
+  const list = new Uint32Array(words.length * PIECE_WORDS);
+  words.forEach(([first, ids, offset, floats, matrix, stride, add], i) => {
+    const at = base + matrix!;
+    list.set([first!, ids!, offset!, floats!, at % 2 ** 32, Math.floor(at / 2 ** 32), stride!, add!], i * PIECE_WORDS);
+  });
+  return list;
+}
+
+function forBatches(
+  h: KernelHarness,
+  body: (batch: Batch, laid: ReturnType<typeof layOut>, pieces: DeviceOperand) => void,
+): void {
+  fc.assert(
+    fc.property(batches, (batch) =>
+      h.scope(() => {
+        const laid = layOut(h, batch);
+        body(batch, laid, (base: number) => devicePieces(laid.words, base));
+      }),
+    ),
+    { numRuns: SCHEDULES },
+  );
+}
+
+t.test('slices of rows go to their matrices as on the CPU, bit for bit', (t) =>
+  withTwin((twin, h) => {
+    forBatches(h, ({ rows }, { begin, idsPerRow, width, weights, addresses, places, words, list }, pieces) => {
+      const rowPtrs = h.putI32(addresses);
+      const middle = [places, idsPerRow, rows] as const;
+      const args = [rowPtrs, ...middle, list, words.length];
+      const plain = references.gatherSlicesF32!;
+      const devicePtrs = BigUint64Array.from(addresses, BigInt);
+      twin.run(h, begin, 'gatherSlicesF32', plain, args, undefined, [devicePtrs, ...middle, pieces, words.length]);
+      const dense = [weights, width, ...middle, pieces, words.length];
+      twin.run(h, begin, 'gatherSlicesRowsF32', plain, args, undefined, dense);
+    });
+  })(t),
+);
+
+/** Pieces and rows that give to each unique id, in the order of the CPU: blocks of 32 rows, pieces, rows, ids. */
+function sortedEntries(rows: number, { words, inverse, idsPerRow }: ReturnType<typeof layOut>, unique: number) {
+  const members: number[][] = Array.from({ length: unique }, () => []);
+  for (let block = 0; block < rows; block += 32) {
+    words.forEach(([first, ids], piece) => {
+      for (let r = block; r < Math.min(block + 32, rows); r++) {
+        for (let i = 0; i < ids!; i++) members[inverse[r * idsPerRow + first! + i]!]!.push(piece, r);
+      }
+    });
+  }
+  const ends = [0];
+  for (const { length } of members) ends.push(ends.at(-1)! + length / 2);
+  return { entries: Uint32Array.from(members.flat()), ends: Uint32Array.from(ends) };
+}
+
+t.test('gradients of slices: sorted as on the CPU bit for bit, with atomics near it', (t) =>
+  withTwin((twin, h) => {
+    forBatches(h, ({ rows, unique }, laid, pieces) => {
+      const { begin, next, idsPerRow, width, places, words, list } = laid;
+      const sums = h.putF32(randomFloats(next, unique * (width + 1)), 8);
+      const args = [places, idsPerRow, rows, list, words.length, sums, width + 1];
+      const { entries, ends } = sortedEntries(rows, laid, unique);
+      const sorted = [entries, ends, unique, pieces, sums, width + 1, width];
+      const plain = references.scatterSlicesF32!;
+      twin.run(h, begin, 'segmentSumSlicesF32', plain, args, undefined, sorted);
+      const atomic = [places, idsPerRow, rows, pieces, words.length, sums, width + 1];
+      twin.run(h, begin, 'scatterSlicesF32', plain, args, near(1e-6, 0.02), atomic);
+    });
+  })(t),
+);

@@ -1,0 +1,125 @@
+/** @file CUDA kernels that gather rows and sum their gradients, in the simulator, against their references. */
+import fc from 'fast-check';
+import t from 'tap';
+import type { Views } from '../../src/memory/views.js';
+import * as sparse from '../../src/runtime/reference/sparse.js';
+import { randomFloats, stream } from '../kernels/both.js';
+import type { KernelHarness } from '../kernels/harness.js';
+import { near, type Plain, SCHEDULES, withTwin } from './twin.js';
+
+const references = sparse as unknown as Record<string, Plain>;
+
+const batches = fc.record({
+  rows: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant(150)),
+  dim: fc.oneof(fc.integer({ min: 1, max: 21 }), fc.constantFrom(4, 8, 16, 64, 132)),
+  unique: fc.integer({ min: 1, max: 30 }),
+  idsMax: fc.integer({ min: 0, max: 7 }),
+  /** The first split, when the batch is a part of a larger one. */
+  first: fc.constantFrom(0, 0, 5),
+  pad: fc.integer({ min: 0, max: 3 }),
+  skew: fc.constantFrom(0, 4, 8, 12),
+  seed: fc.integer(),
+});
+type Batch = typeof batches extends fc.Arbitrary<infer T> ? T : never;
+
+function layOut(h: KernelHarness, { rows, dim, unique, idsMax, first, pad, skew, seed }: Batch) {
+  const next = stream(seed);
+  const begin = h.arena.mark();
+  const stride = dim + pad;
+  const table = h.putF32(randomFloats(next, unique * stride), skew);
+  const splits: number[] = [first];
+  for (let r = 0; r < rows; r++) splits.push(splits[r]! + Math.floor(next() * (idsMax + 1)));
+  const inverse = Array.from({ length: splits[rows]! - first }, () => Math.floor(next() * unique));
+  const addresses = Array.from({ length: unique }, (_, u) => table + u * stride * 4);
+  return {
+    ...{ begin, next, stride, table, addresses, splitList: splits, inverseList: inverse },
+    rowPtrs: h.putI32(addresses),
+    devicePtrs: BigUint64Array.from(addresses, BigInt),
+    inverse: h.putI32(inverse),
+    splits: h.putI32(splits),
+    /** rows x dim, with the same padding. */
+    matrix: h.putF32(randomFloats(next, rows * stride), skew),
+  };
+}
+
+/** Runs `body` for batches, one per schedule. */
+function forBatches(h: KernelHarness, body: (batch: Batch, laid: ReturnType<typeof layOut>) => void): void {
+  fc.assert(
+    fc.property(batches, (batch) => h.scope(() => body(batch, layOut(h, batch)))),
+    { numRuns: SCHEDULES },
+  );
+}
+
+t.test('gathered and pooled rows equal their references bit for bit', (t) =>
+  withTwin((twin, h) => {
+    forBatches(h, ({ rows, dim, unique }, laid) => {
+      const { begin, stride, table, rowPtrs, devicePtrs, inverse, splits, matrix } = laid;
+      const shape = [inverse, splits, rows, dim, matrix, stride] as const;
+      for (const kind of ['Sum', 'Mean']) {
+        const plain = references[`pool${kind}F32`]!;
+        twin.run(h, begin, `pool${kind}F32`, plain, [rowPtrs, ...shape], undefined, [devicePtrs, ...shape]);
+        twin.run(h, begin, `pool${kind}RowsF32`, plain, [rowPtrs, ...shape], undefined, [table, stride, ...shape]);
+      }
+      twin.run(h, begin, 'seqMaskF32', references.seqMaskF32!, [splits, rows, dim, matrix, stride]);
+      const out = h.putF32(new Float32Array(Math.max(rows * 3, unique) * stride));
+      const firsts = [inverse, splits, rows, dim, 3, out, 3 * stride] as const;
+      twin.run(h, begin, 'firstNF32', references.firstNF32!, [rowPtrs, ...firsts], undefined, [devicePtrs, ...firsts]);
+      const all = [unique, dim, out, stride] as const;
+      twin.run(h, begin, 'gatherRowsF32', references.gatherRowsF32!, [rowPtrs, ...all], undefined, [
+        devicePtrs,
+        ...all,
+      ]);
+    });
+  })(t),
+);
+
+t.test('rows of a matrix are gathered by index', (t) =>
+  withTwin((twin, h) => {
+    forBatches(h, ({ dim }, { begin, stride, table, inverse, inverseList }) => {
+      const count = inverseList.length;
+      const out = h.putF32(new Float32Array(count * dim));
+      const plain = (m: Views) => {
+        inverseList.forEach((u, i) => {
+          m.f32.copyWithin(out / 4 + i * dim, table / 4 + u * stride, table / 4 + u * stride + dim);
+        });
+      };
+      twin.run(h, begin, 'gatherMatrixF32', plain, [table, stride, inverse, count, dim, out, dim]);
+    });
+  })(t),
+);
+
+/** Which examples have unique id u, u after u and in order: what the host sorts once per step. */
+function sortedSegments(rows: number, splits: readonly number[], inverse: readonly number[], unique: number) {
+  const members: number[][] = Array.from({ length: unique }, () => []);
+  for (let r = 0; r < rows; r++) {
+    for (let j = splits[r]!; j < splits[r + 1]!; j++) members[inverse[j - splits[0]!]!]!.push(r);
+  }
+  const ends = [0];
+  for (const { length } of members) ends.push(ends.at(-1)! + length);
+  return { order: Uint32Array.from(members.flat()), ends: Uint32Array.from(ends) };
+}
+
+t.test('gradients summed by segment equal the scatter of the CPU bit for bit, those with atomics are near it', (t) =>
+  withTwin((twin, h) => {
+    forBatches(h, ({ rows, dim, unique }, laid) => {
+      const { begin, next, stride, inverse, splits, matrix, splitList, inverseList } = laid;
+      const sums = h.putF32(randomFloats(next, unique * stride), 4);
+      const { order, ends } = sortedSegments(rows, splitList, inverseList, unique);
+      const counts = Uint32Array.from({ length: rows }, (_, r) => splitList[r + 1]! - splitList[r]!);
+      // At most 1050 values below 16 go to one sum, each rounded at most to 2^-24 of what is there.
+      const same = near(1e-6, 0.02);
+      for (const [name, divisors] of [
+        ['scatterAddF32', 0],
+        ['scatterMeanF32', counts],
+      ] as const) {
+        const args = [matrix, stride, inverse, splits, rows, dim, sums, stride];
+        const segments = [matrix, stride, order, ends, divisors, unique, dim, sums, stride];
+        twin.run(h, begin, 'segmentSumF32', references[name]!, args, undefined, segments);
+        twin.run(h, begin, name, references[name]!, args, same);
+      }
+      const grad = h.putF32(randomFloats(next, rows * 3 * stride));
+      const args = [grad, 3 * stride, inverse, splits, rows, dim, 3, sums, stride];
+      twin.run(h, begin, 'firstNGradF32', references.firstNGradF32!, args, same);
+    });
+  })(t),
+);
