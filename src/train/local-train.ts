@@ -36,9 +36,12 @@ export interface LocalTrainOptions {
 
 /**
  * Steps run in groups of about this length where the hooks allow it: long enough that waking up the main thread costs
- * little, short enough that nobody notices.
+ * little, short enough that nobody notices. Between groups the threads idle for a millisecond or so, which long steps feel
+ * too: a few of them make a group all the same, unless that would keep a signal waiting.
  */
 const GROUP_MS = 50;
+const GROUP_STEPS = 4;
+const GROUP_MS_MAX = 500;
 
 /** Where batches come from. */
 export interface TrainInput {
@@ -147,7 +150,7 @@ export class LocalTrainer {
       const before = this.session.globalStep;
       const start = performance.now();
       await this.#monitored.runSteps(fetches, group);
-      wanted = stepsFor(GROUP_MS, (performance.now() - start) / group.length);
+      wanted = groupSize((performance.now() - start) / group.length);
       if (this.session.globalStep === before) throw uncounted(this.#options.model);
     }
   }
@@ -166,9 +169,10 @@ function uncounted(model: ModelSpec): MonolithError {
   );
 }
 
-/** Steps that fill `ms`, at least one. */
-function stepsFor(ms: number, stepMs: number): number {
-  return Math.max(1, Math.floor(ms / stepMs));
+/** Steps of a group when one takes `stepMs`. */
+function groupSize(stepMs: number): number {
+  const few = Math.min(GROUP_STEPS, GROUP_MS_MAX / stepMs);
+  return Math.max(1, Math.floor(Math.max(GROUP_MS / stepMs, few)));
 }
 
 /** Takes batches from an input in groups. */

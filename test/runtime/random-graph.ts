@@ -1,22 +1,27 @@
 /**
- * @file Random graphs of per-example ops, and a plain evaluator of them in f64 that knows nothing of the runtime.
+ * @file Random graphs of per-example ops and of statistics of the batch, and a plain evaluator of them in f64 that knows
+ * nothing of the runtime.
  *
- * A recipe is a list of numbers; each step picks its operands among the tensors made so far. All ops are polynomials of
- * the feeds, so that differences of the evaluator give exact gradients.
+ * A recipe is a list of numbers; each step picks its operands among the tensors made so far. All ops are smooth, so that
+ * differences of the evaluator give good gradients.
  */
 import fc from 'fast-check';
 import type { Tensor } from '../../src/graph/graph.js';
+import { batchSum } from '../../src/graph/ops/batch-sum.js';
+import { add, binary, div, sqrt, square } from '../../src/graph/ops/elementwise.js';
 import {
   addN,
   assembleColumns,
   columns,
   concatColumns,
   mul,
+  reduceMean,
   rowDot,
   scale,
   scaleRows,
   sub,
 } from '../../src/graph/ops/math.js';
+import { reduceSum } from '../../src/graph/ops/reductions.js';
 
 export interface Step {
   readonly kind: number;
@@ -24,7 +29,7 @@ export interface Step {
 }
 
 export const steps: fc.Arbitrary<Step[]> = fc.array(
-  fc.record({ kind: fc.nat({ max: 8 }), picks: fc.array(fc.nat(), { minLength: 4, maxLength: 6 }) }),
+  fc.record({ kind: fc.nat({ max: 13 }), picks: fc.array(fc.nat(), { minLength: 4, maxLength: 6 }) }),
   { minLength: 1, maxLength: 12 },
 );
 
@@ -40,8 +45,8 @@ export interface Node {
   readonly plain: Plain;
 }
 
-/** Values are remembered until this changes: whoever changes a feed counts it up. */
-export const epoch = { now: 0 };
+/** Values are remembered until this changes: whoever changes a feed counts it up. `rows` is the size of the batch. */
+export const epoch = { now: 0, rows: 0 };
 
 type Rule = (rows: number[][]) => number[];
 
@@ -53,6 +58,27 @@ function node(tensor: Tensor, inputs: readonly Node[], rule: Rule, sizeRule: Rul
     return memo.get(key)!;
   };
   return { tensor, plain: { columns: tensor.columns, value: eat('value', rule), size: eat('size', sizeRule) } };
+}
+
+type BatchRule = (row: number[], all: number[][]) => number[];
+
+/** A node whose rows are made of the row of the first input and all rows of the last one. */
+function batchNode(tensor: Tensor, inputs: readonly Node[], rule: BatchRule, sizeRule: BatchRule = rule): Node {
+  const memo = new Map<string, number[]>();
+  const eat = (what: 'value' | 'size', apply: BatchRule) => (row: number) => {
+    const key = `${epoch.now} ${epoch.rows} ${what} ${row}`;
+    if (!memo.has(key)) {
+      const all = Array.from({ length: epoch.rows }, (_, index) => inputs.at(-1)!.plain[what](index));
+      memo.set(key, apply(inputs[0]!.plain[what](row), all));
+    }
+    return memo.get(key)!;
+  };
+  return { tensor, plain: { columns: tensor.columns, value: eat('value', rule), size: eat('size', sizeRule) } };
+}
+
+/** Mean of each column. */
+function means(all: number[][], of: (value: number, column: number) => number = (value) => value): number[] {
+  return all[0]!.map((_, c) => all.reduce((sum, row) => sum + of(row[c]!, c), 0) / all.length);
 }
 
 export function leaf(tensor: Tensor, values: ArrayLike<number>): Node {
@@ -121,8 +147,55 @@ export function addStep(nodes: Node[], { kind, picks }: Step): void {
       );
       return;
     }
-    default:
+    case 8:
       nodes.push(assemble(nodes, picks));
+      return;
+    default:
+      nodes.push(statistic(kind, first, like(1), single()));
+  }
+}
+
+/** Broadcasts, reductions and sums over the batch that are completed within the step. */
+function statistic(kind: number, first: Node, like: Node, single: Node): Node {
+  const x = first.tensor;
+  const batchMean = (tensor: Tensor) => batchSum(reduceMean(tensor, { axis: 'batch' }));
+  switch (kind) {
+    case 9: {
+      const spread: Rule = ([a, b]) => a!.map((value) => value + b![0]! * value);
+      return node(binary('add', x, binary('mul', single.tensor, x)), [first, single], spread);
+    }
+    case 10: {
+      const mean: Rule = ([a]) => [a!.reduce((sum, value) => sum + value, 0) / a!.length];
+      return node(reduceMean(x, { axis: 'columns' }), [first], mean);
+    }
+    case 11: {
+      const scaled: BatchRule = (row, all) => means(all).map((mean, c) => mean * row[c]!);
+      return batchNode(binary('mul', x, batchMean(like.tensor)), [first, like], scaled);
+    }
+    case 12: {
+      // One number of the whole batch, to every element.
+      const raised: BatchRule = (row, all) => {
+        const sum = all.flat().reduce((total, value) => total + value, 0);
+        return row.map((value) => value + 0.1 * sum);
+      };
+      return batchNode(binary('add', x, scale(batchSum(reduceSum(like.tensor)), 0.1)), [first, like], raised);
+    }
+    default: {
+      const centred = sub(x, batchMean(x));
+      const variance = batchMean(square(centred));
+      const normal: BatchRule = (row, all) => {
+        const mean = means(all);
+        const spread = means(all, (value, c) => (value - mean[c]!) ** 2);
+        return row.map((value, c) => (value - mean[c]!) / Math.sqrt(spread[c]! + 1));
+      };
+      // Rounding of the variance comes in by its size, over a root that is at least one.
+      const size: BatchRule = (row, all) => {
+        const mean = means(all);
+        const spread = means(all, (value, c) => (value + mean[c]!) ** 2);
+        return row.map((value, c) => (value + mean[c]!) * (1 + spread[c]!));
+      };
+      return batchNode(div(centred, sqrt(add(variance, 1))), [first], normal, size);
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { addN, reduceMean } from '../../src/graph/ops/math.js';
 import { placeholder } from '../../src/graph/ops/state.js';
+import type { Session } from '../../src/runtime/session.js';
 import { stream } from '../kernels/both.js';
 import { addStep, epoch, leaf, type Node, type Step, steps } from './random-graph.js';
 import { BACKENDS, openSession } from './with-session.js';
@@ -15,11 +16,11 @@ const BATCH = 7;
 /** One graph and its sessions serve all runs: each run adds its ops and compiles what it fetches. */
 const graph = new Graph();
 const feeds = Object.entries(WIDTHS).map(([name, width]) => placeholder(graph, name, width));
-const sessions = await Promise.all(
-  BACKENDS.flatMap((backend) =>
-    [1, 2].map((threads) => openSession(graph, { backend, threads, batchSize: BATCH, memoryBytes: 32 << 20 })),
-  ),
-);
+const open = { batchSize: BATCH, memoryBytes: 32 << 20 };
+const plain = BACKENDS.flatMap((backend) => [1, 2].map((threads) => openSession(graph, { ...open, backend, threads })));
+const fixed = [1, 3].map((threads) => openSession(graph, { ...open, deterministic: true, threads }));
+const sessions = await Promise.all([...plain, ...fixed]);
+const [one, many] = sessions.slice(-2) as [Session, Session];
 t.teardown(() => Promise.all(sessions.map((session) => session.close())));
 
 const cases = fc.record({
@@ -47,16 +48,21 @@ function build(recipe: readonly Step[], values: Record<string, ArrayLike<number>
   return nodes;
 }
 
-/** Runs the fetches on every session; all must give `expected` within what f32 rounding explains. */
+/**
+ * Runs the fetches on every session; all must give `expected` within what f32 rounding explains, and the deterministic ones
+ * the same bits.
+ */
 async function compare(
   fetches: readonly Tensor[],
   values: Record<string, Float32Array>,
   expected: readonly { value: readonly number[]; size: readonly number[] }[],
 ): Promise<void> {
+  const results = new Map<Session, unknown[]>();
   for (const session of sessions) {
     // Buffers must not be clean: what a step leaves behind is what the next one finds.
     await session.run(fetches, DIRT);
     const found = await session.run(fetches, values);
+    results.set(session, found);
     found.forEach((result, index) => {
       const list = typeof result === 'number' ? [result] : Array.from(result as Float32Array);
       const { value, size } = expected[index]!;
@@ -70,6 +76,7 @@ async function compare(
       });
     });
   }
+  assert.deepEqual(results.get(many), results.get(one), 'threads must not change a bit');
 }
 
 const rowsOf = (rows: number, get: (row: number) => number[]) => Array.from({ length: rows }, (_, r) => get(r)).flat();
@@ -78,6 +85,7 @@ t.test('random graphs give what a plain evaluator gives, whatever is fetched', a
   await fc.assert(
     fc.asyncProperty(cases, async ({ steps: recipe, rows, seed, fetches }) => {
       const values = valuesFor(rows, seed);
+      epoch.rows = rows;
       const nodes = build(recipe, values);
       const wanted = [nodes.at(-1)!, ...fetches.map((pick) => nodes[pick % nodes.length]!)];
       const expected = wanted.map(({ plain }) => ({
@@ -98,6 +106,7 @@ t.test('gradients of random graphs equal differences of the plain evaluator', as
   await fc.assert(
     fc.asyncProperty(cases, async ({ steps: recipe, rows, seed }) => {
       const values = valuesFor(Math.max(rows, 1), seed);
+      epoch.rows = Math.max(rows, 1);
       const live = Object.fromEntries(Object.entries(values).map(([name, list]) => [name, Float64Array.from(list)]));
       const nodes = build(recipe, live);
       const last = nodes.at(-1)!;
@@ -125,14 +134,12 @@ function differences(nodes: readonly Node[], live: Record<string, Float64Array>,
   const ends = [nodes.at(-1)!.plain, nodes.at(-2)!.plain];
   const feed = live[name]!;
   const rows = live.c!.length;
-  const width = feed.length / rows;
   const h = 1e-4;
   const add = (list: readonly number[]) => list.reduce((a, b) => a + b, 0);
   const lossAt = (element: number, x: number) => {
     feed[element] = x;
     epoch.now++;
-    const row = Math.floor(element / width);
-    return ends.reduce((sum, plain) => sum + add(plain.value(row)) / (plain.columns * rows), 0);
+    return ends.reduce((sum, plain) => sum + add(rowsOf(rows, plain.value)) / (plain.columns * rows), 0);
   };
   const value = Array.from(feed, (kept, element) => {
     const slope = (lossAt(element, kept + h) - lossAt(element, kept - h)) / (2 * h);
@@ -141,6 +148,6 @@ function differences(nodes: readonly Node[], live: Record<string, Float64Array>,
   });
   epoch.now++;
   // Products of products: the size of the whole, not of the derivative, is what rounding is measured by.
-  const sizes = Array.from({ length: rows }, (_, row) => ends.reduce((sum, plain) => sum + add(plain.size(row)), 1));
-  return { value, size: value.map((_, element) => 100 * sizes[Math.floor(element / width)]!) };
+  const size = ends.reduce((sum, plain) => sum + add(rowsOf(rows, plain.size)), 1);
+  return { value, size: value.map(() => 100 * size) };
 }

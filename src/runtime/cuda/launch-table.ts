@@ -212,5 +212,57 @@ family('fm', [
   ['fmPairsGradF32', 'pupupuuuuu', elements(6, 8), 2],
 ]);
 
+family('norm', [
+  ['layerNormF32', 'pupppupuuf', perRow(7, 32), 2],
+  ['layerNormGradF32', 'pupupppuuuu', perRow(8, 32), 3],
+  ['l2NormalizeF32', 'pupuuuf', perRow(4, 32), 2],
+  ['l2NormalizeGradF32', 'pupupuuufu', perRow(6, 32), 3],
+]);
+
+/** A thread for each of the products of these operands. */
+const products = (...indexes: readonly number[]) =>
+  threads((o) =>
+    product(
+      indexes.slice(1).reduce((all, index) => all * o[index]!, 1),
+      o[indexes[0]!]!,
+    ),
+  );
+
+family('inner', [
+  ['copyBlocksF32', 'puupuuuuuu', products(6, 7, 8), 2],
+  ['transposeInnerF32', 'pupuuuuuu', products(4, 5, 6, 7), 2],
+  ['gatherInnerF32', 'pupuuuuupuu', products(4, 5, 7, 9), 2],
+  ['scatterInnerF32', 'pupuuuuupuu', products(4, 5, 6, 7), 1],
+  ['sumInnerF32', 'pupuuuuufu', products(4, 5, 7), 1],
+  ['maxInnerF32', 'pupuuuuuu', products(4, 5, 7), 1],
+  ['maxInnerGradF32', 'pupupupuuuuuu', products(8, 9, 11), 2],
+  ['broadcastInnerF32', 'pupuuuuufu', products(4, 5, 6, 7), 1],
+  ['addSharedF32', 'puppuuuuu', elements(5, 6), 2],
+  ['mulSharedF32', 'puppuuuuu', elements(5, 6), 2],
+  ['scaleGroupsF32', 'pupupuuuuu', products(6, 7, 8), 2],
+  ['groupDotF32', 'pupupuuuuu', products(6, 7), 2],
+  ['softmaxF32', 'pupuupuuuu', threads((o) => product(o[7]!, o[8]!) * 32), 2],
+  ['softmaxGradF32', 'pupupuuuuu', products(6, 7), 3],
+  ['pairProductsF32', 'pupupuuuuuu', products(6, 7, 8, 9), 1],
+  ['pairProductsGradF32', 'pupupuuuuuuuu', products(6, 7, 9), 1],
+]);
+
+family('ids', [
+  ['hashInsertI64', 'pupupup', count(3), 6],
+  ['hashFirstI64', 'pupup', count(3), 6],
+  ['hashFindI64', 'pupup', count(3), 6],
+  ['mapIdToEmbeddingF32', 'pupupuupup', perRow(3, 32), 2],
+  ['countInverseU32', 'pup', count(1), 2],
+  ['rowIdsFromSplits', 'pup', perRow(1, 32), 1],
+]);
+
+family('layout', [
+  ['packF32', 'pppuupf', count(4), 2],
+  ['unpackF32', 'pppuup', count(4), 2],
+  ['layoutResolve', 'puupuupp', threads((o) => o[2]! - o[1]!), 4],
+  ['layoutForwardF32', 'ppuuuuuupuu', elements(2, 5), 1],
+  ['layoutBackwardF32', 'ppuuuuuupuuf', elements(2, 5), 1],
+]);
+
 /** All CUDA kernels by name. */
 export const CUDA_KERNELS: ReadonlyMap<string, CudaKernel> = table;

@@ -1,0 +1,107 @@
+// Ids: a hash table that finds or inserts, embeddings by id, and the bookkeeping of ragged rows.
+//
+// A table is a power of two of slots | u64 id | u32 value | u32 - |, at most half full. Before use every byte of it is 0xff:
+// that id marks an empty slot, and one more slot behind the others is for the id itself. Inserting and looking up are launches
+// of their own, so that no thread waits for what another one writes.
+#include "common.cuh"
+
+struct __align__(16) Slot {
+  u64 id;
+  u32 value, unused;
+};
+
+#define EMPTY 0xffffffffffffffffull
+#define NONE 0xffffffffu
+
+/** mix64 of src/memory/hash.ts. */
+INLINE u64 mix64(u64 x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdull;
+  x ^= x >> 33;
+  x *= 0xc4ceb9fe1a85ec53ull;
+  return x ^ (x >> 33);
+}
+
+/** The slot of an id, or null when it is not there. */
+INLINE Slot* findSlot(Slot* slots, u32 mask, u64 id) {
+  if (id == EMPTY) return slots + (u64)mask + 1;
+  u32 at = (u32)mix64(id) & mask;
+  for (u32 probes = 0; probes <= mask; probes++, at = (at + 1) & mask) {
+    if (slots[at].id == id) return slots + at;
+    if (slots[at].id == EMPTY) return nullptr;
+  }
+  return nullptr;
+}
+
+/** The slot of an id, which is taken if it is new; null when the table is full. */
+INLINE Slot* takeSlot(Slot* slots, u32 mask, u64 id) {
+  if (id == EMPTY) return slots + (u64)mask + 1;
+  u32 at = (u32)mix64(id) & mask;
+  for (u32 probes = 0; probes <= mask; probes++, at = (at + 1) & mask) {
+    const u64 before = atomicCAS(&slots[at].id, EMPTY, id);
+    if (before == EMPTY || before == id) return slots + at;
+  }
+  return nullptr;
+}
+
+/**
+ * Inserts ids; each new one gets the next row of `counter`, in an order that is not repeatable. flags[0] becomes 1 when the table
+ * is full, or when there are more rows than `rowsMax`; such ids have no row.
+ */
+KERNEL hashInsertI64(Slot* slots, u32 mask, const u64* ids, u32 n, u32* counter, u32 rowsMax, u32* flags) {
+  for (u32 i = firstThread(); i < n; i += allThreads()) {
+    Slot* const slot = takeSlot(slots, mask, ids[i]);
+    if (slot == nullptr) {
+      atomicExch(flags, 1);
+      continue;
+    }
+    // The thread that turns "none" to "being made" gives the row; the others have nothing to wait for.
+    if (atomicCAS(&slot->value, NONE, NONE - 1) != NONE) continue;
+    const u32 row = atomicAdd(counter, 1);
+    atomicExch(&slot->value, row < rowsMax ? row : NONE - 1);
+    if (row >= rowsMax) atomicExch(flags, 1);
+  }
+}
+
+/** Inserts ids with the least of their positions: of ids that repeat, the first counts. Repeatable. */
+KERNEL hashFirstI64(Slot* slots, u32 mask, const u64* ids, u32 n, u32* flags) {
+  for (u32 i = firstThread(); i < n; i += allThreads()) {
+    Slot* const slot = takeSlot(slots, mask, ids[i]);
+    if (slot == nullptr) atomicExch(flags, 1);
+    else atomicMin(&slot->value, i);
+  }
+}
+
+/** rows[i] = the value of ids[i], 2^32 - 1 for one that has none. */
+KERNEL hashFindI64(Slot* slots, u32 mask, const u64* ids, u32 n, u32* rows) {
+  for (u32 i = firstThread(); i < n; i += allThreads()) {
+    const Slot* slot = findSlot(slots, mask, ids[i]);
+    rows[i] = slot == nullptr || slot->value >= NONE - 1 ? NONE : slot->value;
+  }
+}
+
+/** out[i, :] = the row of ids[i] in `embeddings`; flags[0] becomes 1 when an id has none. A warp per id. */
+KERNEL mapIdToEmbeddingF32(Slot* slots, u32 mask, const u64* ids, u32 n, const float* embeddings, u32 stride, u32 dim, float* out,
+                           u32 outStride, u32* flags) {
+  forWarpRows(n, [=](u32 i, u32 lane) {
+    const Slot* slot = findSlot(slots, mask, ids[i]);
+    const u32 row = slot == nullptr ? NONE : slot->value;
+    if (row >= NONE - 1) {
+      if (lane == 0) atomicExch(flags, 1);
+      return;
+    }
+    for (u32 c = lane; c < dim; c += 32) out[(u64)i * outStride + c] = embeddings[(u64)row * stride + c];
+  });
+}
+
+/** How often each unique id came. */
+KERNEL countInverseU32(const u32* inverse, u32 n, u32* counts) {
+  for (u32 i = firstThread(); i < n; i += allThreads()) atomicAdd(counts + inverse[i], 1);
+}
+
+/** out[j - splits[0]] = r for every j of splits[r] to splits[r + 1]. */
+KERNEL rowIdsFromSplits(const u32* splits, u32 rows, u32* out) {
+  forWarpRows(rows, [=](u32 r, u32 lane) {
+    for (u32 j = splits[r] + lane; j < splits[r + 1]; j += 32) out[j - splits[0]] = r;
+  });
+}
