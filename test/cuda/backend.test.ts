@@ -14,9 +14,11 @@ import { Graph } from '../../src/graph/graph.js';
 import { matMul, sigmoid } from '../../src/graph/ops/layers.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { checkDriver, tryInitCuda } from '../../src/runtime/cuda/try-init-cuda.js';
+import { Session } from '../../src/runtime/session.js';
 import { writeChromeTrace } from '../../src/trace/chrome-trace.js';
+import { buildFfm } from '../../src/train/models/ffm.js';
 import { openSession, withSession } from '../runtime/with-session.js';
-import { trainFfm } from '../train/ffm-run.js';
+import { loadBatches, smallSession, trainFfm } from '../train/ffm-run.js';
 import { withSimulated } from './simulated.js';
 
 const CUDA = { backend: 'cuda', cuda: { driver: 'sim' } } as const;
@@ -118,6 +120,29 @@ t.test(
     await session.close();
     driver.simulator.configure({ memoryBytes: 2 ** 33 });
     t.equal(driver.memory().freeBytes, freeBytes);
+  }),
+);
+
+t.test(
+  'rows that do not fit the device are pooled on the host',
+  withSimulated(async (t, driver) => {
+    const train = async () => {
+      const { graph, loss, trainOp } = buildFfm();
+      const session = await Session.create(graph, smallSession(CUDA));
+      const batches = loadBatches(session);
+      const losses: number[] = [];
+      for (let step = 0; step < 4; step++) {
+        losses.push((await session.run([loss, trainOp], batches[step]!))[0] as number);
+      }
+      const { freeBytes, totalBytes } = driver.memory();
+      await session.close();
+      return { losses, usedBytes: totalBytes - freeBytes };
+    };
+    const plain = await train();
+    driver.simulator.configure({ memoryBytes: plain.usedBytes - 64 });
+    const small = await train();
+    t.ok(small.usedBytes < plain.usedBytes, `${small.usedBytes} of ${plain.usedBytes} bytes`);
+    t.ok(Math.max(...plain.losses.map((loss, step) => Math.abs(loss - small.losses[step]!))) <= 1e-6);
   }),
 );
 

@@ -4,7 +4,11 @@ import { Placeholder } from '../../src/graph/ops/state.js';
 import type { BatchSchema } from '../../src/memory/batch.js';
 import { Session, type SessionOptions } from '../../src/runtime/session.js';
 
-export const BACKENDS = ['wasm', 'reference'] as const;
+/** Backends of the CPU; test/cuda/session-tests.test.ts puts that of the GPU in their place. */
+export const BACKENDS = (process.env.MONOLITH_TEST_BACKENDS?.split(',') ?? ['wasm', 'reference']) as readonly (
+  | 'wasm'
+  | 'reference'
+)[];
 
 /** The feeds of a graph, in the order its placeholders were made. */
 export function schemaOf(graph: Graph): BatchSchema {

@@ -9,7 +9,8 @@ import type { DeviceBlock, DeviceMemory } from './device-memory.js';
 import { type FeedArray, type ProgramText, readProgram } from './read-program.js';
 import { StagedCopy } from './staged-copy.js';
 import { type PlanOp, planStep, type StepPlan } from './step-plan.js';
-import { type LaunchArgument, type RowStage, type StepWork, type StepWorks, stepWorks } from './step-works.js';
+import type { LaunchArgument, RowStage, StepWork, StepWorks } from './step-work.js';
+import { stepWorks } from './step-works.js';
 
 /** A launch and the operands of it that a step finds out. */
 export interface ReadyLaunch {

@@ -10,54 +10,11 @@ import { KERNEL, type Kernel } from '../kernels.js';
 import { PIECE_WORDS } from '../reference/slices.js';
 import { OPERAND_ROLES, type Role } from './operand-roles.js';
 import type { Instruction, ProgramText } from './read-program.js';
-import type { Access, Extent, Side, Work } from './step-plan.js';
+import type { Access, Extent, Side } from './step-plan.js';
+import type { BlockSource, LaunchArgument, PieceList, RowStage, StepWork, StepWorks } from './step-work.js';
 
-/** What has a place of its own on the device. */
-export type BlockSource =
-  | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
-  | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
-  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number };
-
-/** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
-export interface RowStage {
-  readonly addresses: number;
-  readonly width: number;
-  readonly capacity: number;
-  /** Word that holds how many there are. */
-  readonly countWord: number;
-  readonly block: number;
-}
-
-/** Piece of assembly/sparse/slices.ts: a matrix that rows go to or gradients come from. */
-export interface PieceList {
-  readonly words: Uint32Array;
-  readonly places: readonly { readonly block: number; readonly offset: number }[];
-}
-
-export type LaunchArgument =
-  | { readonly kind: 'block'; readonly block: number; readonly offset: number }
-  | { readonly kind: 'rows'; readonly stage: number }
-  | { readonly kind: 'pieces'; readonly list: PieceList }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'number'; readonly register: number; readonly float: boolean; readonly changing: boolean };
-
-export type StepWork = Work &
-  (
-    | { readonly kind: 'feeds' }
-    | { readonly kind: 'host'; readonly instruction: Instruction }
-    | { readonly kind: 'launch'; readonly instruction: Instruction; readonly args: readonly LaunchArgument[] }
-    | { readonly kind: 'stage'; readonly stage: number }
-    | { readonly kind: 'end' }
-  );
-
-export interface StepWorks {
-  readonly works: readonly StepWork[];
-  readonly blocks: readonly BlockSource[];
-  readonly stages: readonly RowStage[];
-}
-
-/** Counters are for the host, which asks for them at every step. */
-const HOST_ONLY: ReadonlySet<string> = new Set([KERNEL.addCountI64.name]);
+/** Counters are for the host, which asks for them at every step, and so are counts of ids, for filters. */
+const HOST_ONLY: ReadonlySet<Kernel> = new Set([KERNEL.addCountI64, KERNEL.countInverseU32, KERNEL.countColumnsU32]);
 
 /** What there is of a block after a call: operands to multiply, and bytes of one. By kernel and operand. */
 const EXTENTS: Readonly<
@@ -178,7 +135,7 @@ class WorkList {
     const { kernel, operands, result, checked, onHost } = instruction;
     const roles = OPERAND_ROLES.get(kernel.name);
     if (roles === undefined || result !== 0 || checked || onHost) return 'host';
-    if (HOST_ONLY.has(kernel.name) || !this.#options.has(kernel.name)) return 'host';
+    if (HOST_ONLY.has(kernel) || !this.#options.has(kernel.name)) return 'host';
     const fits = roles.every((role, index) => this.#fits(role, operands[index]!, instruction));
     return fits ? 'device' : 'host';
   }

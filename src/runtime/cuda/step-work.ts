@@ -1,0 +1,47 @@
+/** @file The works of a step on a host and a device: what each does, and the blocks, rows and lists they are made of. */
+import type { Instruction } from './read-program.js';
+import type { Work } from './step-plan.js';
+
+/** What has a place of its own on the device. */
+export type BlockSource =
+  | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
+  | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
+  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number };
+
+/** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
+export interface RowStage {
+  readonly addresses: number;
+  readonly width: number;
+  readonly capacity: number;
+  /** Word that holds how many there are. */
+  readonly countWord: number;
+  readonly block: number;
+}
+
+/** Piece of assembly/sparse/slices.ts: a matrix that rows go to or gradients come from. */
+export interface PieceList {
+  readonly words: Uint32Array;
+  readonly places: readonly { readonly block: number; readonly offset: number }[];
+}
+
+export type LaunchArgument =
+  | { readonly kind: 'block'; readonly block: number; readonly offset: number }
+  | { readonly kind: 'rows'; readonly stage: number }
+  | { readonly kind: 'pieces'; readonly list: PieceList }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'number'; readonly register: number; readonly float: boolean; readonly changing: boolean };
+
+export type StepWork = Work &
+  (
+    | { readonly kind: 'feeds' }
+    | { readonly kind: 'host'; readonly instruction: Instruction }
+    | { readonly kind: 'launch'; readonly instruction: Instruction; readonly args: readonly LaunchArgument[] }
+    | { readonly kind: 'stage'; readonly stage: number }
+    | { readonly kind: 'end' }
+  );
+
+export interface StepWorks {
+  readonly works: readonly StepWork[];
+  readonly blocks: readonly BlockSource[];
+  readonly stages: readonly RowStage[];
+}

@@ -1,0 +1,28 @@
+/** @file Tests of sessions that are not about a backend, run once more on the GPU backend with the simulated driver. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { withSimulated } from './simulated.js';
+
+const FILES = [
+  'runtime/random-graphs',
+  'sparse/pooling',
+  'sparse/embedding-ops',
+  'sparse/id-blocks',
+  'sparse/banked-training',
+];
+const LIMIT_MS = 300_000;
+
+t.setTimeout(LIMIT_MS);
+for (const file of FILES) {
+  t.test(
+    `${file} on the GPU backend`,
+    withSimulated(async (t) => {
+      const path = fileURLToPath(new URL(`../${file}.test.js`, import.meta.url));
+      const env = { ...process.env, MONOLITH_TEST_BACKENDS: 'cuda', MONOLITH_CUDA_DRIVER: 'sim' };
+      const { status, stdout } = spawnSync(process.execPath, [path], { env, encoding: 'utf8', timeout: LIMIT_MS });
+      t.match(stdout, /\(cuda|^ok 1/m, 'it ran');
+      t.equal(status, 0, status === 0 ? file : stdout.slice(-4000));
+    }),
+  );
+}
