@@ -90,6 +90,14 @@ export {
   psDevice,
   roundRobinVariables,
 } from './graph/device.js';
+export {
+  defaultDeviceFn,
+  deviceRule,
+  disableGpuTraining,
+  enableGpuTraining,
+  getVisibleGpus,
+  isGpuTraining,
+} from './graph/device-utils.js';
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec, type VariableCreator, type VariableOptions } from './graph/graph.js';
 export {
@@ -251,6 +259,7 @@ export type {
 } from './runtime/cuda/ptx-module.js';
 export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/cuda/simulator.js';
 export type { CudaEvent, CudaStream } from './runtime/cuda/stream.js';
+export { tryInitCuda } from './runtime/cuda/try-init-cuda.js';
 export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
 export type { FetchValue } from './runtime/fetch.js';
 export { createKernelPacker } from './runtime/kernel-packer.js';

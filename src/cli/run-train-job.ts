@@ -25,7 +25,7 @@ const TRACE_EVENTS = 1 << 16;
 const BATCH_TIMEOUT_MS = 60_000;
 
 export const runTrainJob: TrainJob = async (options, onEvent) => {
-  const { modelDir, trace, batchSize, seed, threads, backend, deterministic, steps } = options;
+  const { modelDir, trace, batchSize, seed, deterministic, steps } = options;
   if (trace !== null) await checkTraceTarget(trace);
   const model = buildFfm(FFM_LENGTH_MAX);
   const dataset: FfmDatasetOptions = { kind: options.data, vocab: options.vocab, batchSize, seed };
@@ -42,8 +42,9 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     session: {
       schema: ffmSchema(),
       batchSize,
-      threads,
-      backend,
+      threads: options.threads,
+      backend: options.backend,
+      ...(options.cudaDriver !== null && { cuda: { driver: options.cudaDriver } }),
       deterministic,
       seed,
       tablePolicy: { whenFull: options.whenFull },
@@ -57,6 +58,9 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     },
   });
   const { session, startStep, restored } = trainer;
+  // What came of it: `auto` has chosen, and one thread drives a GPU.
+  const { backend } = session;
+  const { threads } = session.plan;
   checkpoint = restored;
   if (trainer.changedSettings.length > 0) {
     const { code, message } = otherSettings(restored, trainer.changedSettings);
@@ -164,8 +168,8 @@ async function writeTrace(
     names,
     metadata: {
       model: options.model,
-      backend: options.backend,
-      threads: options.threads,
+      backend: session.backend,
+      threads: session.plan.threads,
       batchSize: options.batchSize,
       graph: graphDescription(session.graph),
     },

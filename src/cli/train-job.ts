@@ -9,7 +9,7 @@ import { PARTITIONS, type WhenFull } from '../memory/table-layout.js';
 
 export const MODELS = ['ffm'] as const;
 export const DATA_SOURCES = ['clicks', 'reference'] as const;
-export const BACKENDS = ['wasm', 'reference'] as const;
+export const BACKENDS = ['wasm', 'reference', 'cuda', 'auto'] as const;
 /** As many as a table has partitions. */
 export const THREADS_MAX = PARTITIONS;
 
@@ -28,6 +28,8 @@ export interface TrainJobOptions {
   readonly batchSize: number;
   readonly threads: number;
   readonly backend: BackendName;
+  /** Path of the CUDA driver, `sim` for the simulated one, null for the machine's. */
+  readonly cudaDriver: string | null;
   readonly modelDir: string | null;
   readonly seed: number;
   /** Bytes that tables may take; null for what fits beside the programs. */

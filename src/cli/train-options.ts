@@ -9,7 +9,6 @@ import { BACKENDS, DATA_SOURCES, MODELS, THREADS_MAX, type TrainJobOptions } fro
 
 const I32_MAX = 2 ** 31 - 1;
 const U32_MAX = 2 ** 32 - 1;
-const NO_GPU = 'this version trains on the CPU; leave the flag out or give --backend wasm';
 
 /** All cores this process may use, as far as a session takes them. */
 export function defaultThreads(): number {
@@ -43,9 +42,19 @@ export const trainFlags = z
         help: `threads that compute, at most ${THREADS_MAX}`,
         defaultText: `all cores, here ${defaultThreads()}`,
       }),
-    backend: oneOf(BACKENDS, { cuda: NO_GPU, gpu: NO_GPU, cpu: 'the CPU backend is called wasm' })
+    backend: oneOf(BACKENDS, { gpu: 'the GPU backend is called cuda', cpu: 'the CPU backend is called wasm' })
       .default('wasm')
-      .register(flagMeta, { value: 'name', help: 'wasm: SIMD kernels; reference: plain TypeScript, slow, to compare' }),
+      .register(flagMeta, {
+        value: 'name',
+        help:
+          'wasm: SIMD kernels; reference: plain TypeScript, slow, to compare; cuda: a GPU; auto: cuda if there is a ' +
+          'GPU, else wasm',
+      }),
+    cudaDriver: pathName().nullable().default(null).register(flagMeta, {
+      value: 'path',
+      help: 'driver of the cuda backend; sim: the simulated one, which runs on the CPU, slowly',
+      defaultText: 'libcuda.so.1',
+    }),
     modelDir: pathName()
       .nullable()
       .default(null)
@@ -78,6 +87,9 @@ export const trainFlags = z
   .superRefine((flags, context) => {
     if (flags.saveEvery !== null && flags.modelDir === null) {
       refuse(context, 'needs a place to save to', 'add --model-dir DIR', 'saveEvery');
+    }
+    if (flags.cudaDriver !== null && flags.backend !== 'cuda' && flags.backend !== 'auto') {
+      refuse(context, `is not for the ${flags.backend} backend`, 'add --backend cuda', 'cudaDriver');
     }
     if (flags.quiet && flags.verbose) refuse(context, 'contradicts --verbose', 'give one of the two', 'quiet');
     if (flags.trace !== null && flags.modelDir !== null && resolve(flags.trace) === resolve(flags.modelDir)) {

@@ -13,6 +13,7 @@ export class Arena {
   readonly begin: number;
   readonly end: number;
   #top: number;
+  readonly #begins: number[] = [];
 
   constructor(name: string, begin: number, end: number) {
     this.name = name;
@@ -23,6 +24,11 @@ export class Arena {
 
   get used(): number {
     return this.#top - this.begin;
+  }
+
+  /** Where each block begins, ascending. */
+  get blocks(): readonly number[] {
+    return this.#begins;
   }
 
   get free(): number {
@@ -40,6 +46,7 @@ export class Arena {
       );
     }
     this.#top = at + bytes;
+    this.#begins.push(at);
     return at;
   }
 
@@ -49,5 +56,6 @@ export class Arena {
 
   release(mark: number): void {
     this.#top = mark;
+    while (this.#begins.length > 0 && this.#begins.at(-1)! >= mark) this.#begins.pop();
   }
 }

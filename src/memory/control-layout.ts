@@ -50,6 +50,8 @@ export const CONTEXT = {
   captures: 19,
   /** Kernels are traced in steps whose command agrees with 3 in these bits. */
   traceKernels: 20,
+  /** Record of placement-layout.ts, 0 in programs that run in one memory. */
+  placement: 21,
 } as const;
 export const CONTEXT_BYTES = 128;
 

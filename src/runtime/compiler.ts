@@ -28,6 +28,7 @@ import type { RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
+import { writePlacement } from './write-placement.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
 import './lower/dropout.js';
@@ -67,6 +68,8 @@ export interface CompileTarget extends CompileEnvironment {
   readonly control: number;
   /** Trace ring of each thread, 0 where nothing is traced. */
   readonly traceRings: readonly number[];
+  /** Records of variables for a backend with a memory of its own; see memory/placement-layout.ts. */
+  readonly residents?: { readonly address: number; readonly count: number };
 }
 
 export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]): Program {
@@ -86,6 +89,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const stages = writeStages(target, context, [...captured.keys()]);
   const captures = writeCaptures(target, context, [...captured.keys()]);
   const contexts = arena.alloc(CONTEXT_BYTES * plan.threads, 'step contexts');
+  const placement = target.residents === undefined ? 0 : writePlacement(target, target.residents, context, fetched);
   for (let thread = 0; thread < plan.threads; thread++) {
     const words: Record<keyof typeof CONTEXT, number> = {
       stages: stages.begin,
@@ -105,6 +109,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
       failedDetail: 0,
       captures: captures.at,
       traceKernels: TRACED_KERNELS_EVERY - 1,
+      placement,
     };
     const at = (contexts + thread * CONTEXT_BYTES) / 4;
     for (const [name, word] of Object.entries(CONTEXT)) views.u32[at + word] = words[name as keyof typeof CONTEXT];

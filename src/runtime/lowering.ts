@@ -5,6 +5,7 @@
  * what all slices share. `schedule.ts` says in which stage of the step the code of an op runs.
  */
 
+import { isOnCpu } from '../graph/device-utils.js';
 import { located, misfit, type Op, type Tensor } from '../graph/graph.js';
 import type { ColumnsAttrs } from '../graph/ops/math.js';
 import { Code, type Register } from './code.js';
@@ -41,6 +42,8 @@ export class LoweringContext {
   readonly rows: Register;
   readonly inverseBatch: Register;
   readonly feeds = new Map<string, FeedUse>();
+  /** Trace names of instructions of ops that were asked to run on the CPU. */
+  readonly onHost = new Set<number>();
   /** Registers that point to the slice's rows of a buffer for the whole batch. */
   readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
   readonly batchRowsRegisters: Register[] = [];
@@ -119,7 +122,9 @@ export class LoweringContext {
   }
 
   #traceName(kernel: Kernel): number {
-    return this.environment.traceNames.id(`${kernel.name} ${this.#op?.name ?? ''}`.trimEnd(), 'kernel');
+    const id = this.environment.traceNames.id(`${kernel.name} ${this.#op?.name ?? ''}`.trimEnd(), 'kernel');
+    if (this.#op !== undefined && isOnCpu(this.#op.device)) this.onHost.add(id);
+    return id;
   }
 
   alloc(bytes: number, what: string): number {

@@ -18,6 +18,9 @@ import { Views, view } from '../memory/views.js';
 import { checkBatch } from './check-batch.js';
 import { chooseKernels } from './choose-kernels.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
+import type { CudaDriver, CudaDriverOptions } from './cuda/driver.js';
+import { ResidentVariables } from './cuda/resident-variables.js';
+import { openBackend } from './cuda/try-init-cuda.js';
 import { explainFailure } from './explain-failure.js';
 import { type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
@@ -38,7 +41,10 @@ export interface SessionOptions {
   readonly batchSize: number;
   /** Default: every core. */
   readonly threads?: number;
-  readonly backend?: BackendName;
+  /** `cuda` computes on a GPU and keeps tables on the host; `auto` does when there is a GPU, and is `wasm` otherwise. */
+  readonly backend?: BackendName | 'auto';
+  /** For `cuda` and `auto`: which driver and which device. */
+  readonly cuda?: CudaDriverOptions;
   /** The same bytes for any number of threads and any machine: a fixed number of slices, and the plain kernels. */
   readonly deterministic?: boolean;
   /** The build of the kernels. Default: what MONOLITH_KERNELS names, else the quickest this engine runs. */
@@ -90,6 +96,8 @@ export class Session implements CompileTarget {
   readonly control: number;
   readonly kernels: WasmKernels;
   readonly trace: SessionTrace;
+  /** Variables that a GPU may have newer values of; for the cuda backend. */
+  readonly residents?: ResidentVariables;
   readonly #variables = new Map<string, Variable>();
   readonly #resources = new Map<object, unknown>();
   readonly #programs = new Map<string, Program>();
@@ -103,20 +111,22 @@ export class Session implements CompileTarget {
 
   private constructor(
     graph: Graph,
-    options: SessionOptions & Required<Pick<SessionOptions, 'backend' | 'kernels'>>,
+    options: SessionOptions & { readonly backend: BackendName; readonly kernels: KernelVariant },
+    driver: CudaDriver | undefined,
     memory: WebAssembly.Memory,
     module: WebAssembly.Module,
     tables: TableMemory | undefined,
   ) {
     const kernels = instantiateKernels(module, memory);
-    const threads = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
+    // One thread drives a GPU: it launches, looks ids up and steps rows, all in one slice.
+    const threads = driver ? 1 : (options.threads ?? Math.min(availableParallelism(), THREADS_MAX));
     if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
       throw new MonolithError('ML_FLAG', {
         flag: 'batchSize',
         reason: `${options.batchSize} is not a number of examples`,
       });
     }
-    const slices = options.deterministic ? DETERMINISTIC_SLICES : threads;
+    const slices = options.deterministic && !driver ? DETERMINISTIC_SLICES : threads;
     this.graph = graph;
     this.schema = options.schema;
     this.batchSize = options.batchSize;
@@ -140,15 +150,18 @@ export class Session implements CompileTarget {
     for (const collection of [VARIABLES, LOCAL_VARIABLES]) {
       for (const tensor of graph.getCollection<Tensor>(collection)) this.#placeVariable(tensor);
     }
+    if (driver === undefined) return;
+    const addresses = [...this.#variables.values()].map(({ address }) => address);
+    this.residents = new ResidentVariables(this.views, this.arena, driver, addresses);
   }
 
   /** Makes the memory, initialises the variables and starts the threads. */
   static async create(graph: Graph, options: SessionOptions): Promise<Session> {
-    const { backend = 'wasm' } = options;
+    const { backend, driver } = openBackend(options.backend ?? 'wasm', options.cuda);
     const { variant, module } = await chooseKernels(backend === 'reference' ? { kernels: 'plain' } : options);
     const memory = options.memoryBytes === undefined ? reserveSharedMemory() : createSharedMemory(options.memoryBytes);
     const tables = await tablesApart(options, memory.buffer.byteLength, module);
-    const session = new Session(graph, { ...options, backend, kernels: variant }, memory, module, tables);
+    const session = new Session(graph, { ...options, backend, kernels: variant }, driver, memory, module, tables);
     session.#pool = await ThreadPool.start({
       threads: session.plan.threads,
       backend: session.backend,
@@ -158,6 +171,7 @@ export class Session implements CompileTarget {
       control: session.control,
       traceRings: session.trace.poolRings,
       traceWait: session.trace.waitName,
+      ...(driver && { cuda: session.trace.cudaJoin(driver.path, options.cuda?.device ?? 0) }),
       explain: (result, thread) => explainFailure(session, result, thread),
     });
     return session;
@@ -210,12 +224,15 @@ export class Session implements CompileTarget {
     return [...this.#variables.keys()];
   }
 
-  /** The values of a variable, in place: a copy is up to the caller. */
+  /** The values of a variable, in place: a copy is up to the caller. Those that a GPU has changed are copied here first. */
   readVariable(name: string): Float32Array | BigInt64Array {
     const { tensor, address } = this.#variable(name);
-    return tensor.spec.dtype === 'int64'
-      ? view(BigInt64Array, this.views.buffer, address, tensor.columns, name)
-      : view(Float32Array, this.views.buffer, address, tensor.columns, name);
+    const values =
+      tensor.spec.dtype === 'int64'
+        ? view(BigInt64Array, this.views.buffer, address, tensor.columns, name)
+        : view(Float32Array, this.views.buffer, address, tensor.columns, name);
+    this.residents?.bringHome(address, values);
+    return values;
   }
 
   writeVariable(name: string, values: Float32Array | BigInt64Array): void {
@@ -223,6 +240,7 @@ export class Session implements CompileTarget {
     if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
     else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
     else throw misfit(this.#variable(name).tensor.op, 'the values are of another type');
+    this.residents?.changed(target.byteOffset);
   }
 
   /** Steps trained so far; 0 when the graph has no counter. */

@@ -117,7 +117,7 @@ export class CudaDriver {
   }
 
   /** Copies at once. Waits for no stream: synchronise the one that writes `from` before. */
-  download(to: View, from: DeviceBuffer, offset = 0): void {
+  download(to: View, from: Pick<DeviceBuffer, 'at'>, offset = 0): void {
     const address = from.at(offset, to.byteLength);
     guarded(() => this.#native.copyToHost(to, address));
   }

@@ -4,7 +4,7 @@
  * Between commands the thread spins for some microseconds, as the next step is usually near, and then sleeps in slices, so
  * that an abort is noticed even if its wake-up is missed.
  */
-import { MonolithError, messageOf } from '../../base/errors.js';
+import { type ErrorFields, MonolithError, messageOf } from '../../base/errors.js';
 import {
   ABORT,
   ABORT_FAILED,
@@ -23,7 +23,7 @@ import {
 import { Views } from '../../memory/views.js';
 import { TraceRing } from '../../trace/trace-ring.js';
 import type { JoinMessage, JoinResult } from './protocol.js';
-import { stepFunction } from './step-function.js';
+import { type RunStep, stepFunction } from './step-function.js';
 
 const SPINS = 6000;
 const SLEEP_SLICE_MS = 100;
@@ -38,7 +38,8 @@ export function joinSession(message: JoinMessage): JoinResult {
     abortSession(views, message.control);
     const code = thrown instanceof MonolithError ? thrown.code : null;
     const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
-    return { kind: 'threw', code, message: messageOf(thrown), stack };
+    const { fields, hint = null } = thrown instanceof MonolithError ? thrown : { fields: {} };
+    return { kind: 'threw', code, fields: cloneable(fields), hint, message: messageOf(thrown), stack };
   }
 }
 
@@ -49,11 +50,32 @@ export function abortSession(views: Views, control: number, reason = ABORT_FAILE
   for (const word of [COMMAND, GENERATION, DONE, JOINED]) Atomics.notify(views.i32, at + word);
 }
 
+/** Fields as they can travel between threads. */
+function cloneable(fields: ErrorFields): ErrorFields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)]));
+}
+
+function plain(value: unknown): unknown {
+  return ['string', 'number', 'boolean', 'bigint'].includes(typeof value) ? value : String(value);
+}
+
 function followCommands(views: Views, message: JoinMessage): JoinResult {
+  const step = stepFunction(views, message);
+  try {
+    const result = runCommands(views, message, step.run);
+    if (result.kind === 'stopped') step.close();
+    else step.abandon();
+    return result;
+  } catch (thrown) {
+    step.abandon();
+    throw thrown;
+  }
+}
+
+function runCommands(views: Views, message: JoinMessage, runStep: RunStep): JoinResult {
   const { thread, control } = message;
   const { i32, u32 } = views;
   const at = control / 4;
-  const runStep = stepFunction(views, message);
   const ring = message.trace === 0 ? null : TraceRing.attach(views, message.trace);
   ring?.bindClock();
   let command = Atomics.load(i32, at + COMMAND);

@@ -1,8 +1,18 @@
 /** @file What the main thread and a pool thread say to each other; both sides import it. */
-import type { ErrorCode } from '../../base/errors.js';
+import type { ErrorCode, ErrorFields } from '../../base/errors.js';
+import type { TimelineRings } from '../cuda/device-timeline.js';
 import type { TableMemoryHandle } from '../table-memory.js';
 
-export type BackendName = 'wasm' | 'reference';
+export type BackendName = 'wasm' | 'reference' | 'cuda';
+
+/** What a thread that drives a GPU is told beyond the rest. */
+export interface CudaJoin {
+  /** Path of the driver. */
+  readonly driver: string;
+  readonly device: number;
+  /** Null when nothing is traced. */
+  readonly timeline: TimelineRings | null;
+}
 
 /** The one long task of a pool thread: take part in a session until it stops. */
 export interface JoinMessage {
@@ -17,6 +27,8 @@ export interface JoinMessage {
   /** Trace ring of this thread, 0 when nothing is traced, and the name of waiting for a command. */
   readonly trace: number;
   readonly traceWait: number;
+  /** For the cuda backend. */
+  readonly cuda: CudaJoin | null;
 }
 
 /** How the task ended. Errors lose their class on the way between threads, so they travel as data. */
@@ -24,4 +36,12 @@ export type JoinResult =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'aborted' }
   | { readonly kind: 'step-failed'; readonly status: number; readonly failedAt: number; readonly failedDetail: number }
-  | { readonly kind: 'threw'; readonly code: ErrorCode | null; readonly message: string; readonly stack: string };
+  | {
+      readonly kind: 'threw';
+      readonly code: ErrorCode | null;
+      /** Of an error with a code. */
+      readonly fields: ErrorFields;
+      readonly hint: string | null;
+      readonly message: string;
+      readonly stack: string;
+    };

@@ -2,6 +2,10 @@
 import { APPLY_SLICE_BYTES, UPDATE_RESULT } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 import { BankCalls, type CallableBank, type CallerMemory } from '../bank-calls.js';
+import { CudaDevice } from '../cuda/cuda-device.js';
+import { DeviceStep, type HostKernels } from '../cuda/device-step.js';
+import { DeviceTimeline } from '../cuda/device-timeline.js';
+import { CudaDriver } from '../cuda/driver.js';
 import { KERNEL } from '../kernels.js';
 import { instantiateKernels } from '../load-kernels.js';
 import { filterAbsent } from '../reference/filter.js';
@@ -12,11 +16,22 @@ import { bankCounts, bankIds, bankRows, bankUpdates } from '../reference/table-b
 import { TableMemory } from '../table-memory.js';
 import { TOUCHED_SCRATCH_BYTES } from '../touched-geometry.js';
 import type { TouchedKernels } from '../wasm/touched.js';
-import type { JoinMessage } from './protocol.js';
+import type { CudaJoin, JoinMessage } from './protocol.js';
 
 export type RunStep = (context: number, batch: number, command: number, quiet: number) => number;
 
-export function stepFunction(views: Views, { backend, memory, module, tables, thread }: JoinMessage): RunStep {
+/** The steps of a thread, and what it does when there are no more. */
+export interface ThreadSteps {
+  readonly run: RunStep;
+  close(): void;
+  /** In place of `close` after a failure. */
+  abandon(): void;
+}
+
+const nothing = () => {};
+
+export function stepFunction(views: Views, message: JoinMessage): ThreadSteps {
+  const { backend, memory, module, tables, thread, cuda } = message;
   const banks = tables === null ? [] : TableMemory.attach(tables).banks;
   if (backend === 'reference') {
     // Sets of touched pairs have one form in memory, which threads of whatever backend share.
@@ -34,14 +49,31 @@ export function stepFunction(views: Views, { backend, memory, module, tables, th
     };
     const { call } = new BankCalls(banks.map(referenceBank), () => here, thread);
     const touch = referenceTouch(views, insertTouchedPairs);
-    return referenceRunStep(views, (opcode, ...operands) =>
+    const run = referenceRunStep(views, (opcode, ...operands) =>
       opcode === KERNEL.tableTouch.opcode ? touch(...operands) : call(opcode, ...operands),
     );
+    return { run, close: nothing, abandon: nothing };
   }
   const calls = new BankCalls(banks, () => here, thread);
   const kernels = instantiateKernels(module, memory, calls.call);
   const here: CallerMemory = { views, kernels };
-  return kernels.runStep;
+  if (cuda === null) return { run: kernels.runStep, close: nothing, abandon: nothing };
+  return cudaSteps(views, cuda, (name) => {
+    if (name === KERNEL.bankedFind.name) return calls.find.bind(calls);
+    if (name === KERNEL.bankedApply.name) return calls.apply.bind(calls);
+    return kernels[name as keyof typeof kernels] as (...operands: number[]) => number;
+  });
+}
+
+function cudaSteps(views: Views, { driver, device: index, timeline }: CudaJoin, kernels: HostKernels): ThreadSteps {
+  const device = new CudaDevice(CudaDriver.open({ driver, device: index }));
+  const times = timeline === null ? null : new DeviceTimeline(device, views, timeline);
+  const step = new DeviceStep(device, views, kernels, times);
+  return {
+    run: (context, batch, command, quiet) => step.run(context, batch, command, quiet !== 0),
+    close: () => step.close(),
+    abandon: () => step.abandon(),
+  };
 }
 
 /** tableTouch: which ids is the reference's, the set is the kernel's. */

@@ -28,7 +28,7 @@ import { Views } from '../../memory/views.js';
 import { WAIT_MS_MAX } from '../../memory/wait-for-change.js';
 import type { TableMemoryHandle } from '../table-memory.js';
 import { abortSession } from './join-session.js';
-import type { BackendName, JoinMessage, JoinResult } from './protocol.js';
+import type { BackendName, CudaJoin, JoinMessage, JoinResult } from './protocol.js';
 
 /** In an update every partition of a table is owned by one thread. */
 export const THREADS_MAX = PARTITIONS;
@@ -57,6 +57,8 @@ export interface ThreadPoolOptions {
   readonly control: number;
   readonly traceRings?: readonly number[];
   readonly traceWait?: number;
+  /** For the cuda backend. */
+  readonly cuda?: CudaJoin;
   /** Turns the status of a failed step into its error. */
   readonly explain?: (result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number) => MonolithError;
 }
@@ -117,7 +119,7 @@ export class ThreadPool {
   }
 
   async #join(thread: number): Promise<void> {
-    const { backend, memory, module, tables, control, traceRings, traceWait } = this.#options;
+    const { backend, memory, module, tables, control, traceRings, traceWait, cuda } = this.#options;
     const message: JoinMessage = {
       thread,
       backend,
@@ -127,6 +129,7 @@ export class ThreadPool {
       control,
       trace: traceRings?.[thread] ?? 0,
       traceWait: traceWait ?? 0,
+      cuda: cuda ?? null,
     };
     try {
       this.#ended(thread, (await this.#piscina.run(message)) as JoinResult);
@@ -149,7 +152,9 @@ export class ThreadPool {
       case 'threw': {
         const cause = new Error(result.message);
         cause.stack = result.stack;
-        this.#fail(new MonolithError(result.code ?? 'ML_WORKER', { thread, reason: result.message }, { cause }));
+        const { code, hint, message: reason, fields } = result;
+        const options = { cause, ...(hint !== null && { hint }) };
+        this.#fail(new MonolithError(code ?? 'ML_WORKER', { thread, reason, ...fields }, options));
         return;
       }
       default:

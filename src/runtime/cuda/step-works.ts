@@ -1,0 +1,410 @@
+/**
+ * @file Turns the instructions of a program into works of the host and of a device, with the blocks they touch.
+ *
+ * A kernel runs on the device when there is one for it there and all its operands can be there; otherwise on the host.
+ * Rows of tables stay on the host: those of the unique ids of a batch are gathered, copied over, and found by addresses.
+ */
+import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
+import type { Views } from '../../memory/views.js';
+import { KERNEL, type Kernel } from '../kernels.js';
+import { PIECE_WORDS } from '../reference/slices.js';
+import { OPERAND_ROLES, type Role } from './operand-roles.js';
+import type { Instruction, ProgramText } from './read-program.js';
+import type { Access, Extent, Side, Work } from './step-plan.js';
+
+/** What has a place of its own on the device. */
+export type BlockSource =
+  | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
+  | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
+  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number };
+
+/** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
+export interface RowStage {
+  readonly addresses: number;
+  readonly width: number;
+  readonly capacity: number;
+  /** Word that holds how many there are. */
+  readonly countWord: number;
+  readonly block: number;
+}
+
+/** Piece of assembly/sparse/slices.ts: a matrix that rows go to or gradients come from. */
+export interface PieceList {
+  readonly words: Uint32Array;
+  readonly places: readonly { readonly block: number; readonly offset: number }[];
+}
+
+export type LaunchArgument =
+  | { readonly kind: 'block'; readonly block: number; readonly offset: number }
+  | { readonly kind: 'rows'; readonly stage: number }
+  | { readonly kind: 'pieces'; readonly list: PieceList }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'number'; readonly register: number; readonly float: boolean; readonly changing: boolean };
+
+export type StepWork = Work &
+  (
+    | { readonly kind: 'feeds' }
+    | { readonly kind: 'host'; readonly instruction: Instruction }
+    | { readonly kind: 'launch'; readonly instruction: Instruction; readonly args: readonly LaunchArgument[] }
+    | { readonly kind: 'stage'; readonly stage: number }
+    | { readonly kind: 'end' }
+  );
+
+export interface StepWorks {
+  readonly works: readonly StepWork[];
+  readonly blocks: readonly BlockSource[];
+  readonly stages: readonly RowStage[];
+}
+
+/** Counters are for the host, which asks for them at every step. */
+const HOST_ONLY: ReadonlySet<string> = new Set([KERNEL.addCountI64.name]);
+
+/** What there is of a block after a call: operands to multiply, and bytes of one. By kernel and operand. */
+const EXTENTS: Readonly<
+  Record<string, Readonly<Record<number, 'within' | readonly [scale: number, ...operands: number[]]>>>
+> = {
+  uniqueI64: { 7: [4, 1] },
+  uniqueColumnsI64: { 10: [4, 2, 4] },
+  tableRetrieve: { 3: [4, 2, 4] },
+  zeroRowsF32: { 0: [4, 1, 2] },
+  scatterAddF32: { 6: 'within' },
+  scatterMeanF32: { 6: 'within' },
+  firstNGradF32: { 7: 'within' },
+  scatterSlicesF32: { 5: 'within' },
+};
+
+/** Kernels whose records are those of tableApply. */
+const APPLIES: ReadonlySet<Kernel> = new Set([
+  KERNEL.tableApply,
+  KERNEL.bankedApply,
+  KERNEL.tableAdmit,
+  KERNEL.tableTouch,
+]);
+/** Larger blocks are taken for values. */
+const RECORD_BYTES_MAX = 4096;
+
+const READ_OF_RECORDS = [
+  APPLY_SLICE.ids,
+  APPLY_SLICE.order,
+  APPLY_SLICE.offsets,
+  APPLY_SLICE.gradients,
+  APPLY_SLICE.counts,
+];
+const WRITTEN_OF_RECORDS = [APPLY_SLICE.rows, APPLY_SLICE.slots];
+
+export interface WorksOptions {
+  /** Whether the device has this kernel. */
+  readonly has: (kernel: string) => boolean;
+  /** False: lookups pool on the host, and no rows are staged. */
+  readonly stagesRows?: boolean;
+}
+
+export function stepWorks(text: ProgramText, views: Views, options: WorksOptions): StepWorks {
+  return new WorkList(text, views, options).build();
+}
+
+class WorkList {
+  readonly #text: ProgramText;
+  readonly #u32: Uint32Array;
+  readonly #options: WorksOptions;
+  readonly #blocks: BlockSource[] = [];
+  readonly #stages: RowStage[] = [];
+  readonly #stageOf = new Map<number, number>();
+  readonly #arenaBlock = new Map<number, number>();
+  readonly #feedBlock: number[];
+  readonly instructions: readonly Instruction[];
+
+  constructor(text: ProgramText, views: Views, options: WorksOptions) {
+    this.#text = text;
+    this.#u32 = views.u32;
+    this.#options = options;
+    this.instructions = text.instructions.flatMap((instruction) => this.#expanded(instruction));
+    this.#feedBlock = text.feeds.map(
+      ({ bytesMax }, feed) => this.#blocks.push({ kind: 'feed', feed, bytes: bytesMax }) - 1,
+    );
+  }
+
+  build(): StepWorks {
+    const { instructions } = this;
+    const { read } = this.#text;
+    const sides = instructions.map((instruction) => this.#side(instruction));
+    // Zeros are made where they are added to.
+    instructions.forEach((instruction, index) => {
+      if (instruction.kernel !== KERNEL.zeroRowsF32) return;
+      const address = this.#u32[instruction.operands[0]!]!;
+      const next = instructions.findIndex((later, at) => at > index && this.#touches(later, address));
+      if (next >= 0 && sides[next] === 'host') sides[index] = 'host';
+    });
+    const works: StepWork[] = [{ kind: 'feeds', side: 'host', accesses: this.#feedAccesses() }];
+    const widths = this.#stageWidths(sides);
+    instructions.forEach((instruction, index) => {
+      if (sides[index] === 'host') {
+        works.push({ kind: 'host', side: 'host', instruction, accesses: this.#accesses(instruction, 'host') });
+        return;
+      }
+      const addresses = this.#rowAddresses(instruction);
+      if (addresses !== null && !this.#stageOf.has(addresses)) {
+        const stage = this.#addStage(addresses, widths.get(addresses)!);
+        works.push({ kind: 'stage', side: 'host', stage, accesses: this.#stageAccesses(stage) });
+      }
+      const args = this.#arguments(instruction);
+      works.push({
+        kind: 'launch',
+        side: 'device',
+        instruction,
+        args,
+        accesses: this.#accesses(instruction, 'device'),
+      });
+    });
+    const ends = read.flatMap((address) => this.#place(address) ?? []);
+    works.push({ kind: 'end', side: 'host', accesses: merged(ends.map(({ block }) => ({ block, writes: false }))) });
+    return { works, blocks: this.#blocks, stages: this.#stages };
+  }
+
+  /** What the device has as two kernels. */
+  #expanded(instruction: Instruction): Instruction[] {
+    const { kernel, operands, onHost } = instruction;
+    const { has } = this.#options;
+    if (kernel !== KERNEL.biasReluF32 || onHost || has(kernel.name)) return [instruction];
+    const [, , , y, yStride, rows, cols] = operands as [number, number, number, number, number, number, number];
+    if (!has(KERNEL.addBiasF32.name) || !has(KERNEL.reluF32.name)) return [instruction];
+    return [
+      { ...instruction, kernel: KERNEL.addBiasF32 },
+      { ...instruction, kernel: KERNEL.reluF32, operands: [y, yStride, y, yStride, rows, cols] },
+    ];
+  }
+
+  #side(instruction: Instruction): Side {
+    const { kernel, operands, result, checked, onHost } = instruction;
+    const roles = OPERAND_ROLES.get(kernel.name);
+    if (roles === undefined || result !== 0 || checked || onHost) return 'host';
+    if (HOST_ONLY.has(kernel.name) || !this.#options.has(kernel.name)) return 'host';
+    const fits = roles.every((role, index) => this.#fits(role, operands[index]!, instruction));
+    return fits ? 'device' : 'host';
+  }
+
+  #fits(role: Role, register: number, instruction: Instruction): boolean {
+    if (role === '-' || role === 'o') return true;
+    if (role === 'a') return this.#options.stagesRows !== false && this.#countWord(this.#u32[register]!) !== null;
+    if (role === 'x')
+      return instruction.kernel === KERNEL.gatherSlicesF32 || instruction.kernel === KERNEL.scatterSlicesF32;
+    if (this.#text.feedRegisters.has(register)) return role === 'r';
+    return this.#u32[register] === 0 || this.#place(this.#u32[register]!) !== null;
+  }
+
+  #touches(instruction: Instruction, address: number): boolean {
+    const place = this.#place(address);
+    return this.#accesses(instruction, 'host').some(({ block }) => block === place?.block);
+  }
+
+  // --- blocks --------------------------------------------------------------------------------------------------------
+
+  /** The block of the arena that an address is in, and how far; null outside of it. */
+  #place(address: number): { block: number; offset: number } | null {
+    const { blocks } = this.#text;
+    if (address < blocks[0]! || address >= blocks.at(-1)!) return null;
+    let [low, high] = [0, blocks.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (blocks[middle]! <= address) low = middle;
+      else high = middle;
+    }
+    const begin = blocks[low]!;
+    let block = this.#arenaBlock.get(begin);
+    if (block === undefined) {
+      block = this.#blocks.push({ kind: 'arena', begin, bytes: blocks[low + 1]! - begin }) - 1;
+      this.#arenaBlock.set(begin, block);
+    }
+    return { block, offset: address - begin };
+  }
+
+  #feedAccesses(): Access[] {
+    const { feeds, rowsRegister } = this.#text;
+    return feeds.map(({ rowBytes, extraRows, countRegister }, feed): Access => {
+      const words = countRegister === 0 ? [rowsRegister] : [countRegister];
+      // A row more than there are is copied with splits: the last of a full batch is at the end of the block.
+      const extent: Extent = { scale: countRegister === 0 ? rowBytes : 8, words };
+      return { block: this.#feedBlock[feed]!, writes: true, ...(extraRows === 0 && { extent }) };
+    });
+  }
+
+  // --- rows of tables ------------------------------------------------------------------------------------------------
+
+  #rowAddresses({ kernel, operands }: Instruction): number | null {
+    return OPERAND_ROLES.get(kernel.name)?.[0] === 'a' ? this.#u32[operands[0]!]! : null;
+  }
+
+  /** The word that says how many rows there are at `addresses`, by who finds them; null when nobody is known to. */
+  #countWord(addresses: number): number | null {
+    const value = (register: number | undefined) => this.#u32[register!]!;
+    for (const { kernel, operands } of this.instructions) {
+      if (kernel === KERNEL.tableFind && value(operands[3]) === addresses) return operands[2]!;
+      if (kernel === KERNEL.bankedFind && value(operands[4]) === addresses) return value(operands[3]) / 4 + PARTITIONS;
+      if (kernel === KERNEL.tableRetrieve && value(operands[3]) === this.#u32[addresses / 4]) return operands[2]!;
+    }
+    return null;
+  }
+
+  /** Floats that are used of rows, by the address of their addresses. */
+  #stageWidths(sides: readonly Side[]): Map<number, number> {
+    const widths = new Map<number, number>();
+    this.instructions.forEach((instruction, index) => {
+      const addresses = sides[index] === 'device' ? this.#rowAddresses(instruction) : null;
+      if (addresses === null) return;
+      const { kernel, operands } = instruction;
+      const width =
+        kernel === KERNEL.gatherSlicesF32
+          ? Math.max(0, ...this.#pieces(instruction).map((piece) => this.#u32[piece + 2]! / 4 + this.#u32[piece + 3]!))
+          : this.#u32[operands[4]!]!;
+      widths.set(addresses, Math.max(widths.get(addresses) ?? 0, width));
+    });
+    return widths;
+  }
+
+  #addStage(addresses: number, floats: number): number {
+    const place = this.#place(addresses)!;
+    const width = Math.ceil(floats / 4) * 4;
+    const capacity = Math.floor((this.#blocks[place.block]!.bytes - place.offset) / 4);
+    const stage = this.#stages.length;
+    const block = this.#blocks.push({ kind: 'stage', stage, bytes: capacity * width * 4 }) - 1;
+    this.#stages.push({ addresses, width, capacity, countWord: this.#countWord(addresses)!, block });
+    this.#stageOf.set(addresses, stage);
+    return stage;
+  }
+
+  #stageAccesses(index: number): Access[] {
+    const { addresses, width, block, countWord } = this.#stages[index]!;
+    const extent: Extent = { scale: width * 4, words: [countWord] };
+    return [
+      { block: this.#place(addresses)!.block, writes: false },
+      { block, writes: true, extent },
+    ];
+  }
+
+  /** First words of the pieces of gatherSlicesF32 and scatterSlicesF32. */
+  #pieces({ operands }: Instruction): number[] {
+    const [list, count] = operands.length === 6 ? [operands[4]!, operands[5]!] : [operands[3]!, operands[4]!];
+    const first = this.#u32[list]! / 4;
+    return Array.from({ length: this.#u32[count]! }, (_, index) => first + index * PIECE_WORDS);
+  }
+
+  // --- operands ------------------------------------------------------------------------------------------------------
+
+  #arguments(instruction: Instruction): LaunchArgument[] {
+    const { kernel, operands } = instruction;
+    const roles = OPERAND_ROLES.get(kernel.name)!;
+    return operands.map((register, index): LaunchArgument => {
+      const role = roles[index]!;
+      if (role === '-') {
+        const float = kernel.operands[index] === 'f32';
+        // A rate may be changed between steps by whoever holds its register.
+        return { kind: 'number', register, float, changing: float || this.#text.changing.has(register) };
+      }
+      if (role === 'o') return { kind: 'none' };
+      if (role === 'a') return { kind: 'rows', stage: this.#stageOf.get(this.#u32[register]!)! };
+      if (role === 'x') return { kind: 'pieces', list: this.#pieceList(instruction) };
+      const use = this.#text.feedRegisters.get(register);
+      if (use !== undefined) return { kind: 'block', block: this.#feedBlock[use.feed]!, offset: use.offset };
+      const place = this.#place(this.#u32[register]!);
+      return place === null ? { kind: 'none' } : { kind: 'block', ...place };
+    });
+  }
+
+  /** Pieces as the device has them: first, ids, offset, floats, address of 64 bits, stride, add. */
+  #pieceList(instruction: Instruction): PieceList {
+    const pieces = this.#pieces(instruction);
+    const word = (piece: number, index: number) => this.#u32[piece + index]!;
+    return {
+      words: Uint32Array.from(
+        pieces.flatMap((p) => [...[0, 1, 2, 3].map((i) => word(p, i)), 0, 0, word(p, 5), word(p, 6)]),
+      ),
+      places: pieces.map((piece) => this.#place(word(piece, 4))!),
+    };
+  }
+
+  #accesses(instruction: Instruction, side: Side): Access[] {
+    const { kernel, operands } = instruction;
+    const roles = OPERAND_ROLES.get(kernel.name);
+    if (roles === undefined) return merged(this.#anyAccesses(instruction));
+    return merged(
+      operands.flatMap((register, index): Access[] => {
+        const role = roles[index]!;
+        if (role === '-' || role === 'o') return [];
+        if (role === 'x') return this.#recordAccesses(instruction, index);
+        if (role === 'a' && side === 'device') {
+          const stage = this.#stageOf.get(this.#u32[register]!);
+          return stage === undefined ? [] : [{ block: this.#stages[stage]!.block, writes: false }];
+        }
+        const use = this.#text.feedRegisters.get(register);
+        // The host has feeds anyway.
+        if (use !== undefined) return side === 'host' ? [] : [{ block: this.#feedBlock[use.feed]!, writes: false }];
+        if (role === 's' && side === 'host') return [];
+        const place = this.#place(this.#u32[register]!);
+        if (place === null) return [];
+        const writes = role === 'w' || role === 'b' || role === 's';
+        return [{ block: place.block, writes, ...this.#extent(instruction, index, place.offset) }];
+      }),
+    );
+  }
+
+  #extent({ kernel, operands }: Instruction, index: number, offset: number): Pick<Access, 'extent'> {
+    const known = EXTENTS[kernel.name]?.[index];
+    if (known === undefined) return {};
+    if (known === 'within') return { extent: known };
+    const [scale, ...factors] = known;
+    return offset > 0 ? {} : { extent: { scale, words: factors.map((factor) => operands[factor]!) } };
+  }
+
+  /** Blocks that records hold addresses of. */
+  #recordAccesses(instruction: Instruction, index: number): Access[] {
+    const { kernel, operands } = instruction;
+    const access = (address: number, writes: boolean): Access[] => {
+      const place = this.#place(address);
+      return place === null ? [] : [{ block: place.block, writes }];
+    };
+    if (kernel === KERNEL.gatherSlicesF32 || kernel === KERNEL.scatterSlicesF32) {
+      const writes = kernel === KERNEL.gatherSlicesF32;
+      return this.#pieces(instruction).flatMap((piece) => access(this.#u32[piece + 4]!, writes));
+    }
+    const records = this.#u32[operands[index]!]!;
+    if (!APPLIES.has(kernel)) return this.#hiddenAccesses(records);
+    return Array.from({ length: this.#u32[operands[index + 1]!]! }, (_, record) => {
+      const at = (records + record * APPLY_SLICE_BYTES) / 4;
+      return [
+        ...READ_OF_RECORDS.flatMap((word) => access(this.#u32[at + word]!, false)),
+        ...WRITTEN_OF_RECORDS.flatMap((word) => access(this.#u32[at + word]!, true)),
+      ];
+    }).flat();
+  }
+
+  /** Of a kernel that nothing is known of: whatever could be an address may be read and written. */
+  #anyAccesses({ operands }: Instruction): Access[] {
+    return operands.flatMap((register) => {
+      return this.#text.changing.has(register) ? [] : this.#hiddenAccesses(this.#u32[register]!);
+    });
+  }
+
+  /** The block of an address, and all that a small one, which may be a record, could hold addresses of. */
+  #hiddenAccesses(address: number, seen = new Set<number>()): Access[] {
+    const place = this.#place(address);
+    if (place === null || seen.has(place.block)) return [];
+    seen.add(place.block);
+    const access = { block: place.block, writes: true };
+    const source = this.#blocks[place.block]!;
+    if (source.kind !== 'arena' || source.bytes > RECORD_BYTES_MAX) return [access];
+    const words = this.#u32.subarray(source.begin / 4, Math.floor((source.begin + source.bytes) / 4));
+    return [access, ...Array.from(words).flatMap((word) => this.#hiddenAccesses(word, seen))];
+  }
+}
+
+/** One access for each block. */
+function merged(accesses: readonly Access[]): Access[] {
+  const byBlock = new Map<number, Access>();
+  for (const access of accesses) {
+    const known = byBlock.get(access.block);
+    const { extent: _, ...whole } = access;
+    if (known === undefined) byBlock.set(access.block, access);
+    else byBlock.set(access.block, { ...whole, writes: known.writes || access.writes });
+  }
+  return [...byBlock.values()];
+}

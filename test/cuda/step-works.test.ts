@@ -1,0 +1,102 @@
+import t from 'tap';
+import { ffmSchema } from '../../src/data/ffm-example.js';
+import { Graph } from '../../src/graph/graph.js';
+import { addBias, matMul, relu } from '../../src/graph/ops/layers.js';
+import { placeholder, variable } from '../../src/graph/ops/state.js';
+import { type CompileTarget, compile } from '../../src/runtime/compiler.js';
+import { CUDA_KERNELS } from '../../src/runtime/cuda/launch-table.js';
+import { OPERAND_ROLES } from '../../src/runtime/cuda/operand-roles.js';
+import { readProgram } from '../../src/runtime/cuda/read-program.js';
+import { planStep } from '../../src/runtime/cuda/step-plan.js';
+import { type StepWorks, stepWorks } from '../../src/runtime/cuda/step-works.js';
+import { KERNELS } from '../../src/runtime/kernels.js';
+import type { Fetch, Session } from '../../src/runtime/session.js';
+import { buildFfm } from '../../src/train/models/ffm.js';
+import { withSession } from '../runtime/with-session.js';
+
+t.test('roles fit the operands of their kernels, and what is an address agrees with the CUDA kernels', async (t) => {
+  for (const [name, roles] of OPERAND_ROLES) {
+    t.equal(roles.length, KERNELS.get(name)?.operands.length, name);
+    const cuda = CUDA_KERNELS.get(name);
+    if (cuda === undefined) continue;
+    t.same(
+      cuda.operands.map((operand) => operand === 'p'),
+      roles.map((role) => role !== '-'),
+      `addresses of ${name}`,
+    );
+  }
+});
+
+/** The works of a program as a session with a GPU would have them. */
+function worksOf(session: Session, fetches: readonly Fetch[], options = { stagesRows: true }): StepWorks {
+  const target: CompileTarget = {
+    ...session,
+    traceNames: session.traceNames,
+    traceRings: [0],
+    variable: (tensor) => session.variable(tensor),
+    resource: (key, make) => session.resource(key, make),
+    onStep: () => {},
+    residents: { address: 0, count: 0 },
+  };
+  const { contexts } = compile(target, fetches);
+  const text = readProgram(session.views, contexts);
+  return stepWorks(text, session.views, { has: (kernel) => CUDA_KERNELS.has(kernel), ...options });
+}
+
+const kernelsOn = ({ works }: StepWorks, wanted: 'host' | 'launch') =>
+  [...new Set(works.flatMap((work) => (work.kind === wanted ? [work.instruction.kernel.name] : [])))].sort();
+
+const one = { threads: 1, schema: ffmSchema(), batchSize: 32 };
+
+t.test('of the demo model only ids and tables stay on the host', async (t) => {
+  const { graph, loss, trainOp } = buildFfm();
+  await withSession(graph, one, async (session) => {
+    const works = worksOf(session, [loss, trainOp]);
+    t.same(
+      kernelsOn(works, 'host').filter((name) => !/^(unique|table|partition|advance|addCount|multiply)/.test(name)),
+      [],
+    );
+    t.ok(kernelsOn(works, 'launch').includes('applyAdagradF32') || kernelsOn(works, 'launch').length > 5);
+    t.ok(works.stages.length > 0, 'rows are staged');
+    const { copies } = planStep(works.works);
+    const kinds = copies.map(({ block, to }) => `${works.blocks[block]!.kind} to ${to}`);
+    t.ok(kinds.includes('stage to device'));
+    t.ok(kinds.includes('feed to device'));
+    t.ok(kinds.includes('arena to host'), 'gradients of rows and the loss');
+    t.ok(
+      copies.filter(({ block }) => works.blocks[block]!.kind === 'stage').every(({ extent }) => extent !== undefined),
+      'no more rows than there are',
+    );
+  });
+});
+
+t.test('without room for rows lookups run on the host', async (t) => {
+  const { graph, loss, trainOp } = buildFfm();
+  await withSession(graph, one, async (session) => {
+    const works = worksOf(session, [loss, trainOp], { stagesRows: false });
+    t.same(works.stages, []);
+    t.ok(kernelsOn(works, 'host').some((name) => /^(pool|gather)/.test(name)));
+  });
+});
+
+t.test('an op on a CPU runs on the host, and its values are brought there and back', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x', 3);
+  const w = variable(graph, 'w', [3, 4], () => new Float32Array(12));
+  const b = variable(graph, 'b', [4], () => new Float32Array(4));
+  const product = matMul(x, w);
+  const hidden = graph.device('/device:CPU:0', () => relu(addBias(product, b)));
+  const y = matMul(
+    hidden,
+    variable(graph, 'v', [4, 2], () => new Float32Array(8)),
+  );
+  await withSession(graph, { threads: 1 }, async (session) => {
+    const works = worksOf(session, [y]);
+    t.same(kernelsOn(works, 'host'), ['biasReluF32']);
+    const { copies } = planStep(works.works);
+    t.same(
+      copies.filter(({ block }) => works.blocks[block]!.kind === 'arena').map(({ to }) => to),
+      ['host', 'device', 'host'],
+    );
+  });
+});
