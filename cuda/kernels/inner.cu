@@ -182,3 +182,33 @@ KERNEL pairProductsGradF32(const float* dy, u32 dyStride, const float* other, u3
     *to = sum;
   });
 }
+
+/** `shape` is that of assembly/dense/batch-matmul.ts: groups, m, n, k, then group, row and column steps of a, b and c. */
+KERNEL batchMatMulF32(const float* a, u32 aStride, const float* b, u32 bStride, float* c, u32 cStride, u32 rows, const u32* shape,
+                      u32 acc) {
+  const u32 m = shape[1], n = shape[2], k = shape[3];
+  const u32 aRow = shape[5], aCol = shape[6], bRow = shape[8], bCol = shape[9];
+  forElements(rows, shape[0] * m * n, [=](u32 r, u32 at) {
+    const u32 g = at / (m * n), rest = at - g * m * n, i = rest / n, j = rest - i * n;
+    const float* x = a + (u64)r * aStride + (u64)g * shape[4] + (u64)i * aRow;
+    const float* y = b + (u64)r * bStride + (u64)g * shape[7] + (u64)j * bCol;
+    float sum = 0;
+    if (bCol != 1 && aCol == 1 && bRow == 1) sum = sumTerms(k, [=](u32 p) { return x[p] * y[p]; });
+    else for (u32 p = 0; p < k; p++) sum += x[(u64)p * aCol] * y[(u64)p * bRow];
+    put(c + (u64)r * cStride + (u64)g * shape[10] + (u64)i * shape[11] + j, sum, acc);
+  });
+}
+
+/** A thread per shared value walks the batch in order. Without b the terms are those of a. */
+KERNEL sumSharedF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 rows, u32 cols, u32 period) {
+  for (u32 c = firstThread(); c < period; c += allThreads()) {
+    float sum = 0;
+    for (u32 r = 0; r < rows; r++) {
+      for (u32 at = c; at < cols; at += period) {
+        const float x = a[(u64)r * aStride + at];
+        sum += b == nullptr ? x : x * b[(u64)r * bStride + at];
+      }
+    }
+    dst[c] = sum;
+  }
+}

@@ -45,6 +45,17 @@ t.test('parts of rows equal their references bit for bit, softmax is near', (t) 
           const shared = h.putF32(randomFloats(next, n));
           run('addSharedF32', [x, wide, shared, z, wide, rows, outer * n, n, acc]);
           run('mulSharedF32', [x, wide, shared, z, wide, rows, outer * n, n, acc]);
+          run('sumSharedF32', [x, wide, seed % 2 ? y : 0, wide, shared, rows, outer * n, n]);
+          // [n, inner] times [inner, n], and by whole rows of both: dot products of neighbours.
+          const product = h.putF32(randomFloats(next, rows * outer * n * n));
+          for (const right of [
+            [n, 1],
+            [1, inner],
+          ]) {
+            const steps = [width, inner, 1, width, ...right, n * n, n];
+            const layout = h.putI32([outer, n, n, inner, ...steps]);
+            run('batchMatMulF32', [x, wide, y, wide, product, outer * n * n, rows, layout, acc]);
+          }
           const groups = [rows, outer, width] as const;
           run('scaleGroupsF32', [y, wide, x, wide, z, wide, ...groups, acc]);
           run('groupDotF32', [x, wide, y, wide, z, wide, ...groups, acc]);

@@ -243,6 +243,8 @@ family('inner', [
   ['groupDotF32', 'pupupuuuuu', products(6, 7), 2],
   ['softmaxF32', 'pupuupuuuu', threads((o) => product(o[7]!, o[8]!) * 32), 2],
   ['softmaxGradF32', 'pupupuuuuu', products(6, 7), 3],
+  ['batchMatMulF32', 'pupupuupu', perRow(6, 256), 1],
+  ['sumSharedF32', 'pupupuuu', count(7), 1],
   ['pairProductsF32', 'pupupuuuuuu', products(6, 7, 8, 9), 1],
   ['pairProductsGradF32', 'pupupuuuuuuuu', products(6, 7, 9), 1],
 ]);
