@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
+import { hoistLaunches } from '../../src/runtime/cuda/hoist-launches.js';
 import { type Access, planStep, type Side, type Work } from '../../src/runtime/cuda/step-plan.js';
 
 const on = (side: Side, reads: readonly number[], writes: readonly number[] = []): Work => ({
@@ -105,19 +106,51 @@ function run({ accesses }: Work, memory: number[], salt: number): void {
   for (const { block, writes } of accesses) if (writes) memory[block] = (sum * 31 + block) % 65521;
 }
 
+const work = fc.record({
+  side: fc.constantFrom('host' as const, 'device' as const),
+  accesses: fc.uniqueArray(fc.record({ block: fc.nat(4), writes: fc.boolean() }), {
+    selector: ({ block }) => block,
+    maxLength: 3,
+  }),
+});
+
 t.test('any works give over two memories what they give over one', async () => {
-  const work = fc.record({
-    side: fc.constantFrom('host' as const, 'device' as const),
-    accesses: fc.uniqueArray(fc.record({ block: fc.nat(4), writes: fc.boolean() }), {
-      selector: ({ block }) => block,
-      maxLength: 3,
-    }),
-  });
   fc.assert(
     fc.property(fc.array(work, { maxLength: 12 }), (works) => {
       const one = Array.from({ length: 5 }, (_, block) => block + 1);
       for (let step = 0; step < 3; step++) for (const [index, each] of works.entries()) run(each, one, index);
       assert.deepEqual(simulate(works, 5, 3), one);
+    }),
+  );
+});
+
+t.test('works of the device go ahead of works of the host that they do not depend on', async (t) => {
+  const hoisted = (works: readonly Work[]) => hoistLaunches(works, () => false).map((each) => works.indexOf(each));
+  const [find, gather, dense, apply] = [
+    on('host', [], [0]),
+    on('device', [0], [1]),
+    on('device', [2], [3]),
+    on('host', [1], [0]),
+  ];
+  t.same(hoisted([find, dense, gather, apply, on('device', [3], [4])]), [1, 0, 2, 4, 3]);
+  t.same(
+    hoistLaunches([find, dense], () => true),
+    [find, dense],
+    'unless they are tied',
+  );
+});
+
+t.test('any works give the same in the order of launches first', async () => {
+  fc.assert(
+    fc.property(fc.array(work, { maxLength: 12 }), (works) => {
+      const numbered = works.map((each, index) => ({ ...each, index }));
+      const [plain, hoisted] = [0, 1].map(() => Array.from({ length: 5 }, (_, block) => block + 1)) as [
+        number[],
+        number[],
+      ];
+      for (const each of numbered) run(each, plain, each.index);
+      for (const each of hoistLaunches(numbered, () => false)) run(each, hoisted, each.index);
+      assert.deepEqual(hoisted, plain);
     }),
   );
 });

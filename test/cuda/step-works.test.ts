@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { ffmSchema } from '../../src/data/ffm-example.js';
 import { Graph } from '../../src/graph/graph.js';
@@ -26,6 +28,23 @@ t.test('roles fit the operands of their kernels, and what is an address agrees w
       `addresses of ${name}`,
     );
   }
+});
+
+t.test('what the CUDA kernels take as const is not written, and the rest is', async (t) => {
+  const dir = fileURLToPath(new URL('../../../cuda/kernels/', import.meta.url));
+  let found = 0;
+  for (const file of readdirSync(dir).filter((name) => name.endsWith('.cu'))) {
+    for (const [, name, list] of readFileSync(`${dir}${file}`, 'utf8').matchAll(/^KERNEL (\w+)\(([^)]*)\)/gm)) {
+      const roles = OPERAND_ROLES.get(name!);
+      if (roles === undefined) continue;
+      found++;
+      list!.split(',').forEach((parameter, index) => {
+        if (roles[index] === '-' || roles[index] === 'o') return;
+        t.equal(/\bconst\b/.test(parameter), /[rax]/.test(roles[index]!), `${name}:${parameter}`);
+      });
+    }
+  }
+  t.ok(found > 40, `${found} kernels`);
 });
 
 /** The works of a program as a session with a GPU would have them. */

@@ -23,6 +23,8 @@ export interface ReadyLaunch {
 export interface ReadyFeed {
   readonly feed: FeedArray;
   readonly staging: Uint8Array;
+  /** Views of the places it was copied from. */
+  readonly seen: Map<number, Uint8Array>;
 }
 
 export interface ReadyStage {
@@ -123,7 +125,7 @@ function build(device: Device, memory: DeviceMemory, views: Views, text: Program
   const copies = plan.copies.map(({ block: index, to, extent }) => {
     const [block, source] = [blocks[index]!, works.blocks[index]!];
     const staging = device.allocStaging(source.bytes);
-    if (source.kind === 'feed') feeds.push({ feed: text.feeds[source.feed]!, staging });
+    if (source.kind === 'feed') feeds.push({ feed: text.feeds[source.feed]!, staging, seen: new Map() });
     if (source.kind === 'stage') {
       const stage = works.stages[source.stage]!;
       stages[source.stage] = { stage, rows: new Float32Array(staging.buffer, staging.byteOffset, source.bytes / 4) };

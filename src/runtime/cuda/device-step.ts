@@ -229,12 +229,18 @@ export class DeviceStep {
   }
 }
 
-function stageFeed({ feed, staging }: ReadyFeed, { u32, u8 }: Views, batch: number): void {
+function stageFeed({ feed, staging, seen }: ReadyFeed, { u32, u8 }: Views, batch: number): void {
   const { pointerWord, rowBytes, extraRows, countRegister } = feed;
   const rows = u32[batch / 4]!;
   const bytes = countRegister === 0 ? rowBytes * (rows + extraRows) : u32[countRegister]! * 8;
   const from = u32[batch / 4 + pointerWord]!;
-  staging.set(u8.subarray(from, from + bytes));
+  // Batches come round in a few places: a view of each is kept.
+  let view = seen.get(from);
+  if (view?.length !== bytes) {
+    view = u8.subarray(from, from + bytes);
+    seen.set(from, view);
+  }
+  staging.set(view);
 }
 
 /** Gathers rows from where the host has them. */

@@ -8,6 +8,7 @@ import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-l
 import type { Views } from '../../memory/views.js';
 import { KERNEL, type Kernel } from '../kernels.js';
 import { PIECE_WORDS } from '../reference/slices.js';
+import { hoistLaunches } from './hoist-launches.js';
 import { OPERAND_ROLES, type Role } from './operand-roles.js';
 import type { Instruction, ProgramText } from './read-program.js';
 import type { Access, Extent, Side } from './step-plan.js';
@@ -115,7 +116,7 @@ class WorkList {
     });
     const ends = read.flatMap((address) => this.#place(address) ?? []);
     works.push({ kind: 'end', side: 'host', accesses: merged(ends.map(({ block }) => ({ block, writes: false }))) });
-    return { works, blocks: this.#blocks, stages: this.#stages };
+    return { works: hoistLaunches(works, staysBehind), blocks: this.#blocks, stages: this.#stages };
   }
 
   /** What the device has as two kernels. */
@@ -352,6 +353,16 @@ class WorkList {
     const words = this.#u32.subarray(source.begin / 4, Math.floor((source.begin + source.bytes) / 4));
     return [access, ...Array.from(words).flatMap((word) => this.#hiddenAccesses(word, seen))];
   }
+}
+
+/** A launch takes counts that works of the host find out, and rows that they gather. */
+function staysBehind(first: StepWork, then: StepWork): boolean {
+  if (first.kind === 'feeds' || then.kind !== 'launch') return true;
+  return (
+    first.kind === 'host' &&
+    first.instruction.result !== 0 &&
+    then.instruction.operands.includes(first.instruction.result)
+  );
 }
 
 /** One access for each block. */
