@@ -61,7 +61,9 @@ export function compile(module, dir) {
   const ptx = readFileSync(out, 'utf8')
     .replace(/^\.version .*$/m, `.version ${PTX_VERSION}`)
     // A hint which bytes of a vector load are used, which versions before 8.3 do not know.
-    .replace(/^\s*\.pragma "used_bytes_mask .*\n/gm, '');
+    .replace(/^\s*\.pragma "used_bytes_mask .*\n/gm, '')
+    // Names of static functions carry a digest of where the source lies, which must not show.
+    .replace(/_INTERNAL_[0-9a-f]{8}_/g, '_INTERNAL_00000000_');
   const body = ptx.slice(ptx.indexOf('.version'));
   const text = `// ${module}.cu, compiled by npm run build:ptx. Do not edit.\n${body}`;
   writeFileSync(out, text);
