@@ -152,6 +152,7 @@ export {
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
+export { ifTraining, type TrainingOption } from './graph/ops/if-training.js';
 export { inbatchAucLoss } from './graph/ops/inbatch-auc.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export type { LossOptions } from './graph/ops/loss-options.js';
