@@ -126,7 +126,7 @@ export {
   type ClippedTensors,
   clipByGlobalNorm,
   clipByNorm,
-  clipGradientByValue,
+  clipByValue,
   globalNorm,
 } from './graph/ops/clip.js';
 export { type DiceOptions, dice } from './graph/ops/dice.js';
@@ -134,7 +134,6 @@ export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export {
   abs,
   add,
-  clipByValue,
   div,
   equal,
   exp,
