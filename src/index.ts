@@ -122,6 +122,7 @@ export { assign, assignAdd } from './graph/ops/assign.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { cast } from './graph/ops/cast.js';
 export {
   type ClippedTensors,
   clipByGlobalNorm,
