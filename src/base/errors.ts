@@ -24,6 +24,7 @@ export const ERROR_MESSAGES = {
   ML_OUTPUT: 'output cannot be written: {reason}',
   ML_TRACE_NAME: 'trace name {name} cannot be used: {reason}',
   ML_TRACE_READ: 'trace file {file} cannot be read: {reason}',
+  ML_GRAPH_WRITE: 'graph file {file} cannot be written: {reason}',
   ML_TRACE_WRITE: 'trace file {file} cannot be written: {reason}',
   ML_UNSUPPORTED: '{what} is not supported: {reason}',
   // file formats
@@ -62,6 +63,7 @@ export const ERROR_MESSAGES = {
   ML_OPS_DEPENDENCE:
     'Checking ops dependence, the ops [{ops}] depend on ops [{needed}], which may cause ops [{needed}] to be run twice.',
   ML_OUT_OF_RANGE: 'end of input: {source}',
+  ML_QUEUE_ELEMENT: 'element does not fit the queue {queue}: {reason}',
   // arguments; wording that upstream callers test is upstream's
   ML_LIST_NONE: 'ListChecker cannot accept None candidate',
   ML_LIST_RANGE: 'ListChecker got candidate beyonds the range',

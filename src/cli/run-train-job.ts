@@ -3,18 +3,19 @@
  *
  * It prints nothing; what happens is told as events. Everything that can be refused is refused before the first step.
  */
-import { MonolithError } from '../base/errors.js';
+import { MonolithError, messageOf } from '../base/errors.js';
 import { DataReader } from '../data/data-reader.js';
 import { type FfmDatasetOptions, heldOutOf, loadFfmBatches } from '../data/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../data/ffm-example.js';
-import { graphDescription } from '../graph/graph-description.js';
+import type { Graph } from '../graph/graph.js';
+import { graphDescription, graphToJson } from '../graph/graph-description.js';
 import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
 import type { Session } from '../runtime/session.js';
 import { TABLES } from '../sparse/embedding-ops.js';
 import { HashTable } from '../sparse/hash-table.js';
 import type { TableConfig } from '../sparse/table-config.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
-import { checkTraceTarget } from '../trace/trace-file.js';
+import { checkTraceTarget, writeTraceFile } from '../trace/trace-file.js';
 import { LocalTrainer } from '../train/local-train.js';
 import { buildFfm } from '../train/models/ffm.js';
 import { ProgressHook } from './progress-hook.js';
@@ -28,6 +29,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   const { modelDir, trace, batchSize, seed, deterministic, steps } = options;
   if (trace !== null) await checkTraceTarget(trace);
   const model = buildFfm(FFM_LENGTH_MAX);
+  if (options.dumpGraph !== null) await writeGraph(options.dumpGraph, model.graph);
   const dataset: FfmDatasetOptions = { kind: options.data, vocab: options.vocab, batchSize, seed };
   const progress = new ProgressHook(model.loss, batchSize, options.progressIntervalMs, onEvent);
   let checkpoint: string | null = null;
@@ -68,6 +70,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   }
   let interrupted: boolean;
   let evaluation: Evaluation;
+  let failed = true;
   try {
     trainer.prepare();
     prepareEvaluation(session, model);
@@ -88,10 +91,12 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     evaluation = await evaluate(session, model, heldOut);
     for (const { code, message } of tableTroubles(session)) onEvent({ event: 'warning', code, message });
     onEvent({ event: 'eval', step: session.globalStep, ...evaluation });
+    failed = false;
   } finally {
     await trainer.close();
+    // A run that failed is the one whose trace is looked at.
+    if (trace !== null) await writeTrace(trace, session, { options, failed, onEvent });
   }
-  if (trace !== null) await writeTrace(trace, session, options, onEvent);
   const result: TrainResult = {
     step: session.globalStep,
     loss: progress.loss,
@@ -156,14 +161,26 @@ async function trainOnReader(
   }
 }
 
-async function writeTrace(
-  file: string,
-  session: Session,
-  options: TrainJobOptions,
-  onEvent: (event: TrainEvent) => void,
-): Promise<void> {
+async function writeGraph(file: string, graph: Graph): Promise<void> {
+  try {
+    await writeTraceFile(file, [graphToJson(graph)]);
+  } catch (cause) {
+    if (!(cause instanceof MonolithError) || cause.code !== 'ML_TRACE_WRITE') throw cause;
+    const { fields, hint } = cause;
+    const reason = String(fields.reason ?? messageOf(cause));
+    throw new MonolithError('ML_GRAPH_WRITE', { file, reason }, { cause, ...(hint !== undefined && { hint }) });
+  }
+}
+
+interface TraceOfRun {
+  readonly options: TrainJobOptions;
+  readonly failed: boolean;
+  readonly onEvent: (event: TrainEvent) => void;
+}
+
+async function writeTrace(file: string, session: Session, { options, failed, onEvent }: TraceOfRun): Promise<void> {
   const { threads, names } = session.trace;
-  const { lost } = await writeChromeTrace(file, {
+  const writing = writeChromeTrace(file, {
     threads,
     names,
     metadata: {
@@ -174,6 +191,16 @@ async function writeTrace(
       graph: graphDescription(session.graph),
     },
   });
+  let lost: readonly number[];
+  try {
+    ({ lost } = await writing);
+  } catch (thrown) {
+    if (!failed) throw thrown;
+    // The failure of the run is the one to report.
+    onEvent({ event: 'warning', code: 'ML_TRACE_WRITE', message: messageOf(thrown) });
+    return;
+  }
+  if (failed) onEvent({ event: 'note', message: `the trace up to the failure is in ${file}` });
   const total = lost.reduce((sum, count) => sum + count, 0);
   if (total > 0) {
     const message = `the trace holds the end of the run: ${total} older events were overwritten`;
