@@ -118,7 +118,13 @@ function backward({ x, w, grad, ofX, ofW }: Gradients, op: Product, context: Low
   context.emit(KERNEL.gemmRepeatsGradF32, [
     ...[from.pointer, from.stride, context.pointer(w), by.pointer, by.stride],
     ...[out?.pointer ?? zero, out?.stride ?? zero, slice.constant(dx?.from ?? 0), slice.constant(dx?.columns ?? 0)],
-    ...[out?.accumulate ?? zero, dw === undefined ? zero : context.pointer(dw), context.rows, slice.constant(n), slice.constant(k)],
+    ...[
+      out?.accumulate ?? zero,
+      dw === undefined ? zero : context.pointer(dw),
+      context.rows,
+      slice.constant(n),
+      slice.constant(k),
+    ],
     ...[list, count, width, context.scratch(bytes)],
   ]);
   return emitted;
