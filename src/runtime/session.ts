@@ -357,6 +357,9 @@ export class Session implements CompileTarget {
     const start = main?.now() ?? 0;
     let command = await this.#pool!.run(program.contexts, program.contextStride, batches, this.#stepTimeoutMs);
     main?.span(stepName, start, main.now());
+    for (const fetch of this.residents === undefined ? [] : fetches) {
+      if (fetch instanceof Tensor && fetch.op.type === 'Variable') await this.#bringHome([fetch.op.name]);
+    }
     return batches.map((batch) => {
       const values = fetches.map((fetch) => readFetch(this, program, fetch, command, batch));
       command = nextCommand(command);
