@@ -210,7 +210,7 @@ family('sparse', [
   ['gatherRowsF32', 'puupu', lanesPerRow(1, 2, 1), 2],
   ['scatterAddF32', 'puppuupu', lanesPerRow(4, 5, 1), 1],
   ['scatterMeanF32', 'puppuupu', lanesPerRow(4, 5, 1), 1],
-  ['segmentSumF32', 'pupppuupu', lanesPerRow(5, 6, 4), 2],
+  ['segmentSumF32', 'pupupuupu', lanesPerRow(3, 6, 4), 2],
   ['seqMaskF32', 'puupu', elements(1, 2), 1],
   ['firstNF32', 'pppuuupu', threads((o) => product(o[3]!, o[4]! * o[5]!)), 1],
   ['firstNGradF32', 'puppuuupu', threads((o) => product(o[4]!, o[5]! * o[6]!)), 1],
@@ -220,7 +220,7 @@ family('slices', [
   ['gatherSlicesF32', 'ppuupu', perRow(3, 4), 0],
   ['gatherSlicesRowsF32', 'pupuupu', perRow(4, 4), 0],
   ['scatterSlicesF32', 'puupupu', perRow(2, 4), 0],
-  ['segmentSumSlicesF32', 'ppuppuu', lanesPerRow(2, 6, 1), 0],
+  ['segmentSumSlicesF32', 'pupupuuu', lanesPerRow(1, 6, 4), 0],
 ]);
 
 family('fm', [
