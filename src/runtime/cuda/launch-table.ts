@@ -112,6 +112,7 @@ family('elementwise', [
   ['binaryF32', 'upuupuupuuu', elements(9, 10), 1],
   ['unaryF32', 'upupuuu', elements(5, 6), 2],
   ['divideByScalarF32', 'puppuuuu', elements(5, 6), 2],
+  ['castI64F32', 'pupuuu', elements(4, 5), 3],
   ['dropoutF32', 'pupuuuupuufu', elements(4, 5), 2],
 ]);
 
