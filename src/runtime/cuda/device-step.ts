@@ -162,6 +162,9 @@ export class DeviceStep {
       case 'stage':
         stageRows(program.stages[work.stage]!, this.#views);
         return 0;
+      case 'sort':
+        program.sorts[work.sort]!.sort(this.#views.u32);
+        return 0;
       case 'end':
         return 0;
       default:
@@ -169,9 +172,10 @@ export class DeviceStep {
     }
   }
 
-  #launch({ launch, changing, traceName }: ReadyLaunch): void {
+  #launch({ launch, changing, segments, traceName }: ReadyLaunch): void {
     const { u32, f32 } = this.#views;
     for (const { index, register, float } of changing) launch.set(index, float ? f32[register]! : u32[register]!);
+    if (segments !== undefined) launch.set(segments.index, segments.sort.segments);
     this.#traced?.begin('compute', traceName);
     launch.start();
     this.#traced?.end();

@@ -1,4 +1,5 @@
 /** @file The works of a step on a host and a device: what each does, and the blocks, rows and lists they are made of. */
+import type { GradientSource } from './gradient-sort.js';
 import type { Instruction } from './read-program.js';
 import type { Work } from './step-plan.js';
 
@@ -6,7 +7,8 @@ import type { Work } from './step-plan.js';
 export type BlockSource =
   | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
   | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
-  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number };
+  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number }
+  | { readonly kind: 'sorted'; readonly sort: number; readonly bytes: number };
 
 /** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
 export interface RowStage {
@@ -15,6 +17,13 @@ export interface RowStage {
   readonly capacity: number;
   /** Word that holds how many there are. */
   readonly countWord: number;
+  readonly block: number;
+}
+
+/** Gradients that a step sorts by the id they go to. */
+export interface SortPlan {
+  readonly source: GradientSource;
+  readonly uniqueMax: number;
   readonly block: number;
 }
 
@@ -29,14 +38,24 @@ export type LaunchArgument =
   | { readonly kind: 'rows'; readonly stage: number }
   | { readonly kind: 'pieces'; readonly list: PieceList }
   | { readonly kind: 'none' }
+  | { readonly kind: 'constant'; readonly value: number }
+  /** How many segments a sort found. */
+  | { readonly kind: 'segments'; readonly sort: number }
   | { readonly kind: 'number'; readonly register: number; readonly float: boolean; readonly changing: boolean };
 
 export type StepWork = Work &
   (
     | { readonly kind: 'feeds' }
     | { readonly kind: 'host'; readonly instruction: Instruction }
-    | { readonly kind: 'launch'; readonly instruction: Instruction; readonly args: readonly LaunchArgument[] }
+    | {
+        readonly kind: 'launch';
+        /** Name on the device, which is not always that of the instruction. */
+        readonly kernel: string;
+        readonly instruction: Instruction;
+        readonly args: readonly LaunchArgument[];
+      }
     | { readonly kind: 'stage'; readonly stage: number }
+    | { readonly kind: 'sort'; readonly sort: number }
     | { readonly kind: 'end' }
   );
 
@@ -44,4 +63,5 @@ export interface StepWorks {
   readonly works: readonly StepWork[];
   readonly blocks: readonly BlockSource[];
   readonly stages: readonly RowStage[];
+  readonly sorts: readonly SortPlan[];
 }
