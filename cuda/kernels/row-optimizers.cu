@@ -1,7 +1,9 @@
 // Optimizer steps of table rows, each row once: `index` names the rows that the gradients belong to, in any order, without
-// repetition; 0 takes row i for gradient i. State is laid out as src/runtime/reference/optim has it, `dim` floats after `dim`
+// repetition; 2^32 - 1 is no row, and its gradient is passed over. Without `index` row i is that of gradient i. State is laid out as src/runtime/reference/optim has it, `dim` floats after `dim`
 // floats. Bit-equal to the CPU.
 #include "steps.cuh"
+
+#define NO_ROW 0xffffffffu
 
 /** visit(i, row, c): gradient i, its row, column c; as many lanes per row as it has columns, at most a warp. */
 template <class Visit>
@@ -9,6 +11,7 @@ INLINE void forRowWeights(const u32* index, u32 count, u32 dim, Visit visit) {
   const u32 bits = laneBits(dim), step = 1u << bits;
   for (u32 i = firstThread() >> bits; i < count; i += allThreads() >> bits) {
     const u32 row = index == nullptr ? i : index[i];
+    if (row == NO_ROW) continue;
     for (u32 c = threadIdx.x & (step - 1); c < dim; c += step) visit(i, row, c);
   }
 }
@@ -93,6 +96,7 @@ template <bool KEEPS_MAX>
 INLINE void stepAdam(ROWS, float lr, float beta1, float beta2, float decay, float epsilon, u32 nesterov) {
   forWarpRows(count, [=](u32 i, u32 lane) {
     const u32 row = index == nullptr ? i : index[i];
+    if (row == NO_ROW) return;
     float* const powers = state + (u64)row * stateStride + (KEEPS_MAX ? 3 : 2) * dim;
     const float power1 = powers[0], power2 = powers[1];
     const float rate = (lr * sqrtf(1.0f - power2)) / (1.0f - power1);

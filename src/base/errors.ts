@@ -43,6 +43,9 @@ export const ERROR_MESSAGES = {
   ML_CUDA_LAUNCH: 'kernel {kernel} cannot be launched: {reason}',
   ML_CUDA_MEMORY: 'out of device memory, {call} failed with {name} ({status}): {reason}',
   ML_CUDA_PTX: 'PTX was refused, {call} failed with {name} ({status}): {reason}',
+  ML_GPU_TABLE: 'table {table} cannot be on the device: {reason}',
+  ML_GPU_TABLE_FULL:
+    'table {table} has {rows} rows on the device and may need {more} more: there is room for {rowsMax} of {rowBytes} bytes each',
   // data
   ML_DATASET: 'data set cannot be made: {reason}',
   // dense optimizers; wording that upstream callers test is upstream's

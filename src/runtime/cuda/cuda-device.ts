@@ -73,8 +73,8 @@ export class CudaDevice implements Device {
     this.#streams.copy.download(to, bufferOf(from));
   }
 
-  uploadNow(to: DeviceSpan, from: Uint8Array): void {
-    this.driver.upload(bufferOf(to), from);
+  uploadNow(to: DeviceSpan, from: Uint8Array, offset = 0): void {
+    this.driver.upload(bufferOf(to), from, offset);
   }
 
   downloadNow(to: Uint8Array, from: DeviceSpan): void {

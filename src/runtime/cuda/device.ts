@@ -40,7 +40,7 @@ export interface Device {
   upload(to: DeviceSpan, from: Uint8Array): void;
   download(to: Uint8Array, from: DeviceSpan): void;
   /** Copies at once. `downloadNow` waits for all that was put on the queues. */
-  uploadNow(to: DeviceSpan, from: Uint8Array): void;
+  uploadNow(to: DeviceSpan, from: Uint8Array, offset?: number): void;
   downloadNow(to: Uint8Array, from: DeviceSpan): void;
   /** `timed` marks can be asked for times, at some cost. */
   mark(options?: { readonly timed?: boolean }): DeviceMark;

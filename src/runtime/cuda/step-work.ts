@@ -6,7 +6,9 @@ import type { Work } from './step-plan.js';
 export type BlockSource =
   | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
   | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
-  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number };
+  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number }
+  /** What was found of a table on the device; see table-use.ts. */
+  | { readonly kind: 'found'; readonly bytes: number };
 
 /** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
 export interface RowStage {
@@ -24,9 +26,28 @@ export interface PieceList {
   readonly places: readonly { readonly block: number; readonly offset: number }[];
 }
 
+/** The ids of a program and a table on the device. */
+export interface TableLookup {
+  /** Address of the table's record. */
+  readonly record: number;
+  readonly countWord: number;
+  readonly capacity: number;
+  readonly ids: BlockPlace;
+  /** Block of what is found. */
+  readonly found: number;
+  /** Of a program that updates the table. */
+  readonly gradients: (BlockPlace & { readonly stride: number }) | null;
+}
+
+export interface BlockPlace {
+  readonly block: number;
+  readonly offset: number;
+}
+
 export type LaunchArgument =
   | { readonly kind: 'block'; readonly block: number; readonly offset: number }
   | { readonly kind: 'rows'; readonly stage: number }
+  | { readonly kind: 'found'; readonly lookup: number }
   | { readonly kind: 'pieces'; readonly list: PieceList }
   | { readonly kind: 'none' }
   | { readonly kind: 'number'; readonly register: number; readonly float: boolean; readonly changing: boolean };
@@ -37,6 +58,7 @@ export type StepWork = Work &
     | { readonly kind: 'host'; readonly instruction: Instruction }
     | { readonly kind: 'launch'; readonly instruction: Instruction; readonly args: readonly LaunchArgument[] }
     | { readonly kind: 'stage'; readonly stage: number }
+    | { readonly kind: 'find' | 'apply'; readonly lookup: number; readonly instruction: Instruction }
     | { readonly kind: 'end' }
   );
 
@@ -44,4 +66,5 @@ export interface StepWorks {
   readonly works: readonly StepWork[];
   readonly blocks: readonly BlockSource[];
   readonly stages: readonly RowStage[];
+  readonly lookups: readonly TableLookup[];
 }

@@ -3,6 +3,7 @@
  *
  * A kernel runs on the device when there is one for it there and all its operands can be there; otherwise on the host.
  * Rows of tables stay on the host: those of the unique ids of a batch are gathered, copied over, and found by addresses.
+ * Those of tables on the device are found there; see table-works.ts.
  */
 import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
@@ -13,6 +14,7 @@ import { OPERAND_ROLES, type Role } from './operand-roles.js';
 import type { Instruction, ProgramText } from './read-program.js';
 import type { Access, Extent, Side } from './step-plan.js';
 import type { BlockSource, LaunchArgument, PieceList, RowStage, StepWork, StepWorks } from './step-work.js';
+import { rowsAway, TableWorks } from './table-works.js';
 
 /** Counters are for the host, which asks for them at every step, and so are counts of ids, for filters. */
 const HOST_ONLY: ReadonlySet<Kernel> = new Set([KERNEL.addCountI64, KERNEL.countInverseU32, KERNEL.countColumnsU32]);
@@ -70,6 +72,7 @@ class WorkList {
   readonly #stageOf = new Map<number, number>();
   readonly #arenaBlock = new Map<number, number>();
   readonly #feedBlock: number[];
+  readonly #tables: TableWorks;
   readonly instructions: readonly Instruction[];
 
   constructor(text: ProgramText, views: Views, options: WorksOptions) {
@@ -80,6 +83,7 @@ class WorkList {
     this.#feedBlock = text.feeds.map(
       ({ bytesMax }, feed) => this.#blocks.push({ kind: 'feed', feed, bytes: bytesMax }) - 1,
     );
+    this.#tables = new TableWorks(text, this.#u32, (address) => this.#place(address), this.#blocks);
   }
 
   build(): StepWorks {
@@ -96,12 +100,19 @@ class WorkList {
     const works: StepWork[] = [{ kind: 'feeds', side: 'host', accesses: this.#feedAccesses() }];
     const widths = this.#stageWidths(sides);
     instructions.forEach((instruction, index) => {
+      const lookup = this.#tables.of(instruction);
+      if (lookup !== undefined) {
+        works.push(this.#tables.work(instruction, lookup));
+        return;
+      }
       if (sides[index] === 'host') {
+        const away = this.#rowAddresses(instruction);
+        if (away !== null && this.#tables.at(away) !== undefined) throw rowsAway(instruction);
         works.push({ kind: 'host', side: 'host', instruction, accesses: this.#accesses(instruction, 'host') });
         return;
       }
       const addresses = this.#rowAddresses(instruction);
-      if (addresses !== null && !this.#stageOf.has(addresses)) {
+      if (addresses !== null && !this.#stageOf.has(addresses) && this.#tables.at(addresses) === undefined) {
         const stage = this.#addStage(addresses, widths.get(addresses)!);
         works.push({ kind: 'stage', side: 'host', stage, accesses: this.#stageAccesses(stage) });
       }
@@ -116,7 +127,8 @@ class WorkList {
     });
     const ends = read.flatMap((address) => this.#place(address) ?? []);
     works.push({ kind: 'end', side: 'host', accesses: merged(ends.map(({ block }) => ({ block, writes: false }))) });
-    return { works: hoistLaunches(works, staysBehind), blocks: this.#blocks, stages: this.#stages };
+    const { lookups } = this.#tables;
+    return { works: hoistLaunches(works, staysBehind), blocks: this.#blocks, stages: this.#stages, lookups };
   }
 
   /** What the device has as two kernels. */
@@ -134,6 +146,7 @@ class WorkList {
 
   #side(instruction: Instruction): Side {
     const { kernel, operands, result, checked, onHost } = instruction;
+    if (this.#tables.of(instruction) !== undefined) return 'device';
     const roles = OPERAND_ROLES.get(kernel.name);
     if (roles === undefined || result !== 0 || checked || onHost) return 'host';
     if (HOST_ONLY.has(kernel) || !this.#options.has(kernel.name)) return 'host';
@@ -143,6 +156,7 @@ class WorkList {
 
   #fits(role: Role, register: number, instruction: Instruction): boolean {
     if (role === '-' || role === 'o') return true;
+    if (role === 'a' && this.#tables.at(this.#u32[register]!) !== undefined) return true;
     if (role === 'a') return this.#options.stagesRows !== false && this.#countWord(this.#u32[register]!) !== null;
     if (role === 'x')
       return instruction.kernel === KERNEL.gatherSlicesF32 || instruction.kernel === KERNEL.scatterSlicesF32;
@@ -259,7 +273,12 @@ class WorkList {
         return { kind: 'number', register, float, changing: float || this.#text.changing.has(register) };
       }
       if (role === 'o') return { kind: 'none' };
-      if (role === 'a') return { kind: 'rows', stage: this.#stageOf.get(this.#u32[register]!)! };
+      if (role === 'a') {
+        const lookup = this.#tables.at(this.#u32[register]!);
+        return lookup === undefined
+          ? { kind: 'rows', stage: this.#stageOf.get(this.#u32[register]!)! }
+          : { kind: 'found', lookup };
+      }
       if (role === 'x') return { kind: 'pieces', list: this.#pieceList(instruction) };
       const use = this.#text.feedRegisters.get(register);
       if (use !== undefined) return { kind: 'block', block: this.#feedBlock[use.feed]!, offset: use.offset };
@@ -290,6 +309,8 @@ class WorkList {
         if (role === '-' || role === 'o') return [];
         if (role === 'x') return this.#recordAccesses(instruction, index);
         if (role === 'a' && side === 'device') {
+          const lookup = this.#tables.at(this.#u32[register]!);
+          if (lookup !== undefined) return [{ block: this.#tables.lookups[lookup]!.found, writes: false }];
           const stage = this.#stageOf.get(this.#u32[register]!);
           return stage === undefined ? [] : [{ block: this.#stages[stage]!.block, writes: false }];
         }
