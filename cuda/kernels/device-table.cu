@@ -89,11 +89,6 @@ KERNEL deviceTableAdmit(u32* rowOf, u32 n, const float* grad, u32 gradStride, u3
   }
 }
 
-/** Makes `count` slots empty. */
-KERNEL deviceTableClear(Slot* slots, u32 count) {
-  for (u32 i = firstThread(); i < count; i += allThreads()) *(uint4*)(slots + i) = make_uint4(NONE, NONE, NONE, NONE);
-}
-
 /** Puts ids into an empty index: id i has row i. */
 KERNEL deviceTablePlace(Slot* slots, u32 mask, const u64* ids, u32 n, u32* counters) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
@@ -101,9 +96,4 @@ KERNEL deviceTablePlace(Slot* slots, u32 mask, const u64* ids, u32 n, u32* count
     if (slot == nullptr) atomicExch(counters + NO_ROOM, 1);
     else slot->value = i;
   }
-}
-
-/** Copies 16 bytes `quads` times. */
-KERNEL deviceTableCopy(const uint4* from, uint4* to, u32 quads) {
-  for (u64 i = firstThread(); i < quads; i += allThreads()) to[i] = from[i];
 }

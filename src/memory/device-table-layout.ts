@@ -26,6 +26,9 @@ export const DEVICE_TABLE = {
 } as const;
 export const DEVICE_TABLE_WORDS = 18;
 
+/** Rows a table may have there. */
+export const DEVICE_ROWS_MAX = 2 ** 30;
+
 /** Words of the counters on the device. */
 export const DEVICE_COUNTER = { rows: 0, badGradients: 1, noRoom: 2 } as const;
 export const DEVICE_COUNTERS = 4;

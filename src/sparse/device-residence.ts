@@ -43,9 +43,20 @@ export function checkDeviceTable(session: CompileEnvironment, config: TableConfi
   }
 }
 
+/** Of a table that a session made; undefined when its tables stay on the host. */
+export function residenceOf(
+  { deviceTables }: CompileEnvironment,
+  name: string,
+  plan: TablePlan,
+  table: BankTable,
+): DeviceResidence | undefined {
+  return deviceTables && new DeviceResidence(deviceTables, name, plan, table);
+}
+
 export class DeviceResidence {
   readonly #resident: ResidentTable;
   readonly #plan: TablePlan;
+  readonly #name: string;
 
   /** Of the empty table at `address`. */
   constructor(tables: ResidentTables, name: string, plan: TablePlan, { bank, address }: BankTable) {
@@ -59,6 +70,13 @@ export class DeviceResidence {
     for (const segment of plan.segments) writeFirst(segment, first, range);
     this.#resident = tables.add(name, address, { first, range });
     this.#plan = plan;
+    this.#name = name;
+  }
+
+  /** ML_GPU_TABLE: other threads know nothing of the device. */
+  refuseHandle(): never {
+    const reason = 'another thread is to work on it';
+    throw new MonolithError('ML_GPU_TABLE', { table: this.#name, reason }, { hint: 'leave the table on the host' });
   }
 
   /** Rows, wherever the newest are; undefined when the host has them. */

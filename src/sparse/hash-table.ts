@@ -9,7 +9,7 @@
 import { MonolithError } from '../base/errors.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
 import { type TableBank, TableMemory } from '../runtime/table-memory.js';
-import { DeviceResidence } from './device-residence.js';
+import { type DeviceResidence, residenceOf } from './device-residence.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { type Rate, rateAt } from './learning-rate.js';
 import { zeroRuns } from './linalg.js';
@@ -95,9 +95,7 @@ export class HashTable implements EmbeddingTable {
   static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
     return session.resource(config, (owner) => {
       const table = HashTable.create(owner.tables, config, sessionTableOptions(owner, config, options));
-      if (owner.deviceTables !== undefined) {
-        table.#residence = new DeviceResidence(owner.deviceTables, table.name, table.plan, table.#tables[0]!);
-      }
+      table.#residence = residenceOf(owner, table.name, table.plan, table.#tables[0]!);
       if (table.plan.followsStep) owner.onStep((globalStep) => table.setGlobalStep(globalStep));
       return table;
     });
@@ -119,6 +117,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   get handle(): HashTableHandle {
+    this.#residence?.refuseHandle();
     return {
       memory: this.memory.handle,
       addresses: this.addresses,
@@ -177,7 +176,7 @@ export class HashTable implements EmbeddingTable {
     });
   }
 
-  /** Rows are about to be written, or were, without this object: those of a device become old. */
+  /** Rows are about to be written, here or by others: those of a device become old. */
   changed(): void {
     this.bringHome();
     this.#residence?.changed();

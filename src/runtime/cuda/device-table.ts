@@ -16,6 +16,8 @@ import { countHostRows, HostRows } from './host-rows.js';
 /** Rows that are uploaded at once. */
 const UPLOAD_ROWS = 4096;
 const SLOT_BYTES = 16;
+/** What free slots are filled with. */
+const EMPTY_BYTE = 0xff;
 
 interface Spans {
   readonly rowsMax: number;
@@ -146,7 +148,7 @@ export class DeviceTable {
       [old.ids, spans.ids, rows * 8],
       [old.times, spans.times, rows * 4],
     ] as const) {
-      this.#launch('deviceTableCopy', from.address, to.address, Math.ceil(bytes / 16));
+      if (bytes > 0) this.#device.copy(to, from, bytes);
     }
     this.#use(spans);
     this.#reindex(rows);
@@ -195,7 +197,7 @@ export class DeviceTable {
   /** The index of the `rows` ids that are there, and the row of zeros. */
   #reindex(rows: number): void {
     const { index, ids, rows: values, rowsMax } = this.spans;
-    this.#launch('deviceTableClear', index.address, slotsFor(rowsMax) + 1);
+    this.#device.fill(index, EMPTY_BYTE);
     if (rows > 0) this.#launch('deviceTablePlace', index.address, this.mask, ids.address, rows, this.counters.address);
     const floats = this.rowFloats;
     this.#launch('zeroRowsF32', values.address + rowsMax * floats * 4, floats, 1, floats);

@@ -263,9 +263,7 @@ family('device-table', [
   ['deviceTableTake', 'pupuppppu', count(3), 6],
   ['deviceTableFill', 'pppupuppu', lanesPerRow(3, 5, 4), 1],
   ['deviceTableAdmit', 'pupuupup', lanesPerRow(1, 4, 1), 1],
-  ['deviceTableClear', 'pu', count(1), 4],
   ['deviceTablePlace', 'pupup', count(3), 6],
-  ['deviceTableCopy', 'ppu', count(2), 8],
 ]);
 
 family('layout', [

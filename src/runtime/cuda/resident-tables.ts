@@ -9,6 +9,7 @@ import type { Arena } from '../../memory/arena.js';
 import {
   DEVICE_COUNTER,
   DEVICE_COUNTERS,
+  DEVICE_ROWS_MAX,
   DEVICE_TABLE,
   DEVICE_TABLE_WORDS,
   readAddress,
@@ -26,7 +27,6 @@ export interface DeviceTableOptions {
 }
 
 const ROWS_AT_FIRST = 1 << 16;
-export const DEVICE_ROWS_MAX = 2 ** 30;
 /** Rows that are downloaded at once. */
 const CHUNK_BYTES = 1 << 22;
 
