@@ -152,6 +152,7 @@ export {
 export { fmPairs } from './graph/ops/fm.js';
 export { gatherInner } from './graph/ops/gather-inner.js';
 export { groupDot, scaleGroups } from './graph/ops/groups.js';
+export { ifTraining, type TrainingOption } from './graph/ops/if-training.js';
 export { inbatchAucLoss } from './graph/ops/inbatch-auc.js';
 export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
 export type { LossOptions } from './graph/ops/loss-options.js';
@@ -244,8 +245,21 @@ export {
   type WarmupOptions,
 } from './optim/schedules.js';
 
+// Queues of tensors that are made ahead of their use, on the host or on a GPU.
+export { AsyncQueue, type AsyncQueueOptions } from './queue/async-queue.js';
+export { enqueueAll, prefetch } from './queue/prefetch.js';
+export {
+  type DequeueOptions,
+  type DeviceRagged,
+  type EnqueueOptions,
+  PrefetchQueue,
+  type PrefetchQueueOptions,
+  type QueueTensor,
+} from './queue/prefetch-queue.js';
+
 // Session: runs programs of a graph on a pool of threads.
 export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';
+export { DeviceTensor } from './runtime/cuda/device-tensor.js';
 // CUDA: the driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for.
 export { CudaDriver, type CudaDriverOptions } from './runtime/cuda/driver.js';
 export type { CudaDevice } from './runtime/cuda/native.js';
@@ -411,11 +425,12 @@ export {
 export { type ChromeTraceReport, writeChromeTrace } from './trace/chrome-trace.js';
 export { formatTraceSummary } from './trace/format-trace-summary.js';
 export { summarizeTrace, type TraceSummary } from './trace/trace-summary.js';
-
+export { AsyncFunctionMgr, type AsyncFunctionOptions, AsyncPushHook } from './train/async-function-mgr.js';
 // Training: the loop, its hooks, the built-in model.
 export { defineModel, type ModelFunction, type ModelOptions, type ModelOutputs } from './train/define-model.js';
 export type { Coordinator, RunContext, TrainHook } from './train/hook.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
+export { EnqueueHook } from './train/hooks/enqueue-hook.js';
 export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';
 export { FetchAllCachedVariablesHook } from './train/hooks/fetch-cached-variables.js';
 export { NanTensorHook, type NanTensorOptions, nanTensorHook } from './train/hooks/nan-tensor.js';

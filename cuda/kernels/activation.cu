@@ -31,6 +31,10 @@
   }
 
 FORWARD(reluF32, maxOf(v, 0.0f))
+KERNEL biasReluF32(const float* x, u32 xStride, const float* bias, float* y, u32 yStride, u32 rows, u32 cols) {
+  zipRows(x, xStride, bias, 0, y, yStride, rows, cols, 0, [](float v, float b) { return maxOf(v + b, 0.0f); });
+}
+
 BACKWARD(reluGradF32, v > 0 ? g : 0.0f)
 SMOOTH(sigmoidF32, logistic(v))
 BACKWARD(sigmoidGradF32, g * (v * (1.0f - v)))

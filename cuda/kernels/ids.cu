@@ -59,6 +59,11 @@ KERNEL countInverseU32(const u32* inverse, u32 n, u32* counts) {
   for (u32 i = firstThread(); i < n; i += allThreads()) atomicAdd(counts + inverse[i], 1);
 }
 
+/** The same of the inverse of columns of ids. */
+KERNEL countColumnsU32(const u32* inverse, u32 rows, u32 columns, u32* counts) {
+  for (u32 i = firstThread(); i < rows * columns; i += allThreads()) atomicAdd(counts + inverse[i], 1);
+}
+
 /** out[j - splits[0]] = r for every j of splits[r] to splits[r + 1]. */
 KERNEL rowIdsFromSplits(const u32* splits, u32 rows, u32* out) {
   forWarpRows(rows, [=](u32 r, u32 lane) {

@@ -1,6 +1,6 @@
 // Sums and extremes. Sums over a batch are made by many threads in a fixed order that is not the CPU's; their tolerance is in
-// the tests. rowDotF32, reduceSlicesF32, clipToNormF32 and the extremes are bit-equal to the CPU.
-#include "common.cuh"
+// the tests. rowDotF32, reduceSlicesF32, clips and the extremes are bit-equal to the CPU.
+#include "block-sums.cuh"
 
 #define COLUMNS 8
 #define LANES 32
@@ -44,20 +44,6 @@ KERNEL layerNormGainGradF32(const float* dy, u32 dyStride, const float* x, u32 x
     const float mean = stats[2 * r], rstd = stats[2 * r + 1];
     return dy[(u64)r * dyStride + c] * ((x[(u64)r * xStride + c] - mean) * rstd);
   });
-}
-
-/** The sum of one double per thread of a block of 256, in thread 0. */
-INLINE double blockSum(double v) {
-  __shared__ double parts[8];
-  v = warpSum(v);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = v;
-  __syncthreads();
-  double total = 0;
-  if (threadIdx.x == 0) {
-    for (u32 i = 0; i < 8; i++) total += parts[i];
-  }
-  return total;
 }
 
 /** One block: no order of blocks has to be waited for, and what is summed so is a loss per example. */
@@ -151,4 +137,36 @@ KERNEL rootOfSumF32(const double* src, u32 count, float* dst) {
 KERNEL clipToNormF32(const float* src, const float* norm, float* dst, u32 count, float clipNorm) {
   const float size = norm[0], factor = size > clipNorm ? clipNorm / size : 1.0f;
   mapRows(src, count, dst, count, 1, count, 0, [=](float x) { return factor * x; });
+}
+
+KERNEL clipRowsToNormF32(const float* src, u32 srcStride, const float* norm, float* dst, u32 dstStride, u32 rows, u32 cols,
+                         float clipNorm) {
+  const float size = norm[0], factor = size > clipNorm ? clipNorm / size : 1.0f;
+  mapRows(src, srcStride, dst, dstStride, rows, cols, 0, [=](float x) { return factor * x; });
+}
+
+KERNEL clipValueF32(const float* src, float* dst, u32 count, float low, float high) {
+  mapRows(src, count, dst, count, 1, count, 0, [=](float x) { return minOf(maxOf(x, low), high); });
+}
+
+KERNEL sumF64(const double* src, u32 count, double* dst) {
+  double sum = 0;
+  for (u32 i = threadIdx.x; i < count; i += blockDim.x) sum += src[i];
+  sum = blockSum(sum);
+  if (threadIdx.x == 0) dst[0] = sum;
+}
+
+KERNEL rowSquaresF64(const float* src, u32 srcStride, u32 rows, u32 cols, double* dst) {
+  const u32 total = rows * cols;
+  sumChunks(
+      [=](u32 q) {
+        double sum = 0;
+        for (u32 i = q * 256 + threadIdx.x; i < total; i += CHUNKS * 256) {
+          const u32 r = i / cols;
+          const double x = src[(u64)r * srcStride + (i - r * cols)];
+          sum += x * x;
+        }
+        return sum;
+      },
+      [=](double sum) { dst[0] = sum; });
 }

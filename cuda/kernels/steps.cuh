@@ -93,3 +93,35 @@ struct RowRmsprop {
     w = (float)(weight - (rate / (sqrt((double)n) + 1.0)) * dx);
   }
 };
+
+/** step(x, a, b, c, g) for the weight at w, its gradient and its SLOTS slots, which are loaded before and stored after. */
+template <u32 SLOTS, class Step>
+INLINE void stepOne(float* w, float* a, float* b, float* c, const float* g, Step step) {
+  float x = *w, p = 0, q = 0, r = 0;
+  if (SLOTS > 0) p = *a;
+  if (SLOTS > 1) q = *b;
+  if (SLOTS > 2) r = *c;
+  step(x, p, q, r, *g);
+  if (SLOTS > 0) *a = p;
+  if (SLOTS > 1) *b = q;
+  if (SLOTS > 2) *c = r;
+  *w = x;
+}
+
+/** The same for four weights, at places that are multiples of 16 bytes. */
+template <u32 SLOTS, class Step>
+INLINE void stepQuad(float* w, float* a, float* b, float* c, const float* g, Step step) {
+  const float4 zero = make_float4(0, 0, 0, 0), h = *(const float4*)g;
+  float4 x = *(float4*)w, p = zero, q = zero, r = zero;
+  if (SLOTS > 0) p = *(float4*)a;
+  if (SLOTS > 1) q = *(float4*)b;
+  if (SLOTS > 2) r = *(float4*)c;
+  step(x.x, p.x, q.x, r.x, h.x);
+  step(x.y, p.y, q.y, r.y, h.y);
+  step(x.z, p.z, q.z, r.z, h.z);
+  step(x.w, p.w, q.w, r.w, h.w);
+  if (SLOTS > 0) *(float4*)a = p;
+  if (SLOTS > 1) *(float4*)b = q;
+  if (SLOTS > 2) *(float4*)c = r;
+  *(float4*)w = x;
+}

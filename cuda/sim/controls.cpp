@@ -1,6 +1,8 @@
 /** What only the simulator has: controls, counters, the last fault. A real driver lacks these symbols. */
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include "driver_api.hpp"
 
 using namespace ptxsim;
@@ -23,6 +25,11 @@ static bool control(Driver& d, const char* name, u64& value, bool write) {
   if (key == "splitLanes") return number(c.splitLanes);
   if (key == "warpInstructionsMax") return number(c.warpInstructionsMax);
   if (key == "computeCapability") return number(d.capability);
+  if (key == "driverVersion") return number(d.mishaps.driverVersion);
+  if (key == "deviceCount") return number(d.mishaps.deviceCount);
+  if (key == "moduleLoadStatus") return number(d.mishaps.moduleLoadStatus);
+  if (key == "launchesToFault") return number(d.mishaps.launchesToFault);
+  if (key == "pinnedBytes") return number(d.mishaps.pinnedBytes);
   if (key == "memoryBytes") {
     if (write) d.engine.memory.setLimit(value);
     else value = d.engine.memory.limit();
@@ -33,6 +40,19 @@ static bool control(Driver& d, const char* name, u64& value, bool write) {
     return number(d.lazyStreams);
   }
   return false;
+}
+
+Status ptxsim::controlsOfEnvironment(Driver& d) {
+  const char* text = std::getenv("PTXSIM_CONTROLS");
+  std::istringstream words(text ? text : "");
+  for (std::string word; words >> word;) {
+    size_t equals = word.find('=');
+    char* end = nullptr;
+    u64 value = equals == std::string::npos ? 0 : std::strtoull(word.c_str() + equals + 1, &end, 10);
+    if (!end || end == word.c_str() + equals + 1 || *end || !control(d, word.substr(0, equals).c_str(), value, true))
+      return d.fail(INVALID_VALUE, "PTXSIM_CONTROLS: " + word + " is not a control and its number");
+  }
+  return SUCCESS;
 }
 
 PTXSIM_API ptxsimSet(const char* name, u64 value) {

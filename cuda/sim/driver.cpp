@@ -20,14 +20,18 @@ PTXSIM_API cuInit(unsigned) {
   std::lock_guard<std::mutex> guard(d.lock);
   if (!cpuSuffices())
     return d.fail(NO_DEVICE, "the simulator was built for CPUs with AVX2 and FMA, and this one has not both");
+  if (!d.initialized)
+    if (Status status = controlsOfEnvironment(d)) return status;
   d.initialized = true;
-  return SUCCESS;
+  return d.mishaps.deviceCount == 0 ? d.fail(NO_DEVICE, errorText(NO_DEVICE)) : SUCCESS;
 }
 
-PTXSIM_API cuDriverGetVersion(int* version) { return *version = 13000, SUCCESS; }
+PTXSIM_API cuDriverGetVersion(int* version) {
+  return call([&](Driver& d) { return *version = static_cast<int>(d.mishaps.driverVersion), SUCCESS; });
+}
 
 PTXSIM_API cuDeviceGetCount(int* count) {
-  return call([&](Driver&) { return *count = 1, SUCCESS; });
+  return call([&](Driver& d) { return *count = static_cast<int>(d.mishaps.deviceCount), SUCCESS; });
 }
 
 PTXSIM_API cuDeviceGet(int* device, int ordinal) {
@@ -86,7 +90,10 @@ PTXSIM_API cuModuleLoadDataEx(Module** out, const void* image, unsigned count, i
   constexpr int ERROR_LOG = 5, ERROR_LOG_BYTES = 6;
   return contextCall([&](Driver& d) -> Status {
     try {
-      std::unique_ptr<Module> module = loadModule(static_cast<const char*>(image), d.engine.memory, d.capability);
+      if (int status = static_cast<int>(d.mishaps.moduleLoadStatus))
+        throw Fault(static_cast<Status>(status), errorText(status));
+      std::unique_ptr<Module> module =
+          loadModule(static_cast<const char*>(image), d.engine.memory, {d.capability, d.mishaps.ptxVersionMax()});
       *out = module.get();
       for (auto& [name, kernel] : module->kernels) d.kernels[kernel.get()] = module.get();
       d.modules[module.get()] = std::move(module);
@@ -179,12 +186,26 @@ static Status pin(Driver& d, u8* start, size_t bytes) {
       return d.fail(HOST_MEMORY_ALREADY_REGISTERED, "part of this memory is pinned already");
   }
   d.pinned[start] = bytes;
+  d.pinnedBytes += bytes;
   return SUCCESS;
+}
+
+/** Forgets a pinned range; false when there is none that starts there. */
+static bool unpin(Driver& d, void* start) {
+  auto found = d.pinned.find(static_cast<u8*>(start));
+  if (found == d.pinned.end()) return false;
+  d.pinnedBytes -= found->second;
+  d.pinned.erase(found);
+  return true;
 }
 
 PTXSIM_API cuMemHostAlloc(void** out, size_t bytes, unsigned) {
   return contextCall([&](Driver& d) -> Status {
     if (bytes == 0) return d.fail(INVALID_VALUE, "an allocation of 0 bytes");
+    if (d.pinnedBytes + bytes > d.mishaps.pinnedBytes) {
+      return d.fail(OUT_OF_MEMORY, std::to_string(bytes) + " bytes were asked for, " + std::to_string(d.pinnedBytes) +
+                                       " of " + std::to_string(d.mishaps.pinnedBytes) + " are pinned");
+    }
     *out = std::aligned_alloc(4096, alignUp(bytes, 4096));
     return *out ? pin(d, static_cast<u8*>(*out), bytes) : OUT_OF_MEMORY;
   });
@@ -192,7 +213,7 @@ PTXSIM_API cuMemHostAlloc(void** out, size_t bytes, unsigned) {
 
 PTXSIM_API cuMemFreeHost(void* start) {
   return contextCall([&](Driver& d) -> Status {
-    if (!d.pinned.erase(static_cast<u8*>(start)))
+    if (!unpin(d, start))
       return d.fail(INVALID_VALUE, "this is not pinned memory of the driver");
     d.drainAll();
     std::free(start);
@@ -206,7 +227,7 @@ PTXSIM_API cuMemHostRegister_v2(void* start, size_t bytes, unsigned) {
 
 PTXSIM_API cuMemHostUnregister(void* start) {
   return contextCall([&](Driver& d) -> Status {
-    if (!d.pinned.erase(static_cast<u8*>(start)))
+    if (!unpin(d, start))
       return d.fail(HOST_MEMORY_NOT_REGISTERED, "this memory was not registered");
     return d.drainAll();
   });

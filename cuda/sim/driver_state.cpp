@@ -42,15 +42,26 @@ Status Driver::drainAll() {
   return SUCCESS;
 }
 
+bool Driver::advance(Stream& stream) {
+  if (step(stream)) return true;
+  bool moved = step(defaultStream);
+  for (Stream* other : streams)
+    if (other != &stream && step(*other)) moved = true;
+  return moved;
+}
+
 /** Runs a stream to its end, and of the others only what it waits for. */
 Status Driver::drain(Stream& stream) {
-  while (!stream.queue.empty() && sticky == SUCCESS) {
-    if (step(stream)) continue;
-    bool moved = step(defaultStream);
-    for (Stream* other : streams)
-      if (other != &stream && step(*other)) moved = true;
-    if (!moved) return drainAll();
-  }
+  while (!stream.queue.empty() && sticky == SUCCESS)
+    if (!advance(stream)) return drainAll();
+  return sticky;
+}
+
+/** Runs the stream of an event up to it. */
+Status Driver::drainTo(Event& event) {
+  Stream& stream = event.stream && streams.count(event.stream) ? *event.stream : defaultStream;
+  while (event.completed != event.recorded && sticky == SUCCESS)
+    if (!advance(stream)) return drainAll();
   return sticky;
 }
 
@@ -86,7 +97,9 @@ static const struct {
     {NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
     {INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
     {INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {JIT_COMPILER_NOT_FOUND, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
     {UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
      "the provided PTX was compiled with an unsupported toolchain"},
     {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},

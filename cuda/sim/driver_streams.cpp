@@ -96,6 +96,7 @@ PTXSIM_API cuEventRecord(Event* event, Stream* stream) {
   return contextCall([&](Driver& d) -> Status {
     if (Status status = checkEvent(d, event)) return status;
     u64 number = ++event->recorded;
+    event->stream = stream;
     return enqueue(d, stream, [event, number] {
       event->completed = number;
       event->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -107,8 +108,7 @@ PTXSIM_API cuEventQuery(Event* event) {
   return contextCall([&](Driver& d) -> Status {
     if (Status status = checkEvent(d, event)) return status;
     if (event->completed == event->recorded) return SUCCESS;
-    d.step(d.defaultStream);
-    for (Stream* stream : d.streams) d.step(*stream);
+    d.advance(event->stream && d.streams.count(event->stream) ? *event->stream : d.defaultStream);
     return d.sticky != SUCCESS ? d.sticky : NOT_READY;
   });
 }
@@ -116,7 +116,7 @@ PTXSIM_API cuEventQuery(Event* event) {
 PTXSIM_API cuEventSynchronize(Event* event) {
   return contextCall([&](Driver& d) -> Status {
     if (Status status = checkEvent(d, event)) return status;
-    return event->completed == event->recorded ? SUCCESS : d.drainAll();
+    return d.drainTo(*event);
   });
 }
 
@@ -213,6 +213,13 @@ PTXSIM_API cuMemsetD32Async(u64 to, unsigned value, size_t count, Stream* stream
 /** The largest parameter list of a kernel of PTX 7.0. */
 constexpr size_t PARAM_BYTES_MAX = 4352;
 
+/** Counts down to the launch that is to fail. */
+static void meetMishap(Driver& d, const Kernel& kernel) {
+  u64& left = d.mishaps.launchesToFault;
+  if (left == 0 || --left > 0) return;
+  throw Fault(ILLEGAL_ADDRESS, "illegal address: kernel " + kernel.name + " was told to fail by launchesToFault");
+}
+
 struct ParamBuffer {
   u8 bytes[PARAM_BYTES_MAX];
 };
@@ -253,10 +260,14 @@ PTXSIM_API cuLaunchKernel(Kernel* kernel, unsigned gridX, unsigned gridY, unsign
     if (Status status = gatherParams(d, *kernel, params, extra, buffer)) return status;
     Engine& engine = d.engine;
     if (stream && !d.mustQueue(*stream) && !stream->blocking) {
-      return enqueue(d, stream, [&] { engine.launch(*kernel, launch, buffer.bytes); });
+      return enqueue(d, stream, [&] {
+        meetMishap(d, *kernel);
+        engine.launch(*kernel, launch, buffer.bytes);
+      });
     }
     std::string kept(reinterpret_cast<char*>(buffer.bytes), kernel->paramBytes);
-    return enqueue(d, stream, [&engine, kernel, launch, kept] {
+    return enqueue(d, stream, [&d, &engine, kernel, launch, kept] {
+      meetMishap(d, *kernel);
       engine.launch(*kernel, launch, reinterpret_cast<const u8*>(kept.data()));
     });
   });

@@ -41,10 +41,14 @@ void allocateVariables(const SourceModule& source, Module& module, Memory& memor
 
 }  // namespace
 
-std::unique_ptr<Module> loadModule(const std::string& ptx, Memory& memory, u32 capability) {
+std::unique_ptr<Module> loadModule(const std::string& ptx, Memory& memory, const PtxLimits& limits) {
   SourceModule source = parsePtx(ptx);
-  if (std::stod(source.version) > 9.01)
-    throw Fault(UNSUPPORTED_PTX_VERSION, "PTX of version " + source.version + ", this driver reads up to 9.0");
+  u32 capability = limits.capability;
+  if (std::stod(source.version) * 10 > limits.versionMax + 0.1) {
+    throw Fault(UNSUPPORTED_PTX_VERSION, "PTX of version " + source.version + ", this driver reads up to " +
+                                             std::to_string(limits.versionMax / 10) + "." +
+                                             std::to_string(limits.versionMax % 10));
+  }
   if (source.target.rfind("sm_", 0) != 0) throw Fault(INVALID_PTX, "unknown target " + source.target);
   u32 target = static_cast<u32>(std::strtoul(source.target.c_str() + 3, nullptr, 10));
   if (target > capability) {

@@ -129,7 +129,13 @@ struct Module {
 
 /** Parses, checks and decodes for a device of `capability` (75 is 7.5); allocates module variables. Throws a Fault with
  * line and text of what cannot run. */
-std::unique_ptr<Module> loadModule(const std::string& ptx, Memory& memory, u32 capability);
+/** What a driver and its device take: capability and version of PTX, both times ten. */
+struct PtxLimits {
+  u32 capability;
+  u32 versionMax;
+};
+
+std::unique_ptr<Module> loadModule(const std::string& ptx, Memory& memory, const PtxLimits& limits);
 void unloadModule(Module& module, Memory& memory);
 
 }  // namespace ptxsim

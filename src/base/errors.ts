@@ -65,6 +65,7 @@ export const ERROR_MESSAGES = {
   ML_OPS_DEPENDENCE:
     'Checking ops dependence, the ops [{ops}] depend on ops [{needed}], which may cause ops [{needed}] to be run twice.',
   ML_OUT_OF_RANGE: 'end of input: {source}',
+  ML_QUEUE_ELEMENT: 'element does not fit the queue {queue}: {reason}',
   // arguments; wording that upstream callers test is upstream's
   ML_LIST_NONE: 'ListChecker cannot accept None candidate',
   ML_LIST_RANGE: 'ListChecker got candidate beyonds the range',

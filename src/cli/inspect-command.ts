@@ -3,6 +3,7 @@ import { MonolithError } from '../base/errors.js';
 import { suggest } from '../base/suggest.js';
 import { stepOfPrefix } from '../checkpoint/names.js';
 import { wrapped } from '../checkpoint/verify-checkpoint.js';
+import { isBundleDtype } from '../io/bundle-format.js';
 import { slotOfFidV2 } from '../sparse/fid.js';
 import { type Contents, readContents, type TableFiles } from './inspect-contents.js';
 import type { InspectFlags } from './inspect-options.js';
@@ -105,7 +106,7 @@ function checkTable(name: string | undefined, contents: Contents, found: readonl
 function verifyDense({ bundle, dense }: Contents): void {
   if (bundle === null) return;
   for (const { name } of dense) {
-    if (bundle.entry(name).sliceCount === 0) wrapped(`${bundle.prefix}.index`, () => bundle.read(name));
+    if (isBundleDtype(bundle.entry(name).dtype)) wrapped(`${bundle.prefix}.index`, () => bundle.read(name));
   }
 }
 

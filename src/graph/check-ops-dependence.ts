@@ -3,14 +3,20 @@ import { MonolithError } from '../base/errors.js';
 import { toList } from '../base/lists.js';
 import { type Graph, type Op, Tensor } from './graph.js';
 
-/** What ops need to run: themselves, their inputs and what they were asked to run after, all the way down. */
-export function neededOps(roots: readonly (Op | Tensor)[]): Set<Op> {
+/**
+ * What ops need to run: themselves, their inputs and what they were asked to run after, all the way down. `inputsOf` leaves
+ * out inputs that are not used.
+ */
+export function neededOps(
+  roots: readonly (Op | Tensor)[],
+  inputsOf: (op: Op) => readonly Tensor[] = ({ inputs }) => inputs,
+): Set<Op> {
   const needed = new Set<Op>();
   const open = roots.map((root) => (root instanceof Tensor ? root.op : root));
   for (let op = open.pop(); op !== undefined; op = open.pop()) {
     if (needed.has(op)) continue;
     needed.add(op);
-    open.push(...op.inputs.map((input) => input.op), ...op.controlInputs);
+    open.push(...inputsOf(op).map((input) => input.op), ...op.controlInputs);
   }
   return needed;
 }

@@ -31,8 +31,18 @@ const DTYPE_OF_CODE = new Map(
   Object.entries(BUNDLE_DTYPES).map(([name, { code }]) => [code, name as BundleDtype] as const),
 );
 
+/** Start and length of a part along each dimension; a length of -1 is all of it. */
+export type PartExtents = readonly (readonly [start: number, length: number])[];
+
+/** An element type that cannot be read, by its number in tensorflow.DataType. */
+export type UnknownDtype = `element type ${number}`;
+
+export function isBundleDtype(dtype: string): dtype is BundleDtype {
+  return Object.hasOwn(BUNDLE_DTYPES, dtype);
+}
+
 export interface BundleEntry {
-  readonly dtype: BundleDtype;
+  readonly dtype: BundleDtype | UnknownDtype;
   readonly shape: readonly number[];
   readonly shard: number;
   readonly offset: number;
@@ -40,8 +50,11 @@ export interface BundleEntry {
   /** Masked CRC-32C. */
   readonly crc: number;
   /** Parts of a partitioned variable; its data is under the keys of the parts. */
-  readonly sliceCount: number;
+  readonly parts: readonly PartExtents[];
 }
+
+/** An entry that is written: never one of a partitioned variable. */
+export type WrittenEntry = Omit<BundleEntry, 'parts' | 'dtype'> & { readonly dtype: BundleDtype };
 
 export interface BundleHeader {
   readonly shardCount: number;
@@ -85,7 +98,7 @@ function checkVersion(reader: ProtoReader, file: string): void {
   }
 }
 
-export function encodeEntry(entry: Omit<BundleEntry, 'sliceCount'>): Uint8Array {
+export function encodeEntry(entry: WrittenEntry): Uint8Array {
   const shape = new ProtoWriter();
   for (const size of entry.shape) {
     const dim = new ProtoWriter();
@@ -100,11 +113,11 @@ export function encodeEntry(entry: Omit<BundleEntry, 'sliceCount'>): Uint8Array 
   return writer.finish();
 }
 
-export function decodeEntry(bytes: Uint8Array, key: string, file: string): BundleEntry {
+export function decodeEntry(bytes: Uint8Array): BundleEntry {
   const reader = new ProtoReader(bytes);
   let code = 0;
   let shape: number[] = [];
-  let sliceCount = 0;
+  const parts: PartExtents[] = [];
   const numbers = { shard: 0, offset: 0, size: 0, crc: 0 };
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 1) code = reader.int32();
@@ -113,14 +126,30 @@ export function decodeEntry(bytes: Uint8Array, key: string, file: string): Bundl
     else if (field === 4) numbers.offset = reader.uint();
     else if (field === 5) numbers.size = reader.uint();
     else if (field === 6) numbers.crc = reader.fixed32();
-    else if (field === 7) {
-      sliceCount++;
-      reader.skip();
-    } else reader.skip();
+    else if (field === 7) parts.push(decodePart(reader.message()));
+    else reader.skip();
   }
-  const dtype = DTYPE_OF_CODE.get(code);
-  if (dtype === undefined) throw bundleError(file, `tensor ${key} has element type ${code}, which is not supported`);
-  return { dtype, shape, sliceCount, ...numbers };
+  // What cannot be read may stand beside what can: it is refused when it is asked for.
+  return { dtype: DTYPE_OF_CODE.get(code) ?? `element type ${code}`, shape, parts, ...numbers };
+}
+
+/** Of an extent without a length the part has all. */
+function decodePart(reader: ProtoReader): PartExtents {
+  const extents: (readonly [number, number])[] = [];
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field !== 1) reader.skip();
+    else {
+      const extent = reader.message();
+      let [start, length] = [0, -1];
+      for (let inner = extent.next(); inner !== 0; inner = extent.next()) {
+        if (inner === 1) start = extent.uint();
+        else if (inner === 2) length = extent.uint();
+        else extent.skip();
+      }
+      extents.push([start, length]);
+    }
+  }
+  return extents;
 }
 
 function decodeShape(reader: ProtoReader): number[] {
@@ -148,7 +177,7 @@ export function bundleError(file: string, reason: string, fields: Readonly<Recor
  * Key under which one part of a partitioned variable is stored; `slices` gives start and length per dimension.
  * The encoding keeps the order of the values in the order of the bytes and starts with 00, before any plain name.
  */
-export function sliceKey(name: string, slices: readonly (readonly [start: number, length: number])[]): Uint8Array {
+export function sliceKey(name: string, slices: PartExtents): Uint8Array {
   const bytes: number[] = [0];
   for (const byte of new TextEncoder().encode(name)) {
     if (byte === 0) bytes.push(0, 0xff);

@@ -14,7 +14,10 @@ import {
   decodeEntry,
   decodeHeader,
   elementCount,
+  isBundleDtype,
+  sliceKey,
 } from './bundle-format.js';
+import { joinParts } from './bundle-parts.js';
 import { crc32c, crcHex, maskCrc, unmaskCrc } from './crc32c.js';
 import { shardFileName } from './shard-files.js';
 import { readSstable } from './sstable.js';
@@ -23,6 +26,8 @@ export class BundleReader {
   readonly prefix: string;
   readonly #header: BundleHeader;
   readonly #entries = new Map<string, BundleEntry>();
+  /** Entries of the parts of partitioned variables, by key. */
+  readonly #parts = new Map<string, Uint8Array>();
 
   /** Reads the index of the bundle `<prefix>.index`, `<prefix>.data-*`. */
   constructor(prefix: string) {
@@ -34,9 +39,8 @@ export class BundleReader {
     this.#header = decodeHeader(first.value, file);
     for (const { key, value } of entries) {
       // Keys that begin with 00 are parts of partitioned variables, reached through the whole variable's entry.
-      if (key[0] === 0) continue;
-      const name = Buffer.from(key).toString('utf8');
-      this.#entries.set(name, decodeEntry(value, name, file));
+      if (key[0] === 0) this.#parts.set(Buffer.from(key).toString('latin1'), value);
+      else this.#entries.set(Buffer.from(key).toString('utf8'), decodeEntry(value));
     }
   }
 
@@ -51,29 +55,50 @@ export class BundleReader {
     return entry;
   }
 
+  /** The values of a tensor; those of a partitioned variable are put together. */
   read(name: string): BundleTensor {
     const entry = this.entry(name);
+    return entry.parts.length === 0 ? this.#readEntry(name, entry) : this.#readParts(name, entry);
+  }
+
+  #readParts(name: string, { dtype, shape, parts }: BundleEntry): BundleTensor {
+    const read = parts.map((extents) => {
+      const stored = this.#parts.get(Buffer.from(sliceKey(name, extents)).toString('latin1'));
+      if (stored === undefined) {
+        throw bundleError(`${this.prefix}.index`, `a part of ${name} is missing`, { tensor: name });
+      }
+      return { extents, ...this.#readEntry(name, decodeEntry(stored)) };
+    });
+    if (read.some((part) => part.dtype !== dtype)) {
+      throw bundleError(`${this.prefix}.index`, `parts of ${name} have other element types`, { tensor: name });
+    }
+    const whole = joinParts(shape, read);
+    if (whole !== null) return { name, dtype: read[0]!.dtype, shape, data: whole };
+    throw bundleError(`${this.prefix}.index`, `the parts of ${name} do not make it up`, { tensor: name });
+  }
+
+  #readEntry(name: string, entry: BundleEntry): BundleTensor {
     const file = shardFileName(`${this.prefix}.data`, entry.shard, this.#header.shardCount);
     const refuse = (reason: string): never => {
       throw bundleError(file, reason, { tensor: name });
     };
-    if (entry.sliceCount > 0) refuse(`tensor ${name} is partitioned, which is not supported`);
-    const { width } = BUNDLE_DTYPES[entry.dtype];
+    const { dtype } = entry;
+    if (!isBundleDtype(dtype)) return refuse(`tensor ${name} has ${dtype}, which is not supported`);
+    const { width } = BUNDLE_DTYPES[dtype];
     const count = elementCount(entry.shape);
     if (!Number.isSafeInteger(count)) refuse(`Invalid shape in bundle entry: key ${name}`);
     if (width > 0 && entry.size !== count * width) {
       refuse(`Invalid size in bundle entry: key ${name}; stored size ${entry.size}; expected size ${count * width}`);
     }
     const bytes = readRange(file, entry, name);
-    const { data, crc } =
-      width > 0 ? numbers(bytes, entry.dtype, this.#header.bigEndian) : strings(bytes, count, refuse);
+    const { data, crc } = width > 0 ? numbers(bytes, dtype, this.#header.bigEndian) : strings(bytes, count, refuse);
     if (maskCrc(crc) !== entry.crc) {
       refuse(
         `tensor ${name}: Checksum does not match: stored ${crcHex(unmaskCrc(entry.crc))} vs. calculated on the ` +
           `restored bytes ${crcHex(crc)}`,
       );
     }
-    return { name, dtype: entry.dtype, shape: entry.shape, data };
+    return { name, dtype, shape: entry.shape, data };
   }
 }
 

@@ -3,12 +3,12 @@
  */
 import {
   BUNDLE_DTYPES,
-  type BundleEntry,
   type BundleTensor,
   bundleError,
   elementCount,
   encodeEntry,
   encodeHeader,
+  type WrittenEntry,
 } from './bundle-format.js';
 import { crc32c, maskCrc } from './crc32c.js';
 import { putVarint, varintSize } from './proto-writer.js';
@@ -19,7 +19,7 @@ const COPY_BYTES = 1 << 20;
 
 export class BundleWriter {
   readonly #sink: ByteSink;
-  readonly #entries = new Map<string, Omit<BundleEntry, 'sliceCount'>>();
+  readonly #entries = new Map<string, WrittenEntry>();
   readonly #copy = new Uint8Array(COPY_BYTES);
   #offset = 0;
 

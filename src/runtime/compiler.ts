@@ -8,6 +8,7 @@ import { MonolithError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 import { neededOps } from '../graph/check-ops-dependence.js';
 import { type Op, type OpDef, Tensor } from '../graph/graph.js';
+import { IfTraining } from '../graph/ops/if-training.js';
 import { Variable } from '../graph/ops/state.js';
 import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
 import {
@@ -26,11 +27,13 @@ import {
 } from '../memory/control-layout.js';
 import type { RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
+import { trains } from './lowerings.js';
 import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import { writePlacement } from './write-placement.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
+import './lower/if-training.js';
 import './lower/dropout.js';
 import './lower/cached-variables.js';
 import './lower/clip.js';
@@ -129,10 +132,14 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
 
 /**
  * Ops that `fetches` need, in the order they were made: inputs and control inputs exist before the op that names them, so
- * this is an order of execution, and it does not depend on the order of the fetches.
+ * this is an order of execution, and it does not depend on the order of the fetches. Of an IfTraining only the input that
+ * is used is needed.
  */
 export function executionOrder(fetches: readonly (Tensor | Op)[]): Op[] {
-  const needed = neededOps(fetches);
+  const used = trains([...neededOps(fetches)]) ? 0 : 1;
+  const needed = neededOps(fetches, ({ def, inputs }) =>
+    def === (IfTraining as OpDef<unknown>) ? [inputs[used]!] : inputs,
+  );
   return fetches[0]?.graph.ops.filter((op) => needed.has(op)) ?? [];
 }
 

@@ -11,7 +11,7 @@ import type { ColumnsAttrs } from '../graph/ops/math.js';
 import { Code, type Register } from './code.js';
 import type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';
 import type { Kernel } from './kernels.js';
-import { lowerOp, phaseOf } from './lowerings.js';
+import { lowerOp, trains } from './lowerings.js';
 import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
@@ -62,7 +62,7 @@ export class LoweringContext {
     this.environment = environment;
     this.plan = environment.plan;
     this.ops = schedule.order;
-    this.trains = this.ops.some((op) => phaseOf(op).runs === 'update');
+    this.trains = trains(this.ops);
     this.#schedule = schedule;
     this.#placement = placement;
     this.rows = this.slice.each();

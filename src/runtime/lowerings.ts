@@ -78,6 +78,11 @@ export function isStrided(op: Op): boolean {
   return accumulates(op) || (traitsOf(op).strided ?? false);
 }
 
+/** Whether a program of these ops updates something. One that does not evaluates or predicts. */
+export function trains(ops: readonly Op[]): boolean {
+  return ops.some((op) => phaseOf(op).runs === 'update');
+}
+
 export function phaseOf(op: Op): Phase {
   const { phase = { runs: 'slices' } } = entryOf(op).traits;
   return typeof phase === 'function' ? phase(op) : phase;

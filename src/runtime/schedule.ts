@@ -57,12 +57,17 @@ export class Schedule {
     return this.#stages.get(op) ?? { slice: 0, thread: 1 };
   }
 
+  /** Inputs that are in the program: of an IfTraining only one is. */
+  #inputs(op: Op): readonly Tensor[] {
+    return op.inputs.filter((input) => this.#phases.has(input.op));
+  }
+
   /** Splits ops by how many updates must come before them. */
   #rounds(ops: readonly Op[]): Op[][] {
     const after = new Map<Op, Round>();
     const rounds: Op[][] = [];
     for (const op of ops) {
-      const inputs = op.inputs.map((input) => after.get(input.op)!.compute);
+      const inputs = this.#inputs(op).map((input) => after.get(input.op)!.compute);
       const control = op.controlInputs.map((before) => after.get(before)!);
       const compute = Math.max(0, ...inputs, ...control.map((round) => round.compute));
       // An update that was asked to run after others runs with them: order among updates needs no barrier.
@@ -104,7 +109,7 @@ export class Schedule {
   /** Places an op that is no update, and gives the first stage in which updates can follow it. */
   #place(op: Op, phase: Exclude<Phase, { runs: 'update' }>, base: number): number {
     const ready = (before: Op) => this.#ready.get(before)!;
-    const all = dependencies(op).map(ready);
+    const all = [...this.#inputs(op).map((input) => input.op), ...op.controlInputs].map(ready);
     switch (phase.runs) {
       case 'nothing': {
         const max = (name: keyof Ready) => Math.max(AT_ONCE[name], ...all.map((each) => each[name]));
@@ -133,10 +138,6 @@ export class Schedule {
         return phase satisfies never;
     }
   }
-}
-
-function dependencies(op: Op): Op[] {
-  return [...op.inputs.map((input) => input.op), ...op.controlInputs];
 }
 
 function roundAfter(runs: Phase['runs'], compute: number, update: number): Round {

@@ -85,6 +85,7 @@ t.test(
     run('preluF32', [...x, row, ...z, ...sizes]);
     run('preluGradF32', [...x, ...y, row, ...z, ...sizes, acc]);
     run('reluF32', [...x, ...x, ...sizes]);
+    run('biasReluF32', [...y, row, ...z, ...sizes]);
   }),
 );
 
@@ -119,28 +120,4 @@ t.test(
     run('copyRowsF32', [...x, ...z, ...sizes, 0]);
     run('reduceSlicesF32', [x[0], x[1], rows, row, cols]);
   }),
-);
-
-t.test('the norm of many floats, and clipping to it', (t) =>
-  withTwin((twin, h) => {
-    const all = dense as unknown as Record<string, Plain>;
-    for (let i = 0; i < SCHEDULES; i++) {
-      h.scope(() => {
-        const next = stream(i + 1);
-        const begin = h.arena.mark();
-        const [count, grain] = [Math.floor(next() * 3000), [256, 100, 1024][i % 3]!];
-        const src = h.putF32(randomFloats(next, count), (i % 4) * 4);
-        const parts = Math.ceil(count / grain);
-        // Pieces are powers of two of small whole numbers, so that squares add up exactly in any order.
-        for (let j = 0; j < count; j++) h.views.f32[src / 4 + j] = Math.floor(next() * 64) - 32;
-        const sums = h.putI64(new BigInt64Array(parts));
-        const norm = h.putF32([0]);
-        twin.run(h, begin, 'sumSquaresF64', all.sumSquaresF64!, [src, count, grain, sums]);
-        twin.run(h, begin, 'rootOfSumF32', all.rootOfSumF32!, [sums, parts, norm]);
-        const out = h.putF32(randomFloats(next, count), (i % 3) * 4);
-        const limit = next() < 0.5 ? 1 : 1e6;
-        twin.run(h, begin, 'clipToNormF32', all.clipToNormF32!, [src, norm, out, count, limit]);
-      });
-    }
-  })(t),
 );

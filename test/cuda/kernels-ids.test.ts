@@ -121,6 +121,7 @@ t.test('row ids and counts equal their references', (t) =>
         twin.run(h, begin, 'rowIdsFromSplits', plain.rowIdsFromSplits!, [h.putI32(splits), splits.length - 1, out]);
         const counts = h.putI32(new Int32Array(Math.max(1, splits.length)));
         twin.run(h, begin, 'countInverseU32', plain.countInverseU32!, [out, n, counts]);
+        twin.run(h, begin, 'countColumnsU32', plain.countColumnsU32!, [out, Math.floor(n / 3), 3, counts]);
       });
     }
   })(t),

@@ -59,6 +59,11 @@ export const DEFAULTS = {
   warpInstructionsMax: 2e9,
   memoryBytes: 2 ** 33,
   computeCapability: 75,
+  driverVersion: 13_000,
+  deviceCount: 1,
+  moduleLoadStatus: 0,
+  launchesToFault: 0,
+  pinnedBytes: 2 ** 52,
 };
 
 export const fixture = (name: string) => readFileSync(`${root}test/fixtures/cuda/${name}`, 'utf8');

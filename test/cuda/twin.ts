@@ -11,6 +11,7 @@ import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/cuda/launch-table
 import type { PtxModule } from '../../src/runtime/cuda/ptx-module.js';
 import type { SimulatorControls } from '../../src/runtime/cuda/simulator.js';
 import type { CudaStream } from '../../src/runtime/cuda/stream.js';
+import { KERNELS } from '../../src/runtime/kernels.js';
 import { identical, type Same } from '../kernels/both.js';
 import { KernelHarness } from '../kernels/harness.js';
 import { type SimulatedDriver, withSimulated } from './simulated.js';
@@ -29,6 +30,7 @@ export type DeviceOperand = number | BigUint64Array | Uint32Array | ((distance: 
 interface Memory {
   readonly views: Views;
   readonly arena: { mark(): number };
+  readonly wasm?: object;
 }
 
 export const SCHEDULES = 20;
@@ -107,7 +109,10 @@ export class CudaTwin {
     m.u8.set(bytes, begin);
   }
 
-  /** Runs both, compares, and leaves what the reference left. `operands` are those of CUDA where they differ. */
+  /**
+   * Runs the CUDA kernel, the WASM one of that name if there is one, and the reference; compares all that each left, and
+   * leaves what the reference left. `operands` are those of CUDA where they differ.
+   */
   run(
     h: Memory,
     begin: number,
@@ -116,21 +121,32 @@ export class CudaTwin {
     args: readonly number[],
     same: Same = identical,
     operands: readonly DeviceOperand[] = args,
+    wasmSame: Same = same,
   ): void {
     const end = Math.ceil(h.arena.mark() / 8) * 8;
     const image = h.views.u8.slice(begin, end);
-    this.launch(h.views, begin, end, name, operands);
-    const found = h.views.u8.slice(begin, end);
-    h.views.u8.set(image, begin);
-    plain(h.views, ...args);
-    const wanted = h.views.u8.slice(begin, end);
-    const [left, right] = [new Float32Array(found.buffer), new Float32Array(wanted.buffer)];
-    const [leftBits, rightBits] = [new Uint32Array(found.buffer), new Uint32Array(wanted.buffer)];
-    for (let i = 0; i < left.length; i++) {
-      if (leftBits[i] === rightBits[i] || same(left[i]!, right[i]!)) continue;
-      const values = `CUDA has ${left[i]} (${leftBits[i]}), the reference ${right[i]} (${rightBits[i]})`;
-      throw new Error(`${name}(${args}) in run ${this.#runs.get(name)! - 1}: at byte ${begin + i * 4} ${values}`);
-    }
+    const left = (side: () => void): Uint8Array => {
+      h.views.u8.set(image, begin);
+      side();
+      return h.views.u8.slice(begin, end);
+    };
+    const cuda = left(() => this.launch(h.views, begin, end, name, operands));
+    const twin = (h.wasm as Record<string, ((...args: number[]) => unknown) | undefined> | undefined)?.[name];
+    const wasm = KERNELS.has(name) && twin !== undefined ? left(() => twin(...args)) : null;
+    const wanted = left(() => plain(h.views, ...args));
+    const where = `${name}(${args}) in run ${this.#runs.get(name)! - 1}`;
+    compare(`${where}: CUDA`, cuda, wanted, same, begin);
+    if (wasm !== null) compare(`${where}: WASM`, wasm, wanted, wasmSame, begin);
+  }
+}
+
+function compare(what: string, found: Uint8Array, wanted: Uint8Array, same: Same, begin: number): void {
+  const [left, right] = [new Float32Array(found.buffer), new Float32Array(wanted.buffer)];
+  const [leftBits, rightBits] = [new Uint32Array(found.buffer), new Uint32Array(wanted.buffer)];
+  for (let i = 0; i < left.length; i++) {
+    if (leftBits[i] === rightBits[i] || same(left[i]!, right[i]!)) continue;
+    const values = `${left[i]} (${leftBits[i]}), the reference ${right[i]} (${rightBits[i]})`;
+    throw new Error(`${what} has at byte ${begin + i * 4} ${values}`);
   }
 }
 

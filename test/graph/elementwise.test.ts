@@ -24,6 +24,7 @@ import { mul, reduceMean, scale, sub } from '../../src/graph/ops/math.js';
 import { broadcastTo, reduceMax, reduceSum } from '../../src/graph/ops/reductions.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import * as plain from '../../src/tensor/ops/inbatch-auc-loss.js';
+import { stagesOf } from '../runtime/stages-of.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 import { prepareDifferences } from './differences.js';
 
@@ -88,6 +89,7 @@ const CASES: Readonly<Record<string, (p: Parts) => Tensor>> = {
   'a vector for every row': ({ vector, y }) => mul(broadcastTo(vector, ['batch', 3]), y),
   'transposed products': ({ x, matrix }) => matMul(matMul(x, matrix, { transposeB: true }), matrix),
   'batch norm': ({ x }) => batchNorm(x, { training: true }),
+  'batch norm of an evaluation': ({ x }) => batchNorm(x),
   'batch norm without shift and factor': ({ x }) => batchNorm(x, { training: true, center: false, scale: false }),
   'batch norm of one column': ({ one, y }) => mul(batchNorm(one, { training: true }), y),
 };
@@ -162,14 +164,30 @@ t.test('assignments run once per step, after everything else', async (t) => {
   }
 });
 
-t.test('batch norm keeps moving averages in training and uses them in evaluation', async (t) => {
+const round = (value: number) => Math.round(value * 1e4) / 1e4;
+
+t.test('one batch norm keeps moving averages in training and uses them in evaluation', async (t) => {
   const graph = new Graph();
   const x = placeholder(graph, 'x', 3);
-  const trained = batchNorm(x, { training: true, momentum: 0.5, name: 'bn' });
+  const out = batchNorm(x, { momentum: 0.5, name: 'bn' });
   const updates = graph.getCollection<Op>(UPDATE_OPS);
   t.equal(updates.length, 2);
+  const [slope] = gradients([reduceSum(square(out))], [x]);
   await withSession(graph, { threads: 2 }, async (session) => {
-    const [y] = await session.run([trained, ...updates], { x: X });
+    const [before, flat] = (await session.run([out, slope!], { x: X })) as Float32Array[];
+    t.same(
+      [...before!].map(round),
+      [...X].map((v) => round(v / Math.sqrt(1.001))),
+      'averages that never moved',
+    );
+    t.same(
+      [...flat!].map(round),
+      [...X].map((v) => round((2 * v) / 1.001)),
+      'which are constants to a gradient',
+    );
+    t.same([...session.readVariable('bn/moving_mean')], [0, 0, 0], 'an evaluation moves nothing');
+    const [y, steep] = (await session.run([out, slope!, ...updates], { x: X })) as Float32Array[];
+    t.notSame([...steep!].map(round), [...flat!].map(round));
     for (let c = 0; c < 3; c++) {
       const column = [0, 1, 2, 3, 4].map((r) => X[r * 3 + c]!);
       const mean = column.reduce((a, b) => a + b) / 5;
@@ -177,17 +195,29 @@ t.test('batch norm keeps moving averages in training and uses them in evaluation
       t.ok(Math.abs(Number(session.readVariable('bn/moving_mean')[c]) - mean / 2) < 1e-6);
       t.ok(Math.abs(Number(session.readVariable('bn/moving_variance')[c]) - (1 + variance) / 2) < 1e-6);
       const normal = (column[0]! - mean) / Math.sqrt(variance + 1e-3);
-      t.ok(Math.abs((y as Float32Array)[c]! - normal) < 1e-5);
+      t.ok(Math.abs(y![c]! - normal) < 1e-5);
     }
+    const moved = ['bn/moving_mean', 'bn/moving_variance'].map((name) => session.readVariable(name).slice());
+    const [after] = (await session.run([out], { x: X })) as Float32Array[];
+    const [mean, variance] = moved as [Float32Array, Float32Array];
+    t.same(
+      [...after!].map(round),
+      [...X].map((v, i) => round((v - mean[i % 3]!) / Math.sqrt(variance[i % 3]! + 1e-3))),
+    );
+    t.same(
+      ['bn/moving_mean', 'bn/moving_variance'].map((name) => session.readVariable(name).slice()),
+      moved,
+    );
+    t.equal(stagesOf(session, [out]), 's', 'statistics of the batch are not computed: there is no barrier');
   });
   const served = new Graph();
   const input = placeholder(served, 'x', 3);
-  const out = batchNorm(input, { training: false });
+  const fixed = batchNorm(input, { training: false });
   t.same(served.getCollection(UPDATE_OPS), []);
   await withSession(served, { threads: 1 }, async (session) => {
     session.writeVariable('batch_normalization/moving_mean', Float32Array.of(0.5, 0, 0));
     session.writeVariable('batch_normalization/moving_variance', Float32Array.of(4, 1, 1));
-    const [y] = await session.run([out], { x: X });
+    const [y] = await session.run([fixed], { x: X });
     t.ok(Math.abs((y as Float32Array)[3]! - (X[3]! - 0.5) / Math.sqrt(4.001)) < 1e-6);
   });
   t.throws(() => batchNorm(x, { training: true, momentum: 2 }), { code: 'ML_GRAPH', message: /momentum of 2/ });

@@ -1,5 +1,5 @@
 /** Device memory, pinned host memory and copies. */
-#include "calls.h"
+#include "later.h"
 
 namespace cuda {
 
@@ -90,6 +90,20 @@ Value copyToHostAsync(const Info& info) {
   return info.Env().Undefined();
 }
 
+/** copyToHostLater(to, from): a promise of a copy that is made when all streams are done. */
+Value copyToHostLater(const Info& info) {
+  Bytes bytes;
+  if (!bytesAt(info, 0, bytes)) return info.Env().Undefined();
+  Address from = numberAt(info, 1);
+  return Later::start(
+      info, "cuMemcpyDtoH",
+      [bytes, from] {
+        Result result = table.cuCtxSynchronize();
+        return result == 0 ? table.cuMemcpyDtoH_v2(bytes.data, from, bytes.size) : result;
+      },
+      info[0]);
+}
+
 /** copyOnDevice(to, from, bytes, stream) */
 Value copyOnDevice(const Info& info) {
   check(info.Env(),
@@ -130,6 +144,7 @@ void addMemoryCalls(Napi::Env env, Napi::Object exports) {
   exports.Set("copyToDeviceAsync", Napi::Function::New(env, copyToDeviceAsync));
   exports.Set("copyToHost", Napi::Function::New(env, copyToHost));
   exports.Set("copyToHostAsync", Napi::Function::New(env, copyToHostAsync));
+  exports.Set("copyToHostLater", Napi::Function::New(env, copyToHostLater));
   exports.Set("copyOnDevice", Napi::Function::New(env, copyOnDevice));
   exports.Set("fillBytes", Napi::Function::New(env, fillBytes));
   exports.Set("fillWords", Napi::Function::New(env, fillWords));

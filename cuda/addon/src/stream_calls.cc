@@ -1,5 +1,5 @@
 /** Streams, events and launches. */
-#include "calls.h"
+#include "later.h"
 
 namespace cuda {
 
@@ -46,41 +46,16 @@ Value contextSynchronize(const Info& info) {
   return info.Env().Undefined();
 }
 
-/** Waits for a stream on a thread of the pool, so that the JavaScript thread is free. */
-class StreamWaiter : public Napi::AsyncWorker {
- public:
-  StreamWaiter(Napi::Env env, Handle stream)
-      : Napi::AsyncWorker(env),
-        stream_(stream),
-        context_(threadContext),
-        deferred_(Napi::Promise::Deferred::New(env)) {}
-  Napi::Promise promise() const { return deferred_.Promise(); }
-
- protected:
-  void Execute() override {
-    result_ = table.cuCtxSetCurrent(context_);
-    if (result_ == 0) result_ = table.cuStreamSynchronize(stream_);
-  }
-
-  void OnOK() override {
-    Napi::HandleScope scope(Env());
-    if (result_ == 0) return deferred_.Resolve(Env().Undefined());
-    throwFailure(Env(), "cuStreamSynchronize", result_);
-    deferred_.Reject(Env().GetAndClearPendingException().Value());
-  }
-
- private:
-  Handle stream_;
-  Handle context_;
-  Result result_ = 0;
-  Napi::Promise::Deferred deferred_;
-};
-
+/** streamFinished(stream): a promise of its end. */
 Value streamFinished(const Info& info) {
-  auto* waiter = new StreamWaiter(info.Env(), handleAt(info, 0));
-  Napi::Promise promise = waiter->promise();
-  waiter->Queue();
-  return promise;
+  Handle stream = handleAt(info, 0);
+  return Later::start(info, "cuStreamSynchronize", [stream] { return table.cuStreamSynchronize(stream); });
+}
+
+/** eventFinished(event): a promise that what it marks is done. */
+Value eventFinished(const Info& info) {
+  Handle event = handleAt(info, 0);
+  return Later::start(info, "cuEventSynchronize", [event] { return table.cuEventSynchronize(event); });
 }
 
 Value eventCreate(const Info& info) {
@@ -152,6 +127,7 @@ void addStreamCalls(Napi::Env env, Napi::Object exports) {
   exports.Set("eventRecord", Napi::Function::New(env, eventRecord));
   exports.Set("eventQuery", Napi::Function::New(env, eventQuery));
   exports.Set("eventSynchronize", Napi::Function::New(env, eventSynchronize));
+  exports.Set("eventFinished", Napi::Function::New(env, eventFinished));
   exports.Set("eventElapsed", Napi::Function::New(env, eventElapsed));
   exports.Set("launch", Napi::Function::New(env, launch));
 }

@@ -1,22 +1,22 @@
 /**
  * @file Batch normalisation. Mirrors tf.layers.batch_normalization.
  *
- * Training normalises by the mean and variance of the batch, which are completed within the step and differentiated
- * through, and keeps moving averages of both in variables that are not trained. Evaluation uses those.
+ * Programs that train normalise by the mean and variance of the batch, which are completed within the step and
+ * differentiated through, and keep moving averages of both in variables that are not trained. Others use those.
  */
 import { misfit, type Op, type Tensor } from '../graph.js';
 import { assign } from './assign.js';
 import { batchSum } from './batch-sum.js';
 import { rowsOfFloats } from './checks.js';
 import { add, binary, div, sqrt, square } from './elementwise.js';
+import { ifTraining, type TrainingOption } from './if-training.js';
 import { mul, reduceMean, scale, sub } from './math.js';
 import { variable } from './state.js';
 
 /** Collection of updates that belong to the step but to no gradient: add them to the train op. */
 export const UPDATE_OPS = 'update_ops';
 
-export interface BatchNormOptions {
-  readonly training: boolean;
+export interface BatchNormOptions extends TrainingOption {
   /** Share of the moving averages that a step keeps. Default 0.99. */
   readonly momentum?: number;
   /** Default 1e-3. */
@@ -29,16 +29,17 @@ export interface BatchNormOptions {
 }
 
 /**
- * Normalises each column over the batch: gamma * (x - mean) / sqrt(variance + epsilon) + beta. Its updates of the moving
- * averages are in the collection UPDATE_OPS.
+ * Normalises each column: gamma * (x - mean) / sqrt(variance + epsilon) + beta, with the mean and variance of the batch in
+ * programs that update something, and their moving averages in others. The updates of those averages are in the collection
+ * UPDATE_OPS: they belong into the train op.
  *
  * ```ts
- * const y = batchNorm(x, { training: true });
+ * const y = batchNorm(x);
  * const train = group(graph, [...updates, ...graph.getCollection<Op>(UPDATE_OPS)]);
  * ```
  */
-export function batchNorm(x: Tensor, options: BatchNormOptions): Tensor {
-  const { training, momentum = 0.99, epsilon = 1e-3, name = 'batch_normalization' } = options;
+export function batchNorm(x: Tensor, options: BatchNormOptions = {}): Tensor {
+  const { momentum = 0.99, epsilon = 1e-3, name = 'batch_normalization' } = options;
   const { graph } = x;
   const width = rowsOfFloats(name, x).columns;
   if (x.spec.shape.length > 2) throw misfit(name, `${x.name} must be a matrix or a column`);
@@ -51,19 +52,16 @@ export function batchNorm(x: Tensor, options: BatchNormOptions): Tensor {
     const movingMean = variable(graph, 'moving_mean', shape, filled(0), false);
     const movingVariance = variable(graph, 'moving_variance', shape, filled(1), false);
 
-    const mean = training ? batchSum(reduceMean(x, { axis: 'batch' }), { name: 'mean' }) : movingMean;
+    const ofBatch = (value: Tensor, name: string) => batchSum(reduceMean(value, { axis: 'batch' }), { name });
+    const current = (moving: Tensor, make: () => Tensor) => {
+      if (options.training === false) return moving;
+      const value = make();
+      graph.addToCollection(UPDATE_OPS, movingAverage(moving, value, momentum));
+      return ifTraining(value, moving, options);
+    };
+    const mean = current(movingMean, () => ofBatch(x, 'mean'));
     const centred = sub(x, mean);
-    const variance = training
-      ? batchSum(reduceMean(square(centred), { axis: 'batch' }), { name: 'variance' })
-      : movingVariance;
-    if (training) {
-      for (const [moving, current] of [
-        [movingMean, mean],
-        [movingVariance, variance],
-      ] as const) {
-        graph.addToCollection(UPDATE_OPS, movingAverage(moving, current, momentum));
-      }
-    }
+    const variance = current(movingVariance, () => ofBatch(square(centred), 'variance'));
     // Small vectors are put together first, so that the rows are passed over once.
     const factor = div(gamma ?? 1, sqrt(add(variance, epsilon)));
     const normal = binary('mul', centred, factor);

@@ -2,12 +2,11 @@
 import type { Tensor } from '../graph.js';
 import { scaleColumns } from './activations.js';
 import { batchNorm } from './batch-norm.js';
+import type { TrainingOption } from './if-training.js';
 import { sigmoid } from './layers.js';
 import { addN, mul, sub } from './math.js';
 
-export interface DiceOptions {
-  /** As with batchNorm: statistics of the batch, or the moving averages of those. */
-  readonly training: boolean;
+export interface DiceOptions extends TrainingOption {
   /** Share of the moving averages that a step keeps. Default 0.99. */
   readonly momentum?: number;
   /** Default 1e-9. */
@@ -17,9 +16,9 @@ export interface DiceOptions {
 
 /**
  * p * x + (1 - p) * alpha * x, with p the sigmoid of x normalised over the batch, column by column. `alpha`, one per column,
- * is learned; it mostly starts from zeros. Updates of the moving averages are in the collection UPDATE_OPS.
+ * is learned; it mostly starts from zeros. Statistics are as with batchNorm. Updates of the moving averages are in the collection UPDATE_OPS.
  */
-export function dice(x: Tensor, alpha: Tensor, options: DiceOptions): Tensor {
+export function dice(x: Tensor, alpha: Tensor, options: DiceOptions = {}): Tensor {
   const { epsilon = 1e-9, name = 'dice', ...more } = options;
   return x.graph.nameScope(name, () => {
     const p = sigmoid(batchNorm(x, { ...more, epsilon, center: false, scale: false }));

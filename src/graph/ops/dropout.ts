@@ -6,6 +6,7 @@
  */
 import { misfit, type OpDef, type Tensor } from '../graph.js';
 import { rowsOfFloats } from './checks.js';
+import type { TrainingOption } from './if-training.js';
 import { globalStep } from './state.js';
 
 /** Collection with an entry for each dropout of a graph: their number is the default seed of the next. */
@@ -18,12 +19,11 @@ export interface DropoutAttrs {
   readonly training: boolean | null;
 }
 
-export interface DropoutOptions {
+export interface DropoutOptions extends TrainingOption {
   /** The share of elements that become zero, from 0 up to but not including 1. */
   readonly rate: number;
   /** Told apart from other dropouts by this and the seed of the session; by their order unless told. */
   readonly seed?: number;
-  readonly training?: boolean;
   readonly name?: string;
 }
 

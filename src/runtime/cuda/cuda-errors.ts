@@ -16,11 +16,15 @@ const AFTER_FAULT =
 const KNOWN: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   2: ['ML_CUDA_MEMORY', 'use a smaller batch, or free buffers that are not needed'],
   3: ['ML_CUDA_CALL', 'open the driver first'],
+  34: ['ML_CUDA_DRIVER', 'this libcuda is the stub of the toolkit: install the NVIDIA driver'],
+  46: ['ML_CUDA_DEVICE', 'another process has the device for itself: `nvidia-smi` shows which'],
   100: ['ML_CUDA_DEVICE', 'check `nvidia-smi`; in a container, pass the devices in; the CPU backend works without one'],
   101: ['ML_CUDA_DEVICE', 'devices are numbered from 0; `nvidia-smi -L` lists them'],
   201: ['ML_CUDA_CALL', 'a thread has to open the driver itself before it calls'],
   209: ['ML_CUDA_PTX', 'the device is older than the PTX: compute capability 7.5 is the least'],
+  214: ['ML_CUDA_KERNEL', 'the memory of the device has failed: `nvidia-smi -q` shows its errors'],
   218: ['ML_CUDA_PTX', 'the PTX is malformed, or uses what this driver or the simulator cannot run'],
+  221: ['ML_CUDA_PTX', 'install the whole NVIDIA driver: libnvidia-ptxjitcompiler, which compiles PTX, is not there'],
   222: ['ML_CUDA_PTX', 'update the NVIDIA driver, or lower the .version line of the PTX'],
   500: ['ML_CUDA_CALL', 'check the name of the kernel or variable against the PTX'],
   700: ['ML_CUDA_KERNEL', AFTER_FAULT],
@@ -34,6 +38,7 @@ const KNOWN: Readonly<Record<number, readonly [ErrorCode, string]>> = {
     'ML_CUDA_DRIVER',
     'the kernel module and libcuda are of different versions: restart, or install one version of both',
   ],
+  804: ['ML_CUDA_DRIVER', 'a compatibility libcuda is before the one of the driver: take it off the library path'],
 };
 
 function isNativeFailure(thrown: unknown): thrown is NativeFailure {

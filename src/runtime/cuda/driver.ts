@@ -5,7 +5,7 @@
  * streams and modules belong to the process, but the objects here to the thread that made them.
  */
 import { MonolithError } from '../../base/errors.js';
-import { driverError, guarded } from './cuda-errors.js';
+import { cudaError, driverError, guarded } from './cuda-errors.js';
 import { DeviceBuffer } from './device-buffer.js';
 import { BUILD_HINT, type CudaDevice, loadNative, type NativeCuda, simulatorPath, type View } from './native.js';
 import { PtxModule } from './ptx-module.js';
@@ -120,6 +120,16 @@ export class CudaDriver {
   download(to: View, from: Pick<DeviceBuffer, 'at'>, offset = 0): void {
     const address = from.at(offset, to.byteLength);
     guarded(() => this.#native.copyToHost(to, address));
+  }
+
+  /** Copies when all streams are done; the calling thread stays free. `to` is not to be touched meanwhile. */
+  async downloadLater(to: View, from: Pick<DeviceBuffer, 'at'>, offset = 0): Promise<void> {
+    const address = from.at(offset, to.byteLength);
+    try {
+      await this.#native.copyToHostLater(to, address);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
   }
 
   /** Blocks until all streams are done. */

@@ -55,6 +55,8 @@ const elements = (rows: number, cols: number) => threads((o) => product(o[rows]!
 const quads = (rows: number, cols: number) =>
   threads((o) => product(o[rows]!, o[cols]!) / (o[cols]! % 4 === 0 ? 4 : 1));
 const count = (index: number) => threads((o) => o[index]!);
+/** A thread for every four weights. */
+const weights = (index: number) => threads((o) => o[index]! / 4);
 /** `lanes` threads for each row. */
 const perRow = (rows: number, lanes: number) => threads((o) => o[rows]! * lanes);
 /** As many lanes per row as it has units, a power of two, at most a warp: laneBits of cuda/kernels/common.cuh. */
@@ -117,6 +119,7 @@ const SMOOTH = ['sigmoidF32', 'tanhF32', 'geluF32', 'geluTanhF32', 'swishF32', '
 const SMOOTH_GRADS = ['geluGradF32', 'geluTanhGradF32', 'swishGradF32', 'softplusGradF32'];
 family('activation', [
   ['reluF32', mapped, quads(4, 5), 2],
+  ['biasReluF32', 'puppuuu', quads(5, 6), 2],
   ...SMOOTH.map((name) => [name, mapped, elements(4, 5), 2] as const),
   ...['reluGradF32', 'sigmoidGradF32', 'tanhGradF32'].map((name) => [name, zipped, quads(6, 7), 3] as const),
   ...SMOOTH_GRADS.map((name) => [name, zipped, elements(6, 7), 3] as const),
@@ -138,7 +141,11 @@ family('reduce', [
   ['rowDotF32', zipped, perRow(6, 8), 2],
   ['sumSquaresF64', 'puup', grains(1, 2), 1],
   ['rootOfSumF32', 'pup', oneBlock, 2],
-  ['clipToNormF32', 'pppuf', count(3), 2],
+  ['sumF64', 'pup', oneBlock, 2],
+  ['rowSquaresF64', 'puuup', threads((o) => product(o[2]!, o[3]!)), 1],
+  ['clipToNormF32', 'pppuf', weights(3), 2],
+  ['clipRowsToNormF32', 'puppuuuf', quads(5, 6), 2],
+  ['clipValueF32', 'ppuff', weights(2), 2],
 ]);
 
 family('gemm', [
@@ -160,29 +167,38 @@ family('loss', [
 ]);
 
 family('optimizers', [
-  ['applySgdF32', 'ppuf', count(2), 3],
-  ['applyAdagradF32', 'pppuff', count(3), 5],
-  ['applyFtrlF32', 'ppppuffff', count(4), 7],
-  ['applyMomentumF32', 'pppufffu', count(3), 5],
-  ['applyAdamomF32', 'pppppufffffuu', count(5), 9],
-  ['applyDenseRmspropF32', 'ppppufffffu', count(4), 7],
-  ['applyAdamF32', 'pppufffffu', count(3), 7],
+  ['applySgdF32', 'ppuf', weights(2), 3],
+  ['applyAdagradF32', 'pppuff', weights(3), 5],
+  ['applyFtrlF32', 'ppppuffff', weights(4), 7],
+  ['applyStandardFtrlF32', 'ppppuffff', weights(4), 7],
+  ['applyMomentumF32', 'pppufffu', weights(3), 5],
+  ['applyDenseMomentumF32', 'pppuffu', weights(3), 5],
+  ['applyAdamomF32', 'pppppufffffuu', weights(5), 9],
+  ['applyDenseRmspropF32', 'ppppufffffu', weights(4), 7],
+  ['applyAdamF32', 'pppufffffu', weights(3), 7],
+  ['applyDenseAdamF32', 'ppppufppffffu', weights(4), 7],
   ['applyAdamPowersF32', 'pff', oneBlock, 4],
   ['addCountI64', 'pu', oneBlock, 4],
 ]);
 
 const ROWS = 'pupuppuuu';
 family('row-optimizers', [
-  ['stepRowsSgdF32', 'puppuuuf', lanesPerRow(5, 6, 1), 3],
-  ['stepRowsMovingAverageF32', 'puppuuuf', lanesPerRow(5, 6, 1), 3],
-  ['stepRowsAdagradF32', `${ROWS}ff`, lanesPerRow(7, 8, 1), 5],
-  ['stepRowsDecoupledAdagradF32', `${ROWS}ff`, lanesPerRow(7, 8, 1), 5],
-  ['stepRowsMomentumF32', `${ROWS}fffu`, lanesPerRow(7, 8, 1), 5],
-  ['stepRowsRmspropF32', `${ROWS}fffu`, lanesPerRow(7, 8, 1), 5],
-  ['stepRowsFtrlF32', `${ROWS}ffffu`, lanesPerRow(7, 8, 1), 7],
-  ['stepRowsAdadeltaF32', `${ROWS}ffff`, lanesPerRow(7, 8, 1), 7],
-  ['stepRowsAdamF32', `${ROWS}fffffu`, perRow(7, 32), 7],
-  ['stepRowsAmsgradF32', `${ROWS}fffffu`, perRow(7, 32), 9],
+  ['stepRowsSgdF32', 'puppuuuf', lanesPerRow(5, 6, 4), 3],
+  ['stepRowsMovingAverageF32', 'puppuuuf', lanesPerRow(5, 6, 4), 3],
+  ['stepRowsAdagradF32', `${ROWS}ff`, lanesPerRow(7, 8, 4), 5],
+  ['stepRowsDecoupledAdagradF32', `${ROWS}ff`, lanesPerRow(7, 8, 4), 5],
+  ['stepRowsMomentumF32', `${ROWS}fffu`, lanesPerRow(7, 8, 4), 5],
+  ['stepRowsRmspropF32', `${ROWS}fffu`, lanesPerRow(7, 8, 4), 5],
+  ['stepRowsFtrlF32', `${ROWS}ffffu`, lanesPerRow(7, 8, 4), 7],
+  ['stepRowsAdadeltaF32', `${ROWS}ffff`, lanesPerRow(7, 8, 4), 7],
+  ['stepRowsAdamF32', `${ROWS}fffffu`, lanesPerRow(7, 8, 4), 7],
+  ['stepRowsAmsgradF32', `${ROWS}fffffu`, lanesPerRow(7, 8, 4), 9],
+]);
+
+family('group-optimizers', [
+  ['stepRowsGroupAdagradF32', `${ROWS}ffff`, perRow(7, 4), 4],
+  ['stepRowsGroupFtrlF32', `${ROWS}ffff`, perRow(7, 4), 7],
+  ['stepRowsBatchSoftmaxF32', 'pupupufuu', count(5), 6],
 ]);
 
 family('sparse', [
@@ -249,12 +265,30 @@ family('inner', [
   ['pairProductsGradF32', 'pupupuuuuuuuu', products(6, 7, 9), 1],
 ]);
 
+family('pairs', [
+  ['cinF32', 'pupuppuuuuuupu', threads((o) => product(o[7]!, o[10]! * (o[11]! % 4 === 0 ? o[11]! / 4 : o[11]!))), 0],
+  [
+    'cinGradF32',
+    'pupupuppuupuupuuuuup',
+    threads((o) => product(o[14]!, Math.max(o[15]!, o[16]!) * o[17]!) + product(o[15]! * o[16]!, o[18]!)),
+    0,
+  ],
+  ['inbatchAucF32', 'ppuuup', threads((o) => product(o[2]!, o[4]!)), 0],
+  ['inbatchAucGradF32', 'ppuuupfpuu', perRow(4, 32), 0],
+]);
+
+family('top-k', [
+  ['topKF32', 'pupupuuuuu', threads((o) => product(o[6]!, o[7]!) * 32), 1],
+  ['topKGradF32', 'pupupuuuuuu', threads((o) => product(o[6]!, o[7]!) * 32), 1],
+]);
+
 family('ids', [
   ['hashInsertI64', 'pupupup', count(3), 6],
   ['hashFirstI64', 'pupup', count(3), 6],
   ['hashFindI64', 'pupup', count(3), 6],
   ['mapIdToEmbeddingF32', 'pupupuupup', perRow(3, 32), 2],
   ['countInverseU32', 'pup', count(1), 2],
+  ['countColumnsU32', 'puup', elements(1, 2), 2],
   ['rowIdsFromSplits', 'pup', perRow(1, 32), 1],
 ]);
 

@@ -35,6 +35,8 @@ export interface NativeCuda {
   copyToDeviceAsync(to: Handle, from: View, stream: Handle): void;
   copyToHost(to: View, from: Handle): void;
   copyToHostAsync(to: View, from: Handle, stream: Handle): void;
+  /** Waits for all streams, then copies; on a thread of Node's pool. */
+  copyToHostLater(to: View, from: Handle): Promise<void>;
   copyOnDevice(to: Handle, from: Handle, bytes: number, stream: Handle): void;
   fillBytes(address: Handle, value: number, count: number, stream: Handle): void;
   fillWords(address: Handle, value: number, count: number, stream: Handle): void;
@@ -50,6 +52,7 @@ export interface NativeCuda {
   eventRecord(event: Handle, stream: Handle): void;
   eventQuery(event: Handle): boolean;
   eventSynchronize(event: Handle): void;
+  eventFinished(event: Handle): Promise<void>;
   eventElapsed(first: Handle, last: Handle): number;
   launch(fn: Handle, dimensions: Uint32Array, stream: Handle, args: Uint8Array): void;
   simulatorSet(name: string, value: number): void;

@@ -27,6 +27,16 @@ export interface SimulatorControls {
   memoryBytes?: number;
   /** Major times ten plus minor; PTX for a newer device is refused. */
   computeCapability?: number;
+  /** As the driver says it: 13000 is CUDA 13.0. PTX newer than that is refused. */
+  driverVersion?: number;
+  /** 0 is a machine without a GPU. */
+  deviceCount?: number;
+  /** The error of the driver that loading a module fails with; 0 loads. */
+  moduleLoadStatus?: number;
+  /** The last of so many launches touches memory that is not there; 0 lets all run. */
+  launchesToFault?: number;
+  /** Host memory that can be pinned. */
+  pinnedBytes?: number;
 }
 
 /** Sums over the launches of a kernel since the last reset. The order is that of the simulator. */

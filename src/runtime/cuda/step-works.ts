@@ -79,7 +79,7 @@ class WorkList {
     this.#text = text;
     this.#u32 = views.u32;
     this.#options = options;
-    this.instructions = text.instructions.flatMap((instruction) => this.#expanded(instruction));
+    this.instructions = text.instructions;
     this.#feedBlock = text.feeds.map(
       ({ bytesMax }, feed) => this.#blocks.push({ kind: 'feed', feed, bytes: bytesMax }) - 1,
     );
@@ -129,19 +129,6 @@ class WorkList {
     works.push({ kind: 'end', side: 'host', accesses: merged(ends.map(({ block }) => ({ block, writes: false }))) });
     const { lookups } = this.#tables;
     return { works: hoistLaunches(works, staysBehind), blocks: this.#blocks, stages: this.#stages, lookups };
-  }
-
-  /** What the device has as two kernels. */
-  #expanded(instruction: Instruction): Instruction[] {
-    const { kernel, operands, onHost } = instruction;
-    const { has } = this.#options;
-    if (kernel !== KERNEL.biasReluF32 || onHost || has(kernel.name)) return [instruction];
-    const [, , , y, yStride, rows, cols] = operands as [number, number, number, number, number, number, number];
-    if (!has(KERNEL.addBiasF32.name) || !has(KERNEL.reluF32.name)) return [instruction];
-    return [
-      { ...instruction, kernel: KERNEL.addBiasF32 },
-      { ...instruction, kernel: KERNEL.reluF32, operands: [y, yStride, y, yStride, rows, cols] },
-    ];
   }
 
   #side(instruction: Instruction): Side {

@@ -2,7 +2,8 @@
  * @file Streams and events: work of one stream runs in order, streams run side by side, events order them.
  *
  * Copies are asynchronous: host memory must not be written (to the device) or read (from it) before the stream has been
- * synchronised. A stream keeps the buffers of its copies alive until then.
+ * synchronised. A stream keeps the buffers of its copies alive until then. Calls that steps make catch failures
+ * themselves instead of by `guarded`: a closure for each copy and event would be garbage of every step.
  */
 import { cudaError, guarded } from './cuda-errors.js';
 import type { DeviceBuffer } from './device-buffer.js';
@@ -23,21 +24,33 @@ export class CudaStream {
   upload(to: DeviceBuffer, from: View, offset = 0): void {
     const address = to.at(offset, from.byteLength);
     this.#held.add(from.buffer);
-    guarded(() => this.#native.copyToDeviceAsync(address, from, this.handle));
+    try {
+      this.#native.copyToDeviceAsync(address, from, this.handle);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
   }
 
   /** Fills all bytes of `to` from byte `offset` of `from`. */
   download(to: View, from: DeviceBuffer, offset = 0): void {
     const address = from.at(offset, to.byteLength);
     this.#held.add(to.buffer);
-    guarded(() => this.#native.copyToHostAsync(to, address, this.handle));
+    try {
+      this.#native.copyToHostAsync(to, address, this.handle);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
   }
 
   /** Copies `bytes` from one place of device memory to another; they must not overlap. */
   copy(to: DeviceBuffer, toOffset: number, from: DeviceBuffer, fromOffset: number, bytes: number): void {
     const target = to.at(toOffset, bytes);
     const source = from.at(fromOffset, bytes);
-    guarded(() => this.#native.copyOnDevice(target, source, bytes, this.handle));
+    try {
+      this.#native.copyOnDevice(target, source, bytes, this.handle);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
   }
 
   /** Sets `bytes` bytes from `offset` on to a value of 0 to 255. */
@@ -54,17 +67,30 @@ export class CudaStream {
 
   /** Makes later work of this stream wait for what `event` marked. */
   wait(event: CudaEvent): void {
-    guarded(() => this.#native.streamWait(this.handle, event.handle));
+    try {
+      this.#native.streamWait(this.handle, event.handle);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
   }
 
   /** Marks this point of the stream. */
   record(event: CudaEvent): void {
-    guarded(() => this.#native.eventRecord(event.handle, this.handle));
+    try {
+      this.#native.eventRecord(event.handle, this.handle);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
   }
 
   /** Whether all work is done. Failures of kernels come out here too. */
   isDone(): boolean {
-    const done = guarded(() => this.#native.streamQuery(this.handle));
+    let done: boolean;
+    try {
+      done = this.#native.streamQuery(this.handle);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
     if (done) this.#held.clear();
     return done;
   }
@@ -106,11 +132,24 @@ export class CudaEvent {
   }
 
   isDone(): boolean {
-    return guarded(() => this.#native.eventQuery(this.handle));
+    try {
+      return this.#native.eventQuery(this.handle);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
   }
 
   synchronize(): void {
     guarded(() => this.#native.eventSynchronize(this.handle));
+  }
+
+  /** Resolves when what it marked last is done; the calling thread stays free. */
+  async finished(): Promise<void> {
+    try {
+      await this.#native.eventFinished(this.handle);
+    } catch (thrown) {
+      throw cudaError(thrown);
+    }
   }
 
   /** Milliseconds from `earlier` to this event; both need `timing`. On the simulator they are of the CPU. */

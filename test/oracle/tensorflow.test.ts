@@ -1,0 +1,73 @@
+/** @file TensorFlow reads what this package writes. Needs MONOLITH_ORACLE_PYTHON, a Python with TensorFlow, and else skips. */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { SnappyStream } from '../../src/io/snappy-writer.js';
+import { type BundleTensor, readTensorBundle, sortedByName, writeTensorBundle } from '../../src/io/tensor-bundle.js';
+import { runCli } from '../cli/run-cli.js';
+import { recordBytes } from '../io/snappy-stream.js';
+import { files } from './fixture.js';
+
+const python = process.env.MONOLITH_ORACLE_PYTHON;
+const SCRIPT = fileURLToPath(new URL('../../../test/oracle/read_files.py', import.meta.url));
+const LIMIT_MS = 60_000;
+
+async function tensorflow<T>(...args: readonly string[]): Promise<T> {
+  const env = { ...process.env, TF_CPP_MIN_LOG_LEVEL: '3', CUDA_VISIBLE_DEVICES: '' };
+  const { stdout } = await promisify(execFile)(python!, [SCRIPT, ...args], { timeout: LIMIT_MS, env });
+  return JSON.parse(stdout) as T;
+}
+
+const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'base64'));
+
+/** A tensor as read_files.py prints it. */
+const printed = ({ name, dtype, shape, data }: BundleTensor) => ({
+  name,
+  dtype,
+  shape,
+  data: ArrayBuffer.isView(data)
+    ? Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+    : data.map((each) => Buffer.from(each).toString('base64')),
+});
+
+if (python === undefined) {
+  t.pass('skipped', { skip: 'TensorFlow reads nothing here: MONOLITH_ORACLE_PYTHON names no Python that has it' });
+} else {
+  t.test('TensorFlow reads a bundle with every element type', async (t) => {
+    const dir = t.testdir();
+    const { files: written, tensors } = files.bundles[0]!;
+    for (const [name, text] of Object.entries(written)) writeFileSync(join(dir, name), bytesOf(text));
+    const ours = join(dir, 'ours');
+    await writeTensorBundle(ours, readTensorBundle(join(dir, 'model.ckpt-1')));
+    t.same(await tensorflow('bundle', ours), sortedByName(tensors));
+  });
+
+  t.test('TensorFlow finds the checkpoint of a trained model and reads its dense part', async (t) => {
+    const dir = t.testdir();
+    const model = join(dir, 'model');
+    const args = ['train', '--steps', '3', '--batch-size', '64', '--threads', '2', '--model-dir', model, '--quiet'];
+    t.equal((await runCli(args, { cwd: dir })).code, 0);
+    type Model = { latest: string; all: string[]; tensors: unknown[] };
+    const { latest, all, tensors } = await tensorflow<Model>('model', model);
+    t.equal(latest, join(model, 'model.ckpt-3'));
+    t.ok(all.includes(latest));
+    t.same(tensors, readTensorBundle(latest).map(printed));
+    t.ok(tensors.length > 0);
+  });
+
+  t.test('TensorFlow reads records, plain and in a snappy stream', async (t) => {
+    const dir = t.testdir();
+    const bytes = await recordBytes(files.payloads.map(bytesOf));
+    writeFileSync(join(dir, 'plain'), bytes);
+    t.same(await tensorflow('records', join(dir, 'plain')), files.payloads);
+    const parts: Uint8Array[] = [];
+    const sink = new SnappyStream({ write: async (part) => void parts.push(part.slice()) });
+    await sink.write(bytes);
+    await sink.flush();
+    writeFileSync(join(dir, 'snappy'), Buffer.concat(parts));
+    t.same(await tensorflow('records', join(dir, 'snappy'), 'SNAPPY'), files.payloads);
+  });
+}

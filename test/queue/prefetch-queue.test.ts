@@ -1,0 +1,194 @@
+/** The cases of upstream's prefetch_queue_test by their names, on the host, and what a queue owes beyond them. */
+import fc from 'fast-check';
+import t from 'tap';
+import { Graph } from '../../src/graph/graph.js';
+import { assignAdd } from '../../src/graph/ops/assign.js';
+import { constant, variable } from '../../src/graph/ops/state.js';
+import { AsyncQueue } from '../../src/queue/async-queue.js';
+import { prefetch } from '../../src/queue/prefetch.js';
+import { PrefetchQueue } from '../../src/queue/prefetch-queue.js';
+import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
+import { Tensor } from '../../src/tensor/tensor.js';
+import { AsyncFunctionMgr } from '../../src/train/async-function-mgr.js';
+import { EnqueueHook } from '../../src/train/hooks/enqueue-hook.js';
+import { MonitoredSession } from '../../src/train/monitored-session.js';
+import { openSession, withSession } from '../runtime/with-session.js';
+
+const scalar = (value: number) => Tensor.of('float32', value);
+
+t.test('test_fifo_queue_data', async (t) => {
+  const queue = new PrefetchQueue<[Tensor, RaggedTensor]>({ capacity: 2 });
+  await queue.enqueue([
+    Tensor.of('float32', [
+      [1, 2],
+      [3, 4],
+    ]),
+    RaggedTensor.fromRows('int64', [[], [1, 2], [3]]),
+  ]);
+  const [dense, ragged] = await queue.dequeue();
+  t.same(dense.toArray(), [
+    [1, 2],
+    [3, 4],
+  ]);
+  t.same(ragged.toArray(), [[], [1n, 2n], [3n]]);
+});
+
+t.test('test_fifo_queue_capacity', async (t) => {
+  const queue = new PrefetchQueue<Tensor>({ capacity: 4 });
+  for (let i = 0; i < 4; i++) await queue.enqueue(scalar(i));
+  t.equal(queue.size, 4);
+  let fifth = false;
+  const waiting = queue.enqueue(scalar(4)).then(() => {
+    fifth = true;
+  });
+  await new Promise(setImmediate);
+  t.equal(fifth, false, 'who enqueues waits for room');
+  for (let i = 0; i < 5; i++) t.equal((await queue.dequeue()).toArray(), i);
+  await waiting;
+});
+
+t.test('test_enqueue_dicts_with_queue_return', async (t) => {
+  const queue = new PrefetchQueue<{ a: Tensor; b: { c: Tensor; d: string; e: null } }>({ capacity: 3 });
+  for (let i = 0; i < 3; i++) await queue.enqueue({ a: scalar(i), b: { c: scalar(-i), d: 'name', e: null } });
+  for (let i = 0; i < 3; i++) {
+    const { a, b } = await queue.dequeue();
+    t.same([a.toArray(), b.c.toArray(), b.d, b.e], [i, -i, 'name', null]);
+  }
+});
+
+t.test('test_enqueue_dicts_with_control_flow', async (t) => {
+  const graph = new Graph();
+  const v = variable(graph, 'v', [], () => new Float32Array(1));
+  const add = assignAdd(v, constant(graph, [1], []));
+  await withSession(graph, {}, async (session) => {
+    const steps = async function* () {
+      for (let i = 0; i < 3; i++) yield scalar((await session.run([v, add]))[0] as number);
+    };
+    const got: unknown[] = [];
+    for await (const value of prefetch(steps(), { capacity: 2 })) got.push(value.toArray());
+    t.same(got.length, 3);
+    t.equal(await session.run(v), 3, 'what an element depends on has run once for each');
+  });
+});
+
+t.test('test_enqueue_with_zero_capacity', async (t) => {
+  const got: Tensor[] = [];
+  const source = [scalar(1), scalar(2)];
+  for await (const value of prefetch(source, { capacity: 0 })) got.push(value);
+  t.ok(got.length === 2 && got.every((value, index) => value === source[index]), 'the tensors themselves');
+});
+
+t.test('test_estimator_prefetch', async (t) => {
+  const graph = new Graph();
+  const queue = new PrefetchQueue<Tensor>({ capacity: 3 });
+  const hook = new EnqueueHook(queue, () => Array.from({ length: 20 }, (_, i) => scalar(i)));
+  const monitored = await MonitoredSession.create({ graph, createSession: () => openSession(graph), hooks: [hook] });
+  const got: unknown[] = [];
+  for (let i = 0; i < 20; i++) got.push((await queue.dequeue()).toArray());
+  t.same(
+    got,
+    Array.from({ length: 20 }, (_, i) => i),
+  );
+  await t.rejects(queue.dequeue(), { code: 'ML_OUT_OF_RANGE', message: /prefetch_queue/ });
+  await monitored.close();
+});
+
+/** Runs `steps` steps that each call what the manager made of `target`. */
+async function asyncSteps(manager: AsyncFunctionMgr, push: () => Promise<void>, steps: number, end: boolean) {
+  for (let step = 0; step < steps; step++) {
+    for (const hook of manager.hooks) hook.beforeRun?.(undefined as never);
+    await push();
+    for (const hook of manager.hooks) await hook.afterRun?.(undefined as never, []);
+  }
+  if (end) for (const hook of manager.hooks) await hook.end?.(undefined as never);
+}
+
+t.test('AsyncManagerTest: testBasic, testSync and testEmptyInput', async (t) => {
+  const run = async (isAsync: boolean, args: Tensor[], steps: number, end = false) => {
+    let sum = 0;
+    const manager = new AsyncFunctionMgr(isAsync);
+    const push = manager.addAsyncFunction((...tensors: Tensor[]) => {
+      sum += tensors.length === 0 ? 1 : Number(tensors[0]!.toArray());
+    });
+    await asyncSteps(manager, () => push(...args), steps, end);
+    return sum;
+  };
+  t.equal(await run(true, [scalar(1)], 2), 1);
+  t.equal(await run(false, [scalar(1)], 1), 1);
+  t.equal(await run(true, [], 2), 1);
+  t.same(
+    [await run(true, [scalar(1)], 7), await run(true, [scalar(1)], 7, true)],
+    [6, 7],
+    'the end calls it on the rest',
+  );
+  const failing = new AsyncFunctionMgr();
+  const push = failing.addAsyncFunction(() => Promise.reject(new Error('push failed')));
+  await t.rejects(asyncSteps(failing, push, 2, false), /push failed/, 'a failure is of the step that awaits it');
+});
+
+t.test('the end of the input, failures and time limits reach those who wait', async (t) => {
+  const ending = new PrefetchQueue<Tensor>();
+  const waiting = ending.dequeue();
+  ending.close();
+  await t.rejects(waiting, { code: 'ML_OUT_OF_RANGE' });
+  await t.rejects(ending.enqueue(scalar(1)), { code: 'ML_CLOSED' });
+
+  const failing = new PrefetchQueue<Tensor>({ capacity: 2 });
+  await failing.enqueue(scalar(1));
+  failing.fail(new Error('no more disk'));
+  t.equal((await failing.dequeue()).toArray(), 1, 'first what was made before');
+  await t.rejects(failing.dequeue(), /no more disk/);
+
+  const slow = new PrefetchQueue<Tensor>({ timeoutMs: 1 });
+  await t.rejects(slow.dequeue(), { code: 'ML_TIMEOUT', message: /an element of the queue prefetch_queue/ });
+  await slow.enqueue(scalar(1));
+  await t.rejects(slow.enqueue(scalar(2)), { code: 'ML_TIMEOUT', message: /room in/ });
+
+  t.throws(() => new PrefetchQueue({ capacity: 0.5 }), { code: 'ML_FLAG' });
+  t.throws(() => new PrefetchQueue({ place: 'gpu' }), { code: 'ML_QUEUE_ELEMENT', hint: /driver/ });
+  const mixed = new PrefetchQueue<Tensor>({ capacity: 2 });
+  await mixed.enqueue(scalar(1));
+  await t.rejects(mixed.enqueue(Tensor.of('int32', 1)), {
+    code: 'ML_QUEUE_ELEMENT',
+    message: /\[int32\].*\[float32\]/,
+  });
+});
+
+t.test('leaving a loop over prefetched elements ends the source', async (t) => {
+  let ended = false;
+  async function* source() {
+    try {
+      for (let i = 0; ; i++) yield scalar(i);
+    } finally {
+      ended = true;
+    }
+  }
+  for await (const value of prefetch(source(), { capacity: 3 })) if (Number(value.toArray()) === 5) break;
+  t.ok(ended);
+});
+
+t.test('a queue is first in, first out for any order of calls', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.boolean(), { maxLength: 40 }),
+      async (capacity, calls) => {
+        const queue = new AsyncQueue<number>({ capacity, name: 'model' });
+        const [puts, takes] = [calls.filter(Boolean).length, calls.filter((put) => !put).length];
+        let next = 0;
+        const taken: Promise<number>[] = [];
+        const put: Promise<unknown>[] = [];
+        for (const isPut of calls) {
+          if (isPut) put.push(queue.put(next++));
+          else taken.push(queue.take());
+          if (queue.size > capacity) throw new Error('more than its capacity');
+        }
+        const both = Math.min(puts, takes);
+        const got = await Promise.all(taken.slice(0, both));
+        queue.cancel();
+        await Promise.allSettled([...put, ...taken]);
+        if (got.some((value, index) => value !== index)) throw new Error(`out of order: ${got}`);
+      },
+    ),
+  );
+});
