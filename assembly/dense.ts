@@ -7,6 +7,7 @@ export * from "./dense/auc";
 export * from "./dense/broadcast";
 export { batchMatMulF32, multiplyU32 } from "./dense/batch-matmul";
 export * from "./dense/blocks";
+export * from "./dense/cast";
 export * from "./dense/dropout";
 export * from "./dense/elementwise";
 export * from "./dense/fm";

@@ -177,6 +177,7 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 146: optim.sumF64(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
     case 147: optim.clipRowsToNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7)); return 0;
     case 149: optim.rowSquaresF64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
+    case 650: dense.castI64F32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
     default: return STATUS_KERNEL;
   }
 }

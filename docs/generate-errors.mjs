@@ -21,6 +21,7 @@ const ADVICE = {
   ML_FLAG: 'The command line is wrong; nothing was started and nothing was written. Exit code 2.',
   ML_GRAPH:
     'The model function built something that cannot run; the message names the op, and the line of your code that made it.',
+  ML_GRAPH_WRITE: 'Give a `--dump-graph` file in a directory that exists and may be written.',
   ML_INTERNAL: 'Not foreseen, so likely a defect. Run again with `--verbose` and report what it shows.',
   ML_MEMORY: 'Use a smaller batch or table, or give the session more memory.',
   ML_METRIC: 'A metric was asked for by a name it does not have, or was given numbers it cannot count.',

@@ -122,11 +122,12 @@ export { assign, assignAdd } from './graph/ops/assign.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
 export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
+export { cast } from './graph/ops/cast.js';
 export {
   type ClippedTensors,
   clipByGlobalNorm,
   clipByNorm,
-  clipGradientByValue,
+  clipByValue,
   globalNorm,
 } from './graph/ops/clip.js';
 export { type DiceOptions, dice } from './graph/ops/dice.js';
@@ -134,7 +135,6 @@ export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
 export {
   abs,
   add,
-  clipByValue,
   div,
   equal,
   exp,

@@ -24,6 +24,7 @@ export const ERROR_MESSAGES = {
   ML_OUTPUT: 'output cannot be written: {reason}',
   ML_TRACE_NAME: 'trace name {name} cannot be used: {reason}',
   ML_TRACE_READ: 'trace file {file} cannot be read: {reason}',
+  ML_GRAPH_WRITE: 'graph file {file} cannot be written: {reason}',
   ML_TRACE_WRITE: 'trace file {file} cannot be written: {reason}',
   ML_UNSUPPORTED: '{what} is not supported: {reason}',
   // file formats

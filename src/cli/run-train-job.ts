@@ -3,18 +3,19 @@
  *
  * It prints nothing; what happens is told as events. Everything that can be refused is refused before the first step.
  */
-import { MonolithError } from '../base/errors.js';
+import { MonolithError, messageOf } from '../base/errors.js';
 import { DataReader } from '../data/data-reader.js';
 import { type FfmDatasetOptions, heldOutOf, loadFfmBatches } from '../data/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../data/ffm-example.js';
-import { graphDescription } from '../graph/graph-description.js';
+import type { Graph } from '../graph/graph.js';
+import { graphDescription, graphToJson } from '../graph/graph-description.js';
 import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
 import type { Session } from '../runtime/session.js';
 import { TABLES } from '../sparse/embedding-ops.js';
 import { HashTable } from '../sparse/hash-table.js';
 import type { TableConfig } from '../sparse/table-config.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
-import { checkTraceTarget } from '../trace/trace-file.js';
+import { checkTraceTarget, writeTraceFile } from '../trace/trace-file.js';
 import { LocalTrainer } from '../train/local-train.js';
 import { buildFfm } from '../train/models/ffm.js';
 import { ProgressHook } from './progress-hook.js';
@@ -28,6 +29,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   const { modelDir, trace, batchSize, seed, deterministic, steps } = options;
   if (trace !== null) await checkTraceTarget(trace);
   const model = buildFfm(FFM_LENGTH_MAX);
+  if (options.dumpGraph !== null) await writeGraph(options.dumpGraph, model.graph);
   const dataset: FfmDatasetOptions = { kind: options.data, vocab: options.vocab, batchSize, seed };
   const progress = new ProgressHook(model.loss, batchSize, options.progressIntervalMs, onEvent);
   let checkpoint: string | null = null;
@@ -156,6 +158,17 @@ async function trainOnReader(
     });
   } finally {
     await reader.close();
+  }
+}
+
+async function writeGraph(file: string, graph: Graph): Promise<void> {
+  try {
+    await writeTraceFile(file, [graphToJson(graph)]);
+  } catch (cause) {
+    if (!(cause instanceof MonolithError) || cause.code !== 'ML_TRACE_WRITE') throw cause;
+    const { fields, hint } = cause;
+    const reason = String(fields.reason ?? messageOf(cause));
+    throw new MonolithError('ML_GRAPH_WRITE', { file, reason }, { cause, ...(hint !== undefined && { hint }) });
   }
 }
 

@@ -42,6 +42,8 @@ export interface TrainJobOptions {
   readonly deterministic: boolean;
   /** Trace file to write, or null for no tracing. */
   readonly trace: string | null;
+  /** File for the graph of the model as JSON, or null. */
+  readonly dumpGraph: string | null;
   readonly saveEverySteps: number | null;
   /** Least time between two progress events. The job sends one more for its last step, whatever the time. */
   readonly progressIntervalMs: number;

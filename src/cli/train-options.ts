@@ -85,6 +85,10 @@ export const trainFlags = z
       .nullable()
       .default(null)
       .register(flagMeta, { value: 'file', help: 'write a timeline of all threads to this file' }),
+    dumpGraph: pathName()
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'file', help: 'write the graph of the model to this file, as JSON' }),
     saveEvery: wholeNumber(1, I32_MAX)
       .nullable()
       .default(null)
@@ -107,6 +111,9 @@ export const trainFlags = z
       refuse(context, 'is for tables on the GPU', 'add --use-gpu-emb-table', 'gpuTableRows');
     }
     if (flags.quiet && flags.verbose) refuse(context, 'contradicts --verbose', 'give one of the two', 'quiet');
+    if (flags.dumpGraph !== null && flags.trace !== null && resolve(flags.dumpGraph) === resolve(flags.trace)) {
+      refuse(context, 'is the same file as --trace', 'give each a file of its own', 'dumpGraph');
+    }
     if (flags.trace !== null && flags.modelDir !== null && resolve(flags.trace) === resolve(flags.modelDir)) {
       refuse(context, 'is the same path as --model-dir', 'one is a file, the other a folder', 'trace');
     }

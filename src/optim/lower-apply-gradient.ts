@@ -5,15 +5,13 @@
  * the result does not depend on the number of threads. A gradient that is complete already, such as a clipped one, is taken
  * as it is. Optimizers that need a variable whole give it to one thread.
  */
-import { misfit, type Tensor } from '../graph/graph.js';
+import type { Tensor } from '../graph/graph.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, registerLowering, type ThreadRange } from '../runtime/lowering.js';
+import { ownRange, rangeOf } from '../runtime/own-range.js';
 import { type Rate, rateAt } from '../sparse/learning-rate.js';
 import { ApplyGradient } from './apply-gradient-op.js';
-
-/** Ranges of threads are whole cache lines: no two threads write the same one. */
-const RANGE_FLOATS = 16;
 
 registerLowering(
   ApplyGradient,
@@ -22,9 +20,8 @@ registerLowering(
     const [gradient, target, ...rest] = op.inputs as [Tensor, Tensor, ...Tensor[]];
     const slotCount = rest.length - sharedCount;
     const count = gradient.columns;
-    const grain = gradient.spec.partial ? RANGE_FLOATS : undefined;
     const owner = optimizer.isRanged ? 0 : nextOwner(context);
-    const range = optimizer.isRanged ? context.threadRange(count, grain) : wholeRange(context, owner, count);
+    const range = optimizer.isRanged ? rangeOf(context, gradient) : wholeRange(context, owner, count);
     optimizer.lowerStep({
       context,
       target,
@@ -53,7 +50,7 @@ function wholeRange({ thread }: LoweringContext, owner: number, count: number): 
   return { at: (base) => thread.constant(base), floats: thread.each((index) => (index === owner ? count : 0)) };
 }
 
-interface OwnGradient {
+interface Gradient {
   readonly gradient: Tensor;
   readonly target: Tensor;
   readonly range: ThreadRange;
@@ -61,29 +58,15 @@ interface OwnGradient {
 }
 
 /** Address of a gradient of which this thread's range is complete: summed over slices, with the decay. */
-function lowerGradient(context: LoweringContext, { gradient, target, range, weightDecay }: OwnGradient): number {
-  const { thread, plan, environment } = context;
-  const storage = context.storage(gradient);
-  if (storage.kind === 'slice' || storage.kind === 'feed' || storage.kind === 'whole') {
-    throw misfit(gradient.name, 'a gradient has no row per example');
-  }
-  // Of equal copies any will do, and those of the first slice or thread begin at the base.
-  if (storage.kind !== 'partial' && weightDecay === 0) return storage.base;
-  const sum = context.alloc(gradient.columns * 4, 'gradient');
-  const [from, to, one] = [range.at(storage.base), range.at(sum), thread.constant(1)];
-  if (storage.kind === 'partial') {
-    const slices = [thread.constant(storage.sliceBytes / 4), thread.constant(plan.slices)];
-    context.emitThread(KERNEL.reduceSlicesF32, [from, ...slices, to, range.floats]);
-  } else {
-    const operands = [from, range.floats, to, range.floats, one, range.floats, thread.constant(0)];
-    context.emitThread(KERNEL.copyRowsF32, operands);
-  }
+function lowerGradient(context: LoweringContext, { gradient, target, range, weightDecay }: Gradient): number {
+  const { thread, environment } = context;
+  const own = ownRange(context, gradient, { range, writable: weightDecay !== 0 });
   if (weightDecay !== 0) {
-    const weights = range.at(environment.variable(target));
-    const operands = [weights, range.floats, to, range.floats, one, range.floats];
+    const [weights, one] = [range.at(environment.variable(target)), thread.constant(1)];
+    const operands = [weights, range.floats, own.values, range.floats, one, range.floats];
     context.emitThread(KERNEL.scaleF32, [...operands, thread.constantF32(weightDecay), one]);
   }
-  return sum;
+  return own.base;
 }
 
 /** The rate of a step; one by step is asked for once, whatever the number of variables. */

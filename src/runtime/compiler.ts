@@ -33,6 +33,7 @@ import { Schedule } from './schedule.js';
 import { writePlacement } from './write-placement.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
+import './lower/cast.js';
 import './lower/if-training.js';
 import './lower/dropout.js';
 import './lower/cached-variables.js';

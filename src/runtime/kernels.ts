@@ -209,6 +209,7 @@ export const KERNEL = {
   clipValueF32: kernel(144, 'clipValueF32', 'uuuff', 'dst = min(max(src, low), high)'),
   sumF64: kernel(146, 'sumF64', 'uuu', 'dst[0] = sum of f64, in order'),
   clipRowsToNormF32: kernel(147, 'clipRowsToNormF32', 'uuuuuuuf', 'clipToNormF32 of each row, by one norm'),
+  castI64F32: kernel(650, 'castI64F32', 'uuuuuu', 'dst = src, i64 to f32'),
   rowSquaresF64: kernel(149, 'rowSquaresF64', 'uuuuu', 'dst[0] = sum of squares of a matrix, f64'),
 } as const satisfies Record<string, Kernel>;
 

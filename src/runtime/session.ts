@@ -270,7 +270,7 @@ export class Session implements CompileTarget {
     let program = this.#programsOfArrays.get(fetches);
     if (program === undefined) {
       const odd = fetches.find((fetch) => !(fetch instanceof Tensor || fetch instanceof Op));
-      if (odd !== undefined) throw notAFetch(this.graph, odd);
+      if (odd !== undefined) throw notAFetch(odd);
       const stranger = fetches.find((fetch) => fetch.graph !== this.graph);
       if (stranger !== undefined) throw misfit(stranger, 'it is of another graph than the session');
       const key = fetches.map((fetch) => fetch.name).join('\n');
@@ -290,7 +290,8 @@ export class Session implements CompileTarget {
 
   /**
    * Runs one step and returns the value of each fetch: a number for a scalar, an array otherwise, `undefined` for an op.
-   * Fetches in lists and dictionaries give their values in the same structure. Calls run one after the other.
+   * Fetches in lists and dictionaries give their values in the same structure, and a fetch may be the name of a tensor or
+   * an op, such as `loss:0`. Calls run one after the other.
    *
    * ```ts
    * const { loss, scores } = await session.run({ loss: lossTensor, scores: [click, like], trainOp }, { features });

@@ -89,6 +89,14 @@ const failures: readonly Case[] = [
     hint: /name a file/,
   },
   {
+    name: 'graph file in a folder that is not there',
+    args: ['train', '--dump-graph', 'missing/graph.json', '--model-dir', 'new'],
+    exit: 1,
+    code: 'ML_GRAPH_WRITE',
+    message: /graph file missing\/graph\.json cannot be written/,
+    hint: /make the folder first/,
+  },
+  {
     name: 'summary of a file that is no trace',
     args: ['trace', 'file'],
     exit: 1,

@@ -33,6 +33,7 @@ t.test('no flags give the documented defaults', async (t) => {
     tableMemory: null,
     whenFull: 'fail',
     trace: null,
+    dumpGraph: null,
     saveEvery: null,
     json: false,
     quiet: false,
@@ -103,6 +104,7 @@ t.test('bad values are refused with the flag, a reason and a hint', async (t) =>
     [{ saveEvery: '5' }, '--save-every', /place to save/, /--model-dir/],
     [{ saveEvery: '0', modelDir: 'd' }, '--save-every', /from 1/, /is 1$/],
     [{ quiet: true, verbose: true }, '--quiet', /contradicts --verbose/, /one of the two/],
+    [{ trace: 'a.json', dumpGraph: './a.json' }, '--dump-graph', /same file as --trace/, /its own/],
     [{ trace: 'd/', modelDir: './d' }, '--trace', /same path/, /folder/],
   ];
   for (const [raw, flag, reason, hint] of bad) {

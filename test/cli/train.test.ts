@@ -14,7 +14,18 @@ const byName = (events: readonly CliEvent[], name: string) => events.filter((eve
 
 t.test('a run with --json tells its events in order and ends with the result', async (t) => {
   const cwd = t.testdir();
-  const args = ['--steps', '200', '--threads', '2', '--model-dir', 'runs/ffm', '--trace', 'trace.json'];
+  const args = [
+    '--steps',
+    '200',
+    '--threads',
+    '2',
+    '--model-dir',
+    'runs/ffm',
+    '--trace',
+    'trace.json',
+    '--dump-graph',
+    'graph.json',
+  ];
   const { code, out, err } = await runCli(['train', '--json', ...args], { cwd });
   t.equal(err, '');
   t.equal(code, 0);
@@ -62,6 +73,7 @@ t.test('a run with --json tells its events in order and ends with the result', a
     readGraphJson(JSON.stringify(otherData.graph)).ops.map(({ name }) => name),
     buildFfm(FFM_LENGTH_MAX).graph.ops.map(({ name }) => name),
   );
+  t.same(readGraphJson(readFileSync(join(cwd, 'graph.json'), 'utf8')).ops, (otherData.graph as { ops: unknown }).ops);
 });
 
 t.test('the same command again goes on where the last one stopped', async (t) => {

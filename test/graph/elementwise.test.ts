@@ -4,10 +4,10 @@ import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { assign, assignAdd } from '../../src/graph/ops/assign.js';
 import { batchNorm, UPDATE_OPS } from '../../src/graph/ops/batch-norm.js';
 import { batchSum } from '../../src/graph/ops/batch-sum.js';
+import { clipByValue } from '../../src/graph/ops/clip.js';
 import {
   abs,
   add,
-  clipByValue,
   div,
   exp,
   log,
@@ -71,6 +71,7 @@ const CASES: Readonly<Record<string, (p: Parts) => Tensor>> = {
   maximum: ({ x, y }) => maximum(x, y),
   'minimum with a vector': ({ x, vector }) => minimum(vector, x),
   'clip by value': ({ x }) => clipByValue(x, -0.7, 0.8),
+  'clip a sum over the batch by value': ({ x, y }) => mul(y, clipByValue(reduceSum(x, { axis: 'batch' }), -0.4, 0.5)),
   abs: ({ x }) => abs(x),
   sqrt: ({ x }) => sqrt(positive(x)),
   'exp of the negative': ({ x }) => exp(neg(x)),

@@ -172,6 +172,30 @@ t.test('softmax cross entropy and its gradient agree with their references', asy
   });
 });
 
+t.test('whole numbers become floats, rounded once', async () => {
+  const edges = [
+    0n,
+    -1n,
+    2n ** 24n + 1n,
+    2n ** 62n + 2n ** 38n,
+    2n ** 62n + 2n ** 38n + 1n,
+    2n ** 63n - 1n,
+    -(2n ** 63n),
+  ];
+  forShapes(h, 100, (shape, begin) => {
+    const next = stream(shape.seed);
+    const { rows, cols } = shape;
+    const stride = cols + (shape.seed & 3);
+    const any = () => BigInt.asIntN(64, BigInt(Math.floor(next() * 2 ** 53)) << BigInt(Math.floor(next() * 64)));
+    const values = Array.from({ length: rows * stride }, () =>
+      next() < 0.2 ? edges[Math.floor(next() * edges.length)]! : any(),
+    );
+    const src = h.putI64(values);
+    const dst = putMatrix(h, shape, 1, next);
+    runBoth(h, begin, 'castI64F32', [src, stride, dst.at, dst.stride, rows, cols]);
+  });
+});
+
 t.test('dropout and division by a number of the batch equal their references bit for bit', async () => {
   forShapes(h, 150, (shape, begin) => {
     const next = stream(shape.seed);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { clipByGlobalNorm, clipByNorm, clipGradientByValue, globalNorm } from '../../src/graph/ops/clip.js';
+import { clipByGlobalNorm, clipByNorm, clipByValue, globalNorm } from '../../src/graph/ops/clip.js';
 import { addBias, matMul } from '../../src/graph/ops/layers.js';
 import { reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
 import { group, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
@@ -36,7 +36,7 @@ for (const backend of BACKENDS) {
     const { clipped, globalNorm: norm } = clipByGlobalNorm(grads, 0.7);
     const { clipped: untouched } = clipByGlobalNorm(grads, 1e9);
     const alone = clipByNorm(grads[1], 0.3);
-    const cut = clipGradientByValue(grads[0], -0.01, 0.005);
+    const cut = clipByValue(grads[0], -0.01, 0.005);
     const fetches = [...grads, ...clipped, ...untouched, alone, cut, norm as Tensor];
     await withSession(graph, { backend, threads: 3 }, async (session) => {
       const found = await session.run(fetches, { x });

@@ -60,14 +60,35 @@ t.test('what is no fetch is refused', async (t) => {
   const { graph, loss } = model();
   await withSession(graph, {}, async (session) => {
     const wrong = (tree: unknown) => session.run(tree as never, feeds);
-    await t.rejects(wrong({ loss: 'loss' }), {
-      code: 'ML_GRAPH',
-      message: /a fetch is a tensor or an op, not its name/,
-    });
-    await t.rejects(wrong({ loss: [loss, 3] }), { code: 'ML_GRAPH' });
+    await t.rejects(wrong({ loss: [loss, 3] }), { code: 'ML_GRAPH', message: /a tensor, an op, or the name of one/ });
     await t.rejects(wrong({ loss: new Map() }), { code: 'ML_NESTED_LEAF' });
-    await t.rejects(wrong(['loss']), { code: 'ML_GRAPH' });
+    await t.rejects(wrong([3]), { code: 'ML_GRAPH' });
+    t.throws(() => session.prepare(['y'] as never), { code: 'ML_GRAPH' });
   });
+});
+
+t.test('a fetch may be the name of a tensor or of an op', async (t) => {
+  const { graph, loss, y, step } = model();
+  await withSession(graph, {}, async (session) => {
+    const [value, rows, nothing] = await session.run([loss.name, y.op.name, step.name], feeds);
+    t.equal(value, 2.5);
+    t.same(rows, Float32Array.of(3, 2), 'the first output of an op');
+    t.equal(nothing, undefined);
+    t.equal(session.globalStep, 1, 'an op without outputs ran');
+    t.same(await session.run({ loss: [loss.name], again: loss }, feeds), { loss: [2.5], again: 2.5 });
+    t.equal(await session.run('Mean:0', feeds), 2.5);
+    const near = { code: 'ML_GRAPH', message: /no tensor and no op of this name/, hint: /did you mean Mean/ };
+    for (const tree of ['Maen', ['Meen:0'], { loss: 'Mean:1' }]) await t.rejects(session.run(tree, feeds), near);
+  });
+});
+
+t.test('names in a structure are those of the graph that runs it', async (t) => {
+  const tree = { value: 'w:0' };
+  for (const w of [2, 5]) {
+    const graph = new Graph();
+    variable(graph, 'w', [], () => Float32Array.of(w));
+    await withSession(graph, { schema: [] }, async (session) => t.same(await session.run(tree), { value: w }));
+  }
 });
 
 t.test('feeds may be tensors, by name or by placeholder', async (t) => {

@@ -10,6 +10,8 @@ import { MonolithError } from '../../base/errors.js';
 import { elementCount, misfit, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
+import { greaterEqual, maximum, minimum, type Operand } from './elementwise.js';
+import { mul } from './math.js';
 
 /** Floats whose squares are summed together, whatever the number of threads. */
 export const SQUARES_GRAIN = 1024;
@@ -105,21 +107,35 @@ export function clipByGlobalNorm<T extends Tensor | undefined>(
   return { clipped, globalNorm: norm };
 }
 
-export const ClipByValue: OpDef<{ readonly low: number; readonly high: number }> = {
+export interface ClipByValueAttrs {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Of a value that all examples share, in ranges of threads. */
+export const ClipByValue: OpDef<ClipByValueAttrs> = {
   type: 'ClipByValue',
-  infer: ([x], { low, high }) => {
-    if (floats('ClipByValue', x!).perExample || x!.spec.partial) {
-      throw misfit('ClipByValue', `${x!.name} must be a value that all examples share`);
-    }
-    if (!(low <= high)) throw misfit('ClipByValue', `${low} to ${high} is no range`);
-    return [x!.spec];
+  infer: ([x]) => [x!.spec],
+  gradient: (op, [grad]) => {
+    const [x, { low, high }] = [op.inputs[0]!, op.attrs];
+    return [grad && mul(grad, mul(greaterEqual(x, low), greaterEqual(high, x)))];
   },
 };
 
 /**
- * clipByValue for gradients: threads clip a range each of what is complete, where clipByValue has every slice clip all of it
- * and passes a gradient on. A NaN stays one.
+ * Values below `low` become `low`, those above `high` become `high`; a NaN stays one. Only what is in between passes a
+ * gradient on. Sums over the batch, such as gradients of variables, are completed first; they and other large values that
+ * all examples share are clipped by threads in ranges, all else in slices.
+ *
+ * ```ts
+ * const clipped = gradients([loss], weights).map((gradient) => gradient && clipByValue(gradient, -1, 1));
+ * ```
  */
-export function clipGradientByValue(tensor: Tensor, low: number, high: number, name = 'clip_by_value'): Tensor {
-  return tensor.graph.add(ClipByValue, [completed(tensor)], { low, high }, name).output;
+export function clipByValue(x: Tensor, low: Operand, high: Operand, name = 'clip_by_value'): Tensor {
+  const areNumbers = typeof low === 'number' && typeof high === 'number';
+  if (areNumbers && !(low <= high)) throw misfit(name, `${low} to ${high} is no range`);
+  floats(name, x);
+  const isLarge = !x.perExample && (x.spec.partial || elementCount(x.spec.shape) > SQUARES_GRAIN);
+  if (!areNumbers || !isLarge) return maximum(minimum(x, high), low, name);
+  return x.graph.add(ClipByValue, [completed(x)], { low, high }, name).output;
 }

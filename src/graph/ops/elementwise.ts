@@ -121,11 +121,6 @@ export const greaterEqual = (x: Operand, y: Operand, name = 'GreaterEqual'): Ten
   binary('greaterEqual', ...operandsOf(x, y), name);
 export const equal = (x: Operand, y: Operand, name = 'Equal'): Tensor => binary('equal', ...operandsOf(x, y), name);
 
-/** Values below `low` become `low`, those above `high` become `high`; only what is in between passes a gradient on. */
-export function clipByValue(x: Tensor, low: Operand, high: Operand, name = 'clip_by_value'): Tensor {
-  return maximum(minimum(x, high), low, name);
-}
-
 // --- one operand -------------------------------------------------------------------------------------------------------
 
 export type UnaryKind = 'abs' | 'sqrt' | 'exp' | 'log' | 'sign';

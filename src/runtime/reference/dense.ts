@@ -8,6 +8,7 @@ export * from './dense/auc.js';
 export * from './dense/batch-matmul.js';
 export * from './dense/blocks.js';
 export * from './dense/broadcast.js';
+export * from './dense/cast.js';
 export * from './dense/dropout.js';
 export * from './dense/elementwise.js';
 export * from './dense/fm.js';
