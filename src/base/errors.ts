@@ -58,6 +58,7 @@ export const ERROR_MESSAGES = {
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
   ML_CACHED_TWICE: 'The variable has already been cached. Consider about removing cache_device.',
   ML_CACHED_TYPE: 'Only ResourceVariable is supported. Do you disable V2 behavior or use strategy?',
+  ML_SYNC_MPI: 'sync training must running under mpi mode',
   ML_DEVICE: 'device {device} cannot be read at {part}',
   ML_GRADIENT_VARS: 'Invalid variables in the input: {variable} is none of {valid}',
   ML_GRAPH_JSON: 'description of a graph {source} cannot be read: {reason}',

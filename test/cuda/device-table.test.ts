@@ -129,6 +129,8 @@ const ALL_OPTIMIZERS: Readonly<Record<string, SegmentOptions['optimizer']>> = {
   momentum: optimizers.MomentumOptimizer({ momentum: 0.9 }),
   adadelta: optimizers.AdadeltaOptimizer(),
   movingAverage: optimizers.MovingAverageOptimizer({ momentum: 0.9 }),
+  groupFtrl: optimizers.FTRLWithGroupSparsityOptimizer({ initialAccumulatorValue: 0.1, beta: 1 }),
+  groupAdagrad: optimizers.AdaGradWithGroupLassoOptimizer({ initialAccumulatorValue: 0.1, beta: 0.01 }),
   decoupled: optimizers.DynamicWdAdagradOptimizer({
     decoupleWeightDecay: true,
     weightDecayFactor: 0.01,
@@ -225,8 +227,6 @@ t.test(
     };
     const sgd = optimizers.SgdOptimizer();
     await refused(model([{ dim: 1, optimizer: optimizers.BatchSoftmaxOptimizer() }]), /batchSoftmax/);
-    await refused(model([{ dim: 2, optimizer: optimizers.AdaGradWithGroupLassoOptimizer() }]), /groupAdagrad/);
-    await refused(model([{ dim: 2, optimizer: optimizers.FTRLWithGroupSparsityOptimizer() }]), /groupFtrl/);
     await refused(model([{ dim: 2, optimizer: optimizers.withStochasticRounding(sgd) }]), /half precision/);
     await refused(model([{ dim: 2, optimizer: sgd, compressor: optimizers.FixedR8Compressor() }]), /fixedR8/);
     await refused(model([{ dim: 2, optimizer: sgd, compressor: optimizers.OneBitCompressor() }]), /oneBit/);

@@ -51,6 +51,8 @@ const ROW_STEPS: Readonly<Partial<Record<keyof typeof OPTIMIZER_NUMBER, RowStep>
   adadelta: named('stepRowsAdadeltaF32', [rate, value(0), value(1), value(2)]),
   adam: named('stepRowsAdamF32', adam),
   amsgrad: named('stepRowsAmsgradF32', adam),
+  groupFtrl: named('stepRowsGroupFtrlF32', [rate, value(0), value(1), value(2)]),
+  groupAdagrad: named('stepRowsGroupAdagradF32', [rate, value(0), value(1), value(2)]),
 };
 
 /** Optimizers that tables on a device have. */

@@ -60,7 +60,8 @@ export class TableWorks {
     const accesses = [
       { block: ids.block, writes: false },
       { block: found, writes: true },
-      ...(applies ? [{ block: gradients!.block, writes: false }] : []),
+      // Some optimizers use a gradient as scratch.
+      ...(applies ? [{ block: gradients!.block, writes: true }] : []),
     ];
     return { kind: applies ? 'apply' : 'find', side: 'device', lookup, instruction, accesses };
   }
