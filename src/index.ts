@@ -60,6 +60,11 @@ export {
 } from './data/schema.js';
 
 // Features: slots with slices, the columns that look them up, and how the rows of an example become one.
+export {
+  applyGradientsWithVarOptimizer,
+  type VarOptimizerOptions,
+} from './feature/apply-gradients-with-var-optimizer.js';
+export type { ClipOptions, ClipType } from './feature/clip-gradients.js';
 export { type Combiner, FirstN, ReduceMean, ReduceSum } from './feature/combiners.js';
 export {
   FeatureColumn,
@@ -246,7 +251,7 @@ export {
   Warmup,
   type WarmupOptions,
 } from './optim/schedules.js';
-
+export { setVarOptimizer } from './optim/var-optimizers.js';
 // Queues of tensors that are made ahead of their use, on the host or on a GPU.
 export { AsyncQueue, type AsyncQueueOptions } from './queue/async-queue.js';
 export { enqueueAll, prefetch } from './queue/prefetch.js';
@@ -258,7 +263,6 @@ export {
   type PrefetchQueueOptions,
   type QueueTensor,
 } from './queue/prefetch-queue.js';
-
 // Session: runs programs of a graph on a pool of threads.
 export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';
 export { DeviceTensor } from './runtime/cuda/device-tensor.js';
@@ -442,3 +446,10 @@ export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/l
 export type { ModelSpec } from './train/model-spec.js';
 export { buildFfm } from './train/models/ffm.js';
 export { MonitoredSession, type MonitoredSessionOptions } from './train/monitored-session.js';
+export {
+  type ExportMode,
+  type Mode,
+  monolithBaseModelParams,
+  monolithModelParams,
+  nativeTaskParams,
+} from './train/task-params.js';

@@ -73,6 +73,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   }
   let interrupted: boolean;
   let evaluation: Evaluation;
+  let failed = true;
   try {
     trainer.prepare();
     prepareEvaluation(session, model);
@@ -93,10 +94,12 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     evaluation = await evaluate(session, model, heldOut);
     for (const { code, message } of tableTroubles(session)) onEvent({ event: 'warning', code, message });
     onEvent({ event: 'eval', step: session.globalStep, ...evaluation });
+    failed = false;
   } finally {
     await trainer.close();
+    // A run that failed is the one whose trace is looked at.
+    if (trace !== null) await writeTrace(trace, session, { options, failed, onEvent });
   }
-  if (trace !== null) await writeTrace(trace, session, options, onEvent);
   const result: TrainResult = {
     step: session.globalStep,
     loss: progress.loss,
@@ -172,14 +175,15 @@ async function writeGraph(file: string, graph: Graph): Promise<void> {
   }
 }
 
-async function writeTrace(
-  file: string,
-  session: Session,
-  options: TrainJobOptions,
-  onEvent: (event: TrainEvent) => void,
-): Promise<void> {
+interface TraceOfRun {
+  readonly options: TrainJobOptions;
+  readonly failed: boolean;
+  readonly onEvent: (event: TrainEvent) => void;
+}
+
+async function writeTrace(file: string, session: Session, { options, failed, onEvent }: TraceOfRun): Promise<void> {
   const { threads, names } = session.trace;
-  const { lost } = await writeChromeTrace(file, {
+  const writing = writeChromeTrace(file, {
     threads,
     names,
     metadata: {
@@ -190,6 +194,16 @@ async function writeTrace(
       graph: graphDescription(session.graph),
     },
   });
+  let lost: readonly number[];
+  try {
+    ({ lost } = await writing);
+  } catch (thrown) {
+    if (!failed) throw thrown;
+    // The failure of the run is the one to report.
+    onEvent({ event: 'warning', code: 'ML_TRACE_WRITE', message: messageOf(thrown) });
+    return;
+  }
+  if (failed) onEvent({ event: 'note', message: `the trace up to the failure is in ${file}` });
   const total = lost.reduce((sum, count) => sum + count, 0);
   if (total > 0) {
     const message = `the trace holds the end of the run: ${total} older events were overwritten`;

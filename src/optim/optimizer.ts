@@ -180,7 +180,8 @@ function createSlot(target: Tensor, { suffix, initial = 0, ...spec }: SlotSpec):
   return graph.rootScope(() => variable(graph, `${target.op.name}/${suffix}`, shape, fill, false));
 }
 
-function trainableVariables({ graph }: Tensor): Tensor[] {
+/** The trainable variables of the graph of a loss. */
+export function trainableVariables({ graph }: Tensor): Tensor[] {
   return graph.getCollection<Tensor>(VARIABLES).filter(({ op }) => (op.attrs as VariableAttrs).trainable);
 }
 

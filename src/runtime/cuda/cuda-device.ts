@@ -1,10 +1,10 @@
 /** @file The CUDA device of a pool thread: one stream that computes, one that copies, and the kernels of cuda/ptx. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { MonolithError, messageOf } from '../../base/errors.js';
+import { type ErrorCode, MonolithError, messageOf } from '../../base/errors.js';
 import type { Device, DeviceLaunch, DeviceMark, DeviceSpan, Queue } from './device.js';
 import { DeviceBuffer } from './device-buffer.js';
-import type { CudaDriver } from './driver.js';
+import { type CudaDriver, versionText } from './driver.js';
 import { BLOCK_THREADS, CUDA_KERNELS, type CudaKernel } from './launch-table.js';
 import type { PreparedLaunch, PtxModule } from './ptx-module.js';
 import { CudaEvent, type CudaStream } from './stream.js';
@@ -41,9 +41,17 @@ export class CudaDevice implements Device {
     buffer.free();
   }
 
+  /** Pinned while the system has memory to pin; copies work from any other memory too, only slower. */
   allocStaging(bytes: number): Uint8Array {
-    const buffer = this.driver.allocPinned(Math.max(16, bytes));
-    this.#pinned.push(buffer);
+    const size = Math.max(16, bytes);
+    let buffer: ArrayBuffer;
+    try {
+      buffer = this.driver.allocPinned(size);
+      this.#pinned.push(buffer);
+    } catch (thrown) {
+      if (!isMonolithError(thrown, 'ML_CUDA_MEMORY')) throw thrown;
+      buffer = new ArrayBuffer(size);
+    }
     return new Uint8Array(buffer, 0, bytes);
   }
 
@@ -59,10 +67,21 @@ export class CudaDevice implements Device {
   #module(name: string): PtxModule {
     let module = this.#modules.get(name);
     if (module === undefined) {
-      module = this.driver.loadModule(name, readPtx(name));
+      module = this.#load(name);
       this.#modules.set(name, module);
     }
     return module;
+  }
+
+  #load(name: string): PtxModule {
+    try {
+      return this.driver.loadModule(name, readPtx(name));
+    } catch (thrown) {
+      if (!isMonolithError(thrown, 'ML_CUDA_PTX')) throw thrown;
+      const reason = `${thrown.fields.reason} (module ${name} of the package, CUDA ${versionText(this.driver.version)})`;
+      const hint = `${thrown.hint}; the kernels are made for CUDA 11.0 and later, and --backend wasm does without them`;
+      throw new MonolithError('ML_CUDA_PTX', { ...thrown.fields, reason }, { hint, cause: thrown });
+    }
   }
 
   upload(to: DeviceSpan, from: Uint8Array): void {
@@ -156,6 +175,10 @@ class CudaLaunch implements DeviceLaunch {
     }
     this.#prepared.launch(this.#stream);
   }
+}
+
+function isMonolithError(thrown: unknown, code: ErrorCode): thrown is MonolithError {
+  return thrown instanceof MonolithError && thrown.code === code;
 }
 
 function readPtx(name: string): string {

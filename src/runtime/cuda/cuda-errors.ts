@@ -23,7 +23,10 @@ const KNOWN: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   201: ['ML_CUDA_CALL', 'a thread has to open the driver itself before it calls'],
   209: ['ML_CUDA_PTX', 'the device is older than the PTX: compute capability 7.5 is the least'],
   214: ['ML_CUDA_KERNEL', 'the memory of the device has failed: `nvidia-smi -q` shows its errors'],
-  218: ['ML_CUDA_PTX', 'the PTX is malformed, or uses what this driver or the simulator cannot run'],
+  218: [
+    'ML_CUDA_PTX',
+    'the PTX is malformed, or uses what this driver or the simulator cannot run: update the NVIDIA driver',
+  ],
   221: ['ML_CUDA_PTX', 'install the whole NVIDIA driver: libnvidia-ptxjitcompiler, which compiles PTX, is not there'],
   222: ['ML_CUDA_PTX', 'update the NVIDIA driver, or lower the .version line of the PTX'],
   500: ['ML_CUDA_CALL', 'check the name of the kernel or variable against the PTX'],

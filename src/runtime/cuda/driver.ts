@@ -138,6 +138,11 @@ export class CudaDriver {
   }
 }
 
+/** A version as people write it: 11.0 for 11000. */
+export function versionText(version: number): string {
+  return `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
+}
+
 /** What to open for a choice of driver. */
 export function driverPath(choice: string): string {
   if (choice !== SIMULATED) return choice;

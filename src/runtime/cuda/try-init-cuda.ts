@@ -5,7 +5,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import type { BackendName } from '../pool/protocol.js';
-import { CudaDriver, type CudaDriverOptions } from './driver.js';
+import { CudaDriver, type CudaDriverOptions, versionText } from './driver.js';
 
 /** The kernels are PTX 7.0 for compute capability 7.5. */
 const VERSION_MIN = 11_000;
@@ -26,7 +26,7 @@ export function tryInitCuda(options: CudaDriverOptions = {}): CudaDriver | Monol
 /** Throws when the driver or its device is older than the kernels. */
 export function checkDriver({ version, device, path }: Pick<CudaDriver, 'version' | 'device' | 'path'>): void {
   if (version < VERSION_MIN) {
-    const reason = `${path} is of CUDA ${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}, 11.0 is the least`;
+    const reason = `${path} is of CUDA ${versionText(version)}, 11.0 is the least`;
     throw new MonolithError('ML_CUDA_DRIVER', { reason }, { hint: 'update the NVIDIA driver, or use --backend wasm' });
   }
   if (device.computeCapability < CAPABILITY_MIN) {

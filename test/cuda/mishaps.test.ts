@@ -1,0 +1,211 @@
+/**
+ * Drivers and devices that do not do what is asked: sessions and `monolith train` fail with a code, the driver's error and
+ * what to do, close cleanly, and leave checkpoints as they were.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { runTraceCommand } from '../../src/cli/trace-command.js';
+import type { SimulatorControls } from '../../src/runtime/cuda/simulator.js';
+import { Session } from '../../src/runtime/session.js';
+import { buildFfm } from '../../src/train/models/ffm.js';
+import { loadBatches, smallSession } from '../train/ffm-run.js';
+import { DEFAULTS, type SimulatedDriver, withSimulated } from './simulated.js';
+
+const CUDA = { backend: 'cuda', cuda: { driver: 'sim' } } as const;
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+
+interface Mishap {
+  readonly name: string;
+  readonly controls: SimulatorControls;
+  readonly code: string;
+  /** Of the sentence: the driver's error and the sizes. */
+  readonly message: RegExp;
+  readonly hint: RegExp;
+  /** Whether a session is made before it fails. */
+  readonly inStep: boolean;
+}
+
+const MISHAPS: readonly Mishap[] = [
+  {
+    name: 'a driver that is too old',
+    controls: { driverVersion: 10_020 },
+    code: 'ML_CUDA_DRIVER',
+    message: /CUDA 10\.2, 11\.0 is the least/,
+    hint: /update the NVIDIA driver/,
+    inStep: false,
+  },
+  {
+    name: 'a machine without a device',
+    controls: { deviceCount: 0 },
+    code: 'ML_CUDA_DEVICE',
+    message: /cuInit failed with CUDA_ERROR_NO_DEVICE \(100\)/,
+    hint: /nvidia-smi/,
+    inStep: false,
+  },
+  {
+    name: 'a device that is too old',
+    controls: { computeCapability: 70 },
+    code: 'ML_CUDA_DEVICE',
+    message: /compute capability 7\.0, 7\.5 is the least/,
+    hint: /--backend wasm/,
+    inStep: false,
+  },
+  {
+    name: 'a device without the memory',
+    controls: { memoryBytes: 20_000 },
+    code: 'ML_CUDA_MEMORY',
+    message: /CUDA_ERROR_OUT_OF_MEMORY \(2\): \d+ bytes are wanted beside the \d+ /,
+    hint: /smaller batch/,
+    inStep: true,
+  },
+  {
+    name: 'PTX that the driver does not compile',
+    controls: { moduleLoadStatus: 218 },
+    code: 'ML_CUDA_PTX',
+    message: /cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX \(218\).*module \w+ of the package, CUDA 13\.0/,
+    hint: /update the NVIDIA driver.*--backend wasm/,
+    inStep: true,
+  },
+  {
+    name: 'PTX that is newer than the driver',
+    controls: { moduleLoadStatus: 222 },
+    code: 'ML_CUDA_PTX',
+    message: /CUDA_ERROR_UNSUPPORTED_PTX_VERSION \(222\)/,
+    hint: /update the NVIDIA driver/,
+    inStep: true,
+  },
+  {
+    name: 'a driver without its compiler',
+    controls: { moduleLoadStatus: 221 },
+    code: 'ML_CUDA_PTX',
+    message: /CUDA_ERROR_JIT_COMPILER_NOT_FOUND \(221\)/,
+    hint: /libnvidia-ptxjitcompiler/,
+    inStep: true,
+  },
+  {
+    name: 'a kernel that faults in the middle of a step',
+    controls: { launchesToFault: 100 },
+    code: 'ML_CUDA_KERNEL',
+    message: /CUDA_ERROR_ILLEGAL_ADDRESS \(700\).*kernel \w+F32/,
+    hint: /start a new one/,
+    inStep: true,
+  },
+];
+
+/** Steps of the demo model until one fails, or four. */
+async function steps(session: Session, { loss, trainOp }: ReturnType<typeof buildFfm>): Promise<number[]> {
+  const batches = loadBatches(session);
+  const losses: number[] = [];
+  for (const batch of batches.slice(0, 4)) losses.push((await session.run([loss, trainOp], batch))[0] as number);
+  return losses;
+}
+
+async function trainOnce(): Promise<number[]> {
+  const model = buildFfm();
+  const session = await Session.create(model.graph, smallSession(CUDA));
+  try {
+    return await steps(session, model);
+  } finally {
+    await session.close();
+  }
+}
+
+/** What a process that has met a fault cannot do, the simulator can: go on. */
+function recover(driver: SimulatedDriver): void {
+  driver.simulator.reset();
+  driver.simulator.configure(DEFAULTS);
+}
+
+for (const { name, controls, code, message, hint, inStep } of MISHAPS) {
+  t.test(
+    `a session meets ${name}`,
+    withSimulated(async (t, driver) => {
+      const { freeBytes } = driver.memory();
+      const model = buildFfm();
+      driver.simulator.configure(controls);
+      const expected = { code, message, hint };
+      if (!inStep) {
+        await t.rejects(Session.create(model.graph, smallSession(CUDA)), expected);
+        const automatic = await Session.create(buildFfm().graph, smallSession({ ...CUDA, backend: 'auto' }));
+        t.equal(automatic.backend, 'wasm', 'auto does without');
+        await automatic.close();
+      } else {
+        const session = await Session.create(model.graph, smallSession(CUDA));
+        await t.rejects(steps(session, model), expected);
+        await t.rejects(steps(session, model), expected, 'it stays the same failure');
+        await session.close();
+      }
+      recover(driver);
+      t.equal((await trainOnce()).length, 4, 'another session works');
+      if (code !== 'ML_CUDA_KERNEL') t.equal(driver.memory().freeBytes, freeBytes, 'and nothing is left behind');
+    }),
+  );
+}
+
+t.test(
+  'without memory to pin, staging memory is plain and losses are the same',
+  withSimulated(async (t, driver) => {
+    const pinned = await trainOnce();
+    driver.simulator.configure({ pinnedBytes: 4096 });
+    t.same(await trainOnce(), pinned);
+  }),
+);
+
+/** A digest of every file of a folder. */
+function digest(dir: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {
+    hash.update(name);
+    if (statSync(join(dir, name)).isFile()) hash.update(readFileSync(join(dir, name)));
+  }
+  return hash.digest('hex');
+}
+
+/** `monolith train` on a simulated driver with these controls from the start. */
+function train(controls: SimulatorControls, ...args: readonly string[]) {
+  const { MONOLITH_CUDA_DRIVER: _, NODE_OPTIONS: __, ...env } = process.env;
+  const text = Object.entries(controls).map(([key, value]) => `${key}=${value}`);
+  const all = [MAIN, 'train', '--batch-size', '16', '--backend', 'cuda', '--cuda-driver', 'sim', ...args];
+  const options = { env: { ...env, PTXSIM_CONTROLS: text.join(' ') }, encoding: 'utf8', timeout: 120_000 } as const;
+  return spawnSync(process.execPath, all, options);
+}
+
+t.test(
+  'monolith train meets one of each kind, and leaves the checkpoints before as they were',
+  withSimulated(async (t) => {
+    const modelDir = join(t.testdir(), 'model');
+    t.equal(train({}, '--steps', '2', '--model-dir', modelDir).status, 0);
+    const before = digest(modelDir);
+    const kinds = new Set<string>();
+    for (const { name, controls, code, message, hint } of MISHAPS) {
+      if (kinds.has(code)) continue;
+      kinds.add(code);
+      const { status, stderr } = train(controls, '--steps', '8', '--model-dir', modelDir);
+      const [error = '', advice = ''] = stderr.split('\n').filter((line) => /^(error|hint)/.test(line));
+      t.same([status, error.split(':')[0]], [1, `error ${code}`], name);
+      t.match(error, message);
+      t.match(advice, hint);
+      t.equal(digest(modelDir), before, 'the model directory is as it was');
+    }
+    t.match(train({ seed: 1.5 }, '--steps', '1').stderr, /PTXSIM_CONTROLS: seed=1\.5 is not a control/);
+    t.match(train({}, '--steps', '2', '--model-dir', modelDir, '--json').stdout, /"step":4/, 'and training goes on');
+  }),
+);
+
+t.test(
+  'the trace of a run that ended by a fault can be read, with what the device did before',
+  withSimulated(async (t) => {
+    const file = join(t.testdir(), 'trace.json');
+    const { status, stdout, stderr } = train({ launchesToFault: 400 }, '--steps', '40', '--trace', file, '--json');
+    t.equal(status, 1);
+    t.match(stdout + stderr, /the trace up to the failure is in/);
+    const lines: string[] = [];
+    await runTraceCommand(file, { color: false }, (line) => lines.push(line));
+    for (const wanted of [/gpu compute/, /gpu copies/, /copy to device/, /poolSumF32/])
+      t.match(lines.join('\n'), wanted);
+  }),
+);
