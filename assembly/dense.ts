@@ -12,6 +12,8 @@ export * from "./dense/dropout";
 export * from "./dense/elementwise";
 export * from "./dense/fm";
 export * from "./dense/gemm";
+export * from "./dense/gemm-repeats";
+export * from "./dense/gemm-repeats-grad";
 export * from "./dense/groups";
 export * from "./dense/inner";
 export * from "./dense/leaky";

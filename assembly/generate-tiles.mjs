@@ -7,7 +7,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Rows, columns and steps of k per turn of the loop. */
+/** Rows, columns and steps of k per turn of the loop over packed panels. */
 const TILES = [
   { rows: 4, cols: 8, unroll: 4, why: 'Eight accumulators and the operands are what 16 registers of 128 bits hold.' },
   {
@@ -29,40 +29,57 @@ import { madd } from "./madd";
 
 const range = (count) => Array.from({ length: count }, (_, i) => i);
 
-function tile({ rows, cols, unroll, why }) {
+/** Steps of k, each with the addresses of A's elements in it; `advance` moves A on after a turn. */
+function loop({ rows, cols }, steps, offsetOfA, advance) {
   const vectors = cols / 4;
-  const sum = (row, vector) => `c${row}_${vector}`;
-  const eachRow = (line) =>
-    range(rows).flatMap((row) => [...range(vectors).map((v) => line(row, v)), ...(row < rows - 1 ? ['row += cStep;'] : [])]);
   const step = (u) => [
     '{',
     ...range(vectors).map((v) => `  const b${v} = v128.load(b, ${(u * cols + v * 4) * 4});`),
     ...range(rows).flatMap((row) => [
-      `  const a${row} = v128.load_splat<f32>(a, ${(u * rows + row) * 4});`,
+      `  const a${row} = v128.load_splat<f32>(a, ${offsetOfA(row, u)});`,
       ...range(vectors).map((v) => `  ${sum(row, v)} = madd(a${row}, b${v}, ${sum(row, v)});`),
     ]),
     '}',
     `if (b == end${u}) break;`,
   ];
-  const body = [
+  return [
+    ...range(steps).map((u) => `const end${u} = b + <usize>k * ${cols * 4} - ${(u + 1) * cols * 4};`),
+    'while (true) {',
+    ...range(steps).flatMap((u) => step(u).map((line) => `  ${line}`)),
+    `  a += ${advance};`,
+    `  b += ${steps * cols * 4};`,
+    '}',
+  ];
+}
+
+const sum = (row, vector) => `c${row}_${vector}`;
+
+/** The whole tile: sums from zero or from C, the loop, and back to C. */
+function body({ rows, cols }, looped) {
+  const vectors = cols / 4;
+  const eachRow = (line) =>
+    range(rows).flatMap((row) => [...range(vectors).map((v) => line(row, v)), ...(row < rows - 1 ? ['row += cStep;'] : [])]);
+  const lines = [
     ...range(rows).flatMap((row) => range(vectors).map((v) => `let ${sum(row, v)} = f32x4.splat(0);`)),
     'if (acc) {',
     ...['let row = c;', ...eachRow((row, v) => `${sum(row, v)} = v128.load(row, ${v * 16});`)].map((l) => `  ${l}`),
     '}',
-    ...range(unroll).map((u) => `const end${u} = b + <usize>k * ${cols * 4} - ${(u + 1) * cols * 4};`),
-    'while (true) {',
-    ...range(unroll).flatMap((u) => step(u).map((line) => `  ${line}`)),
-    `  a += ${unroll * rows * 4};`,
-    `  b += ${unroll * cols * 4};`,
-    '}',
+    ...looped,
     'let row = c;',
     ...eachRow((row, v) => `v128.store(row, ${sum(row, v)}, ${v * 16});`),
   ];
+  return lines.map((line) => `  ${line}`).join('\n');
+}
+
+function tile(shape) {
+  const { rows, cols, unroll, why } = shape;
   const name = `${rows}x${cols}`;
+  const packed = loop(shape, unroll, (row, u) => (u * rows + row) * 4, unroll * rows * 4);
+  const crossed = loop(shape, cols, (row, u) => (row * cols + u) * 4, 'aStep');
   return `
 @inline
 function body${name}(k: i32, a: usize, b: usize, c: usize, cStep: usize, acc: bool): void {
-${body.map((line) => `  ${line}`).join('\n')}
+${body(shape, packed)}
 }
 
 /**
@@ -76,6 +93,21 @@ export function tile${name}(k: i32, a: usize, b: usize, c: usize, cStep: usize):
 /** The same, added to C. A function of its own: sums that may start in two ways are not joined to 256 bits. */
 export function tileAdd${name}(k: i32, a: usize, b: usize, c: usize, cStep: usize): void {
   body${name}(k, a, b, c, cStep, true);
+}
+
+@inline
+function crossed${name}(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: usize, acc: bool): void {
+${body(shape, crossed)}
+}
+
+/** As tile${name}, of rows of A that were packed as the other side: ${cols} of the k in a row of a panel, panels \`aStep\` apart. */
+export function tileCrossed${name}(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: usize): void {
+  crossed${name}(k, a, aStep, b, c, cStep, false);
+}
+
+/** The same, added to C. */
+export function tileCrossedAdd${name}(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: usize): void {
+  crossed${name}(k, a, aStep, b, c, cStep, true);
 }
 `;
 }

@@ -5,6 +5,7 @@ export * from "./sparse/copy";
 export * from "./sparse/partition";
 export * from "./sparse/pool";
 export * from "./sparse/ragged";
+export * from "./sparse/repeats";
 export * from "./sparse/rows";
 export * from "./sparse/scatter";
 export * from "./sparse/sequence";

@@ -209,7 +209,10 @@ t.test('docs/parity.md names a file that exists for every module that is here', 
 
 t.test('docs/tables.md has every optimizer, with the state and the defaults it has', async (t) => {
   const rows = [...textOf('docs/tables.md').matchAll(/^\| `(\w+Optimizer)` +\| ([\dd +]+?) +\| (.+?) +\|$/gm)];
-  const constructors = Object.entries(ml).filter(([name]) => /^[A-Z]\w*Optimizer$/.test(name)) as [string, Constructor][];
+  const constructors = Object.entries(ml).filter(([name]) => /^[A-Z]\w*Optimizer$/.test(name)) as [
+    string,
+    Constructor,
+  ][];
   t.same(rows.map(([, name]) => name).sort(), constructors.map(([name]) => name).sort());
   for (const [, name, state, options] of rows) {
     const make = constructors.find(([known]) => known === name)![1];

@@ -1,5 +1,7 @@
 // Sizes of tiles and blocks. Not exported by the module.
-import { tile4x8, tile6x16, tileAdd4x8, tileAdd6x16 } from "./gemm-tiles";
+import {
+  tile4x8, tile6x16, tileAdd4x8, tileAdd6x16, tileCrossed4x8, tileCrossed6x16, tileCrossedAdd4x8, tileCrossedAdd6x16,
+} from "./gemm-tiles";
 
 /** The module for engines that join vectors to 256 bits is built with `--use GEMM_WIDE=1`. */
 const WIDE: bool = isDefined(GEMM_WIDE);
@@ -23,5 +25,17 @@ export function multiplyTile(k: i32, a: usize, b: usize, c: usize, cStep: usize,
   } else {
     if (acc) tileAdd4x8(k, a, b, c, cStep);
     else tile4x8(k, a, b, c, cStep);
+  }
+}
+
+/** One tile of C from rows of A that were packed as the other side of a product, in panels `aStep` bytes apart. */
+@inline
+export function multiplyCrossed(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: usize, acc: bool): void {
+  if (WIDE) {
+    if (acc) tileCrossedAdd6x16(k, a, aStep, b, c, cStep);
+    else tileCrossed6x16(k, a, aStep, b, c, cStep);
+  } else {
+    if (acc) tileCrossedAdd4x8(k, a, aStep, b, c, cStep);
+    else tileCrossed4x8(k, a, aStep, b, c, cStep);
   }
 }

@@ -1,8 +1,8 @@
 // Matrix product over general strides: one kernel serves the forward pass, the weight gradient and the input
 // gradient.
 import { multiplyColumn } from "./gemm-column";
-import { pack } from "./gemm-pack";
-import { BLOCK_K, BLOCK_M, BLOCK_N, multiplyTile, TILE_BYTES, TILE_COLS, TILE_ROWS, TILE_STEP } from "./gemm-shape";
+import { multiplyBlock, packColumns, packRows, panels } from "./gemm-block";
+import { BLOCK_K, BLOCK_M, BLOCK_N, TILE_BYTES, TILE_COLS, TILE_ROWS } from "./gemm-shape";
 
 /** Up to this many rows or columns are done one by one; from there a padded tile is cheaper. */
 const LONE_MAX: i32 = 2;
@@ -12,11 +12,6 @@ const LONE_MAX: i32 = 2;
 function blockK(k: i32): i32 {
   const blocks = (k + BLOCK_K - 1) / BLOCK_K;
   return blocks > 1 ? (k + blocks - 1) / blocks : k;
-}
-
-@inline
-function panels(count: i32, width: i32): i32 {
-  return (count + width - 1) / width;
 }
 
 @inline
@@ -32,48 +27,6 @@ function packedBBytes(n: i32, k: i32): usize {
 /** Bytes of scratch gemmF32 needs for this size, at any 4-byte alignment (a multiple of 64 is quickest). */
 export function gemmScratchBytes(m: i32, n: i32, k: i32): usize {
   return TILE_BYTES + packedABytes(m, k) + packedBBytes(n, k);
-}
-
-function packRows(src: usize, rowStep: usize, kStep: usize, rows: i32, k: i32, out: usize): void {
-  pack(src, rowStep, kStep, rows, TILE_ROWS, k, out);
-}
-
-function packColumns(src: usize, columnStep: usize, kStep: usize, columns: i32, k: i32, out: usize): void {
-  pack(src, columnStep, kStep, columns, TILE_COLS, k, out);
-}
-
-/** Copies `rows` x `cols` floats between C and the tile buffer. */
-@inline
-function copyTile(src: usize, srcStep: usize, dst: usize, dstStep: usize, rows: i32, cols: i32): void {
-  for (let r = 0; r < rows; r++) {
-    for (let c = 0; c < cols; c++) {
-      store<f32>(dst + (<usize>c << 2), load<f32>(src + (<usize>c << 2)));
-    }
-    src += srcStep;
-    dst += dstStep;
-  }
-}
-
-/** Packed A block times packed B panels. Tiles that C does not fill go through `tile`. */
-function multiplyBlock(
-  pa: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
-): void {
-  for (let j = 0; j < cols; j += TILE_COLS) {
-    const b = pb + <usize>j * <usize>k * 4;
-    const tileCols = min(TILE_COLS, cols - j);
-    for (let i = 0; i < rows; i += TILE_ROWS) {
-      const a = pa + <usize>i * <usize>k * 4;
-      const at = c + <usize>i * cStep + (<usize>j << 2);
-      const tileRows = min(TILE_ROWS, rows - i);
-      if (tileRows == TILE_ROWS && tileCols == TILE_COLS) {
-        multiplyTile(k, a, b, at, cStep, acc);
-      } else {
-        if (acc) copyTile(at, cStep, tile, TILE_STEP, tileRows, tileCols);
-        multiplyTile(k, a, b, tile, TILE_STEP, acc);
-        copyTile(tile, TILE_STEP, at, cStep, tileRows, tileCols);
-      }
-    }
-  }
 }
 
 /**

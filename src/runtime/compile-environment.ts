@@ -43,6 +43,8 @@ export interface CompileEnvironment {
   readonly tablePolicy: TablePolicy;
   /** For tables that live on the device. */
   readonly deviceTables?: ResidentTables;
+  /** Whether products leave rows out that repeat; a backend with a memory of its own multiplies them all. */
+  readonly skipsRepeats: boolean;
   readonly seed: number;
   /** Calls `update` with the global step before every run: learning rates and the like. */
   onStep(update: (globalStep: number) => void): void;

@@ -44,6 +44,7 @@ import './lower/fm.js';
 import './lower/inner.js';
 import './lower/layers.js';
 import './lower/math.js';
+import './lower/matmul.js';
 import './lower/pairs.js';
 import './lower/rows.js';
 import './lower/shape.js';

@@ -56,6 +56,7 @@ export class LoweringContext {
   readonly #written = new Set<Tensor>();
   readonly #lowered = new Set<Op>();
   readonly #shared = new Map<object, unknown>();
+  readonly #scratch: { bytes: number; base: number; pointer?: Register } = { bytes: 0, base: 0 };
   #op: Op | undefined;
 
   constructor(environment: CompileEnvironment, schedule: Schedule, placement: Placement) {
@@ -136,6 +137,18 @@ export class LoweringContext {
     const sliceBytes = Math.ceil(bytes / 64) * 64;
     const base = this.alloc(sliceBytes * this.plan.slices, what);
     return { base, sliceBytes, pointer: this.slice.each((slice) => base + slice * sliceBytes) };
+  }
+
+  /** The register that points to memory which kernels of slice code may use while they run: one buffer for each thread. */
+  scratch(bytes: number): Register {
+    const scratch = this.#scratch;
+    scratch.bytes = Math.max(scratch.bytes, Math.ceil(bytes / 64) * 64);
+    // The largest need is known when registers get their values.
+    scratch.pointer ??= this.slice.each((slice) => {
+      scratch.base ||= this.alloc(scratch.bytes * this.plan.threads, 'scratch');
+      return scratch.base + this.threadOf(slice) * scratch.bytes;
+    });
+    return scratch.pointer;
   }
 
   storage(tensor: Tensor): Storage {
@@ -319,6 +332,16 @@ export class LoweringContext {
   /** The Columns that the op of `tensor` writes one by one, or undefined when it writes the tensor. */
   partsOf(tensor: Tensor): readonly Op<ColumnsAttrs>[] | undefined {
     return this.#placement.partsOf(tensor);
+  }
+
+  /** The ops that use a tensor; undefined when somebody fetches it. */
+  usersOf(tensor: Tensor): readonly Op[] | undefined {
+    return this.#placement.usersOf(tensor);
+  }
+
+  /** Whether the slice code of two ops runs in the same stage. */
+  runTogether(a: Op, b: Op): boolean {
+    return this.#schedule.of(a).slice === this.#schedule.of(b).slice;
   }
 
   /** The op that alone uses a tensor; undefined when there are others, or somebody fetches it. */

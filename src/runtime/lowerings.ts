@@ -3,7 +3,7 @@
  *
  * Layers above `runtime` register lowerings for their own ops.
  */
-import { misfit, type Op, type OpDef } from '../graph/graph.js';
+import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import type { ColumnsAttrs } from '../graph/ops/math.js';
 import type { LoweringContext } from './lowering.js';
 
@@ -40,6 +40,11 @@ export interface LoweringTraits<A> {
   readonly spreads?: (op: Op<A>, parts: readonly Op<ColumnsAttrs>[]) => boolean;
   /** It takes the parts of an assembled input one by one, so that nobody puts them together. */
   readonly takesParts?: (op: Op<A>, input: number) => boolean;
+  /**
+   * Of this input it uses no more than sums over the rows that are equal in the tensor it names: the gradient of a lookup
+   * is added up per id.
+   */
+  readonly addsUp?: (op: Op<A>, input: number) => Tensor;
   /** Slice code unless told. */
   readonly phase?: Phase | ((op: Op<A>) => Phase);
 }

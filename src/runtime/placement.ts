@@ -132,6 +132,11 @@ export class Placement {
     return others.length > 0 || this.#fetched.has(tensor) ? undefined : user;
   }
 
+  /** The ops that use a tensor; undefined when somebody fetches it. */
+  usersOf(tensor: Tensor): readonly Op[] | undefined {
+    return this.#fetched.has(tensor) ? undefined : this.#usersOf(tensor);
+  }
+
   isLoose(tensor: Tensor): boolean {
     return this.#loose.has(tensor);
   }

@@ -207,6 +207,10 @@ export class Session implements CompileTarget {
     return this.trace.names;
   }
 
+  get skipsRepeats(): boolean {
+    return this.residents === undefined;
+  }
+
   get traceRings(): readonly number[] {
     return this.trace.poolRings;
   }

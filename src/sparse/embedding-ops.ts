@@ -164,6 +164,7 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
   const generation = slice.each();
   context.emit(KERNEL.advanceGeneration, [generationCell.pointer, scratch.pointer, slice.constant(cells)], generation);
 
+  const mask = slice.constant(cells - 1);
   let count = slice.constant(0);
   const features = new Map<Tensor, { inverse: Register; ragged: RaggedFeed }>();
   for (const { lookup, ragged } of feeds) {
@@ -171,22 +172,13 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     const total = slice.each();
     context.emit(
       KERNEL.uniqueI64,
-      [
-        ragged.values,
-        ragged.count,
-        scratch.pointer,
-        slice.constant(cells - 1),
-        generation,
-        count,
-        ids.pointer,
-        inverse,
-      ],
+      [ragged.values, ragged.count, scratch.pointer, mask, generation, count, ids.pointer, inverse],
       total,
     );
     count = total;
     features.set(lookup.output, { inverse, ragged });
   }
-  const uniqueScratch = { table: scratch.pointer, mask: slice.constant(cells - 1), generation, ids: ids.pointer };
+  const uniqueScratch = { table: scratch.pointer, mask, generation, ids: ids.pointer, capacity };
   for (const block of blocks) count = block.unique(uniqueScratch, count);
   const gate = updated ? stepGate(context, config.name, table.gate) : {};
   const counts = gate.filter === undefined ? {} : { counts: lowerCounts(context, count, capacity, features, blocks) };
@@ -271,6 +263,7 @@ registerLowering(
 
 registerLowering(EmbeddingUpdate, lowerUpdate, {
   phase: { runs: 'update', slicesFirst: true },
+  addsUp: (op, input) => op.attrs.lookups[input]!,
   takesParts: (op, input) => !op.attrs.lookups[input]!.op.inputs[0]!.spec.ragged,
 });
 

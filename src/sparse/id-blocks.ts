@@ -10,6 +10,7 @@ import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, type Matrix, operands, type Storage } from '../runtime/lowering.js';
 import { PIECE_WORDS } from '../runtime/reference/slices.js';
+import { type Repeats, setRepeats } from '../runtime/repeats.js';
 
 type SliceStorage = Extract<Storage, { kind: 'slice' }>;
 
@@ -29,7 +30,12 @@ export interface UniqueScratch {
   readonly mask: Register;
   readonly generation: Register;
   readonly ids: Register;
+  /** Unique ids a slice can have. */
+  readonly capacity: number;
 }
+
+/** Addresses of what numberRepeatsU32 gives for a column of a block, in each slice. */
+type Numbering = (column: number, slice: number) => readonly [number, number, number, number];
 
 export class IdBlock {
   readonly #context: LoweringContext;
@@ -39,6 +45,8 @@ export class IdBlock {
   readonly #columns: readonly number[];
   readonly #ids: Matrix;
   readonly #inverse: Register;
+  #uniqueCapacity = 0;
+  #numbering: Numbering | undefined;
 
   private constructor(context: LoweringContext, feed: string, lookups: readonly Op[]) {
     this.#context = context;
@@ -51,6 +59,10 @@ export class IdBlock {
     const { stride } = stored[0]!.storage;
     this.#ids = context.matrixOf({ kind: 'feed', feed, stride, columns: stride, offset: 0 });
     this.#inverse = context.perSlice(this.capacity * 4, `inverse ${feed}`).pointer;
+    const repeats = this.#columns.map((_, column): Repeats => ({ number: () => this.#number(column) }));
+    for (const [lookup, [from, ids]] of this.#lookups) {
+      if (ids === 1) setRepeats(context, lookup, repeats[this.#columns.indexOf(from)]!);
+    }
   }
 
   /** The blocks of the lookups whose ids are columns of a feed of ids; others are left out. */
@@ -73,8 +85,9 @@ export class IdBlock {
   }
 
   /** Adds the ids to the unique ones, of which there are `count`; the register of the new count. */
-  unique({ table, mask, generation, ids }: UniqueScratch, count: Register): Register {
+  unique({ table, mask, generation, ids, capacity }: UniqueScratch, count: Register): Register {
     const context = this.#context;
+    this.#uniqueCapacity = capacity;
     const { slice } = context;
     const columns = context.alloc(this.#columns.length * 4, 'columns of ids');
     context.environment.views.u32.set(this.#columns, columns / 4);
@@ -96,6 +109,33 @@ export class IdBlock {
       total,
     );
     return total;
+  }
+
+  /** Numbers the distinct ids of every column, the first time somebody asks. */
+  #number(column: number): ReturnType<Repeats['number']> {
+    this.#numbering ??= this.#emitNumbering();
+    const numbering = this.#numbering;
+    return (slice) => numbering(column, slice);
+  }
+
+  #emitNumbering(): Numbering {
+    const context = this.#context;
+    const { slice, plan } = context;
+    const [rows, columns] = [plan.sliceRows, this.#columns.length];
+    const map = context.perSlice(this.#uniqueCapacity * 4, 'numbers of unique ids');
+    const numbers = context.perSlice(rows * columns * 4, 'numbers');
+    const order = context.perSlice(rows * columns * 4, 'rows by number');
+    const starts = context.perSlice((rows + 2) * columns * 4, 'starts of numbers');
+    const counts = context.perSlice(columns * 4, 'counts of numbers');
+    context.emit(KERNEL.numberRepeatsU32, [
+      ...[this.#inverse, this.#width, context.rows, map.pointer, numbers.pointer, order.pointer, starts.pointer],
+      ...[slice.constant(rows), counts.pointer],
+    ]);
+    return (column, index) => {
+      const at = ({ base, sliceBytes }: typeof numbers, words: number) =>
+        base + index * sliceBytes + column * words * 4;
+      return [at(numbers, rows), at(order, rows), at(starts, rows + 2), at(counts, 1)];
+    };
   }
 
   /** Adds to `counts` how often each unique id came. */

@@ -57,6 +57,7 @@ function worksOf(session: Session, fetches: readonly Fetch[], options = { stages
     variable: (tensor) => session.variable(tensor),
     resource: (key, make) => session.resource(key, make),
     onStep: () => {},
+    skipsRepeats: false,
     residents: { address: 0, count: 0 },
   };
   const { contexts } = compile(target, fetches);

@@ -1,6 +1,8 @@
-/** @file The stages of a program as text. */
+/** @file What a program was compiled to: its stages as text, its kernels by name. */
 import type { Op, Tensor } from '../../src/graph/graph.js';
 import { CONTEXT, STAGE_SLICES, STAGE_WORDS } from '../../src/memory/control-layout.js';
+import { instructionWords } from '../../src/runtime/code.js';
+import { KERNEL_OF_OPCODE } from '../../src/runtime/kernels.js';
 import type { Session } from '../../src/runtime/session.js';
 
 /** Kinds of the stages that `fetches` are compiled to: s for slices, t for threads. */
@@ -11,4 +13,19 @@ export function stagesOf(session: Session, fetches: readonly (Tensor | Op)[]): s
   let kinds = '';
   for (let at = begin; at < end; at += STAGE_WORDS) kinds += u32[at] === STAGE_SLICES ? 's' : 't';
   return kinds;
+}
+
+/** Names of the kernels that `fetches` are compiled to, in the order they run. */
+export function kernelsOf(session: Session, fetches: readonly (Tensor | Op)[]): string[] {
+  const { contexts } = session.prepare(fetches);
+  const { u32 } = session.views;
+  const [first, last] = [u32[contexts / 4 + CONTEXT.stages]! / 4, u32[contexts / 4 + CONTEXT.stagesEnd]! / 4];
+  const names: string[] = [];
+  for (let stage = first; stage < last; stage += STAGE_WORDS) {
+    const end = u32[stage + 2]! / 4;
+    for (let at = u32[stage + 1]! / 4; at < end; at += instructionWords(u32[at]!)) {
+      names.push(KERNEL_OF_OPCODE.get(u32[at]! & 0xfff)!.name);
+    }
+  }
+  return names;
 }

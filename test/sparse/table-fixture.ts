@@ -64,6 +64,7 @@ export class TableFixture {
       heap: arenaBytes,
       tablePolicy: {},
       tables: TableMemory.of(module, { memory, views, kernels: this.kernels, heap: arenaBytes }),
+      skipsRepeats: true,
       seed,
       variable: () => {
         throw new Error('there are no variables here');

@@ -85,7 +85,7 @@ registerLowering(
       ...[context.pointer(w), slice.constant(wRow), slice.constant(wCol)],
       ...[out.pointer, slice.constant(k)],
       ...[innerRows(context, perExample), slice.constant(k), slice.constant(d)],
-      ...[out.accumulate, context.perSlice(scratch, 'scratch').pointer],
+      ...[out.accumulate, context.scratch(scratch)],
     ]);
   },
   { accumulates: true },
@@ -104,6 +104,6 @@ registerLowering(MatMulInnerGrad, (op, context) => {
     ...[contiguous(context, grad).pointer, slice.constant(k), one],
     ...[context.pointer(op.output), slice.constant(k)],
     ...[slice.constant(d), slice.constant(k), innerRows(context, perExample)],
-    ...[slice.constant(0), context.perSlice(scratch, 'scratch').pointer],
+    ...[slice.constant(0), context.scratch(scratch)],
   ]);
 });

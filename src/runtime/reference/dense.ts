@@ -13,6 +13,7 @@ export * from './dense/dropout.js';
 export * from './dense/elementwise.js';
 export * from './dense/fm.js';
 export * from './dense/gemm.js';
+export * from './dense/gemm-repeats.js';
 export * from './dense/groups.js';
 export * from './dense/inner.js';
 export * from './dense/leaky.js';

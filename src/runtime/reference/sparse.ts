@@ -6,6 +6,7 @@
 import { mix64, partitionOfHash } from '../../memory/hash.js';
 import type { Views } from '../../memory/views.js';
 
+export { numberRepeatsU32 } from './repeats.js';
 export { gatherSlicesF32, scatterSlicesF32 } from './slices.js';
 export * from './sparse-sequence.js';
 
