@@ -19,6 +19,8 @@ import { raggedOf, withSession } from '../runtime/with-session.js';
 import { trainFfm } from '../train/ffm-run.js';
 import { withSimulated } from './simulated.js';
 
+// Hundreds of steps in the simulator: long on a busy machine.
+t.setTimeout(300_000);
 const LOSS_TOLERANCE = 1e-5;
 const STEPS = 100;
 const HOST = { backend: 'cuda', cuda: { driver: 'sim' } } as const;
