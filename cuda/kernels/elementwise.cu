@@ -113,3 +113,7 @@ KERNEL dropoutF32(const float* x, u32 xStride, float* y, u32 yStride, u32 rows, 
     put(y + (u64)r * yStride + c, stays ? x[(u64)r * xStride + c] * scale : 0.0f, acc);
   });
 }
+
+KERNEL castI64F32(const long long* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 cols) {
+  forElements(rows, cols, [=](u32 r, u32 c) { dst[(u64)r * dstStride + c] = (float)src[(u64)r * srcStride + c]; });
+}

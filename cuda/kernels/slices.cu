@@ -89,23 +89,32 @@ KERNEL scatterSlicesF32(const u32* inverse, u32 idsPerRow, u32 rows, const Piece
 }
 
 /**
- * The same without atomics. Entry j of the segment of unique id u, splits[u] to splits[u + 1], is two words: a piece and a row.
- * The floats of that piece and row are added to sums[u], in the order of the entries. A lane keeps a column of the sums.
+ * The same without atomics. `sorted` is, for each segment, a unique id and the end of its entries; then all entries, sorted by
+ * segment. Entry r * pieceCount + p is row r of the matrix of piece p, whose floats are added to the row of the id, in the order of
+ * the entries. Rows of sums have `width` floats. A lane keeps a float of them, or a quad where `quads` says that pieces are made
+ * of those.
  */
-KERNEL segmentSumSlicesF32(const uint2* entries, const u32* splits, u32 segments, const Piece* pieces, float* sums, u32 sumStride,
-                           u32 width) {
-  const u32 bits = laneBits(width), step = 1u << bits;
-  for (u32 u = firstThread() >> bits; u < segments; u += allThreads() >> bits) {
-    const u32 begin = splits[u], end = splits[u + 1];
-    for (u32 c = threadIdx.x & (step - 1); begin < end && c < width; c += step) {
-      float sum = sums[(u64)u * sumStride + c];
+KERNEL segmentSumSlicesF32(const u32* sorted, u32 segments, const Piece* pieces, u32 pieceCount, float* sums, u32 sumStride, u32 width,
+                           u32 quads) {
+  const u32* const entries = sorted + 2 * (u64)segments;
+  const u32 units = quads ? width / 4 : width, bits = laneBits(units), step = 1u << bits;
+  for (u32 s = firstThread() >> bits; s < segments; s += allThreads() >> bits) {
+    const u32 begin = s == 0 ? 0 : sorted[2 * s - 1], end = sorted[2 * s + 1];
+    float* const to = sums + (u64)sorted[2 * s] * sumStride;
+    for (u32 unit = threadIdx.x & (step - 1); unit < units; unit += step) {
+      const u32 c = quads ? unit * 4 : unit;
+      float4 sum = quads ? load4(to + c) : make_float4(to[c], 0, 0, 0);
       for (u32 j = begin; j < end; j++) {
-        const uint2 entry = entries[j];
-        const Piece* piece = pieces + entry.x;
+        const u32 r = entries[j] / pieceCount;
+        const Piece* const piece = pieces + (entries[j] - r * pieceCount);
         const u32 column = c - piece->offset / 4;
-        if (column < piece->floats) sum += ((const float*)piece->matrix)[(u64)entry.y * (piece->stride / 4) + column];
+        if (column >= piece->floats) continue;
+        const float* const g = (const float*)piece->matrix + (u64)r * (piece->stride / 4) + column;
+        if (quads) sum = add4(sum, load4(g));
+        else sum.x += *g;
       }
-      sums[(u64)u * sumStride + c] = sum;
+      if (quads) store4(to + c, sum);
+      else to[c] = sum.x;
     }
   }
 }

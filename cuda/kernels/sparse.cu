@@ -106,28 +106,33 @@ KERNEL scatterMeanF32(const float* grad, u32 gradStride, const u32* inverse, con
 }
 
 /**
- * The same without atomics: ugrad[u, :] += grad[order[j], :] for the j of splits[u] to splits[u + 1], in that order. `order`
- * names rows of grad. With `counts`, a row of the gradient is divided by its count.
+ * The same without atomics, and firstNGradF32 too. `sorted` is, for each segment, a unique id and the end of its entries; then all
+ * entries, sorted by segment. Entry r * perRow + k is the vector k of row r of the gradient. Vectors of a segment are added to the
+ * row of its id in the order of the entries; with `rowSplits`, each is divided by the number of values of row r before.
  */
-KERNEL segmentSumF32(const float* grad, u32 gradStride, const u32* order, const u32* splits, const u32* counts, u32 segments,
-                     u32 dim, float* ugrad, u32 ugradStride) {
+KERNEL segmentSumF32(const float* grad, u32 gradStride, const u32* sorted, u32 segments, const u32* rowSplits, u32 perRow, u32 dim,
+                     float* ugrad, u32 ugradStride) {
   const bool quads = dim % 4 == 0;
-  forRowUnits(segments, quads ? dim / 4 : dim, [=](u32 u, u32 unit) {
-    const u32 begin = splits[u], end = splits[u + 1];
-    if (begin == end) return;
-    float* to = ugrad + (u64)u * ugradStride;
+  const u32* const entries = sorted + 2 * (u64)segments;
+  forRowUnits(segments, quads ? dim / 4 : dim, [=](u32 s, u32 unit) {
+    const u32 begin = s == 0 ? 0 : sorted[2 * s - 1], end = sorted[2 * s + 1];
+    float* const to = ugrad + (u64)sorted[2 * s] * ugradStride;
     if (quads) {
       float4 sum = load4(to + unit * 4);
+#pragma unroll 2
       for (u32 j = begin; j < end; j++) {
-        const float4 g = load4(grad + (u64)order[j] * gradStride + unit * 4);
-        sum = add4(sum, counts == nullptr ? g : divide4(g, (float)counts[order[j]]));
+        const u32 r = entries[j] / perRow, k = entries[j] - r * perRow;
+        const float4 g = load4(grad + (u64)r * gradStride + k * dim + unit * 4);
+        sum = add4(sum, rowSplits == nullptr ? g : divide4(g, (float)(rowSplits[r + 1] - rowSplits[r])));
       }
       store4(to + unit * 4, sum);
     } else {
       float sum = to[unit];
+#pragma unroll 2
       for (u32 j = begin; j < end; j++) {
-        const float g = grad[(u64)order[j] * gradStride + unit];
-        sum += counts == nullptr ? g : g / (float)counts[order[j]];
+        const u32 r = entries[j] / perRow, k = entries[j] - r * perRow;
+        const float g = grad[(u64)r * gradStride + k * dim + unit];
+        sum += rowSplits == nullptr ? g : g / (float)(rowSplits[r + 1] - rowSplits[r]);
       }
       to[unit] = sum;
     }

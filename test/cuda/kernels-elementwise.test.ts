@@ -60,6 +60,9 @@ t.test(
     const step = h.putI64([BigInt(Math.floor(next() * 2 ** 40))]);
     const [first, seed, drop] = [1 << 20, 2 ** 32, 2 ** 32].map((limit) => Math.floor(next() * limit));
     run('dropoutF32', [...x, ...z, ...sizes, first!, step, seed!, drop!, 1.25, acc]);
+    const any = () => BigInt.asIntN(64, BigInt(Math.floor(next() * 2 ** 53)) << BigInt(Math.floor(next() * 64)));
+    const ids = h.putI64(Array.from({ length: sizes[0] * sizes[1] }, any));
+    run('castI64F32', [ids, sizes[1], ...z, ...sizes]);
     run('zeroRowsF32', [...z, ...sizes]);
   }),
 );
@@ -97,7 +100,9 @@ t.test(
     for (const name of ['geluF32', 'geluTanhF32', 'swishF32', 'softplusF32'] as const) {
       run(name, [...x, ...z, ...sizes], near(1e-6, 2e-6));
       const gradient = name.replace('F32', 'GradF32') as 'geluGradF32';
-      run(gradient, [...y, ...x, ...z, ...sizes, acc], near(2e-6, 1e-5));
+      // Slopes are right to 2^-22 or so, times a gradient below 16; what a sum cancels, its operands have lost before: up to
+      // 16 * 16 * 2^-23 of a product of gradient and input.
+      run(gradient, [...y, ...x, ...z, ...sizes, acc], near(2e-6, acc ? 4e-5 : 1e-5));
     }
   }),
 );
@@ -106,17 +111,31 @@ t.test(
   'reductions: extremes and dot products bit for bit, sums of many within rounding',
   forOperands(false, ({ x, y, z, row, column, sizes, acc, next }, run, h) => {
     const [rows, cols] = sizes;
-    // Values are below 32, so that a sum of n of them is rounded by less than n * n * 32 * 2^-24.
-    const sum = near(1e-6, Math.max(1, rows) ** 2 * 2e-6);
+    // Two sums of n terms below t, in whatever order, differ by less than 2 * n * n * t * 2^-24. Values are below 16.
+    const sumOf = (term: number) => near(1e-6, Math.max(1, rows) ** 2 * term * 2 ** -23);
     run('rowDotF32', [...x, ...y, column, 1, ...sizes, acc]);
     run('maxColumnsF32', [...x, ...sizes, column, 1]);
     run('maxRowsF32', [...x, row, ...sizes]);
-    run('sumRowsF32', [...x, row, ...sizes, acc], sum);
-    run('preluSlopeGradF32', [...x, ...y, row, ...sizes], near(1e-6, Math.max(1, rows) ** 2 * 1e-4));
-    run('sumColumnsF32', [...x, ...sizes, column, 1, 0.5], near(2e-7, 1e-12));
-    run('sumF32', [...x, ...sizes, h.putF32([7]), 0.5], near(2e-7, 1e-12));
-    const stats = h.putF32(randomFloats(next, rows * 2));
-    run('layerNormGainGradF32', [...x, ...y, stats, row, ...sizes], near(1e-6, Math.max(1, rows) ** 2 * 1e-3));
+    run('sumRowsF32', [...x, row, ...sizes, acc], sumOf(16));
+    run('preluSlopeGradF32', [...x, ...y, row, ...sizes], sumOf(16 * 16));
+    const stats = h.putF32(Float32Array.from({ length: rows * 2 }, () => next() * 2 - 1));
+    // A gradient, a distance from the mean, and a factor of at most 1.
+    run('layerNormGainGradF32', [...x, ...y, stats, row, ...sizes], sumOf(16 * 17));
+    // Sums in f64, rounded once: the same float, or the one beside it when the sum is halfway between the two.
+    run('sumColumnsF32', [...x, ...sizes, column, 1, 0.5], near(2 ** -23, 1e-12));
+    run('sumF32', [...x, ...sizes, h.putF32([7]), 0.5], near(2 ** -23, 1e-12));
+    // Whole numbers, whose sums are exact: then every order gives the same bits.
+    const isWhole = (at: number, count: number) => {
+      for (let i = 0; i < count; i++) h.views.f32[at / 4 + i] = Math.floor(next() * 64) - 32;
+    };
+    for (const [at, stride] of [x, y]) isWhole(at, rows * stride);
+    isWhole(stats, rows * 2);
+    isWhole(row, cols);
+    run('sumRowsF32', [...x, row, ...sizes, acc]);
+    run('preluSlopeGradF32', [...x, ...y, row, ...sizes]);
+    run('layerNormGainGradF32', [...x, ...y, stats, row, ...sizes]);
+    run('sumColumnsF32', [...x, ...sizes, column, 1, 0.5]);
+    run('sumF32', [...x, ...sizes, h.putF32([7]), 0.5]);
     run('copyRowsF32', [...x, ...z, ...sizes, 0]);
     run('reduceSlicesF32', [x[0], x[1], rows, row, cols]);
   }),

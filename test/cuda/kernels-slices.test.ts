@@ -1,10 +1,11 @@
 /** @file CUDA kernels of slices of rows, in the simulator: the lookups of features with a fixed number of ids. */
 import fc from 'fast-check';
 import t from 'tap';
+import { GradientSort, WORDS_PER_ENTRY } from '../../src/runtime/cuda/gradient-sort.js';
 import * as sparse from '../../src/runtime/reference/sparse.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import type { KernelHarness } from '../kernels/harness.js';
-import { type DeviceOperand, near, type Plain, SCHEDULES, withTwin } from './twin.js';
+import { type DeviceOperand, type Plain, SCHEDULES, withTwin } from './twin.js';
 
 const references = sparse as unknown as Record<string, Plain>;
 const PIECE_WORDS = 8;
@@ -24,13 +25,19 @@ const batches = fc.record({
     }),
     { minLength: 1, maxLength: 5 },
   ),
+  /** Whether pieces begin and end at whole quads. */
+  quads: fc.boolean(),
   skew: fc.constantFrom(0, 4, 8, 12),
   seed: fc.integer(),
 });
 type Batch = typeof batches extends fc.Arbitrary<infer T> ? T : never;
 
-function layOut(h: KernelHarness, { rows, unique, pieces, skew, seed }: Batch) {
+function layOut(h: KernelHarness, { rows, unique, pieces: drawn, quads, skew, seed }: Batch) {
   const next = stream(seed);
+  const scale = quads ? 4 : 1;
+  const pieces = drawn.map((piece) => {
+    return { ...piece, floats: Math.ceil(piece.floats / scale) * scale, offset: piece.offset * scale };
+  });
   const begin = h.arena.mark();
   const idsPerRow = pieces.reduce((sum, { ids }) => sum + ids, 0);
   const width = Math.max(...pieces.map(({ floats, offset }) => floats + offset));
@@ -92,33 +99,47 @@ t.test('slices of rows go to their matrices as on the CPU, bit for bit', (t) =>
   })(t),
 );
 
-/** Pieces and rows that give to each unique id, in the order of the CPU: blocks of 32 rows, pieces, rows, ids. */
-function sortedEntries(rows: number, { words, inverse, idsPerRow }: ReturnType<typeof layOut>, unique: number) {
-  const members: number[][] = Array.from({ length: unique }, () => []);
-  for (let block = 0; block < rows; block += 32) {
-    words.forEach(([first, ids], piece) => {
-      for (let r = block; r < Math.min(block + 32, rows); r++) {
-        for (let i = 0; i < ids!; i++) members[inverse[r * idsPerRow + first! + i]!]!.push(piece, r);
-      }
-    });
-  }
-  const ends = [0];
-  for (const { length } of members) ends.push(ends.at(-1)! + length / 2);
-  return { entries: Uint32Array.from(members.flat()), ends: Uint32Array.from(ends) };
+/** What the host makes of the ids of a batch, for segmentSumSlicesF32. */
+function sorted(
+  h: KernelHarness,
+  rows: number,
+  { words, places, idsPerRow }: ReturnType<typeof layOut>,
+  unique: number,
+) {
+  const registers = h.putI32([places, rows]) / 4;
+  const pieces = words.map(([first, ids]) => ({ first: first!, ids: ids! }));
+  const list = new Uint32Array(Math.max(1, rows * idsPerRow) * WORDS_PER_ENTRY);
+  const source = { kind: 'slices', inverse: registers, idsPerRow, rows: registers + 1, pieces } as const;
+  const sort = new GradientSort(source, unique, list);
+  sort.sort(h.views.u32);
+  return [list, sort.segments] as const;
 }
 
-t.test('gradients of slices: sorted as on the CPU bit for bit, with atomics near it', (t) =>
+t.test('gradients of slices summed by segment equal those of the CPU bit for bit', (t) =>
+  withTwin((twin, h) => {
+    forBatches(h, ({ rows, unique, quads }, laid, pieces) => {
+      const { begin, next, idsPerRow, width, places, words, list } = laid;
+      const stride = width + (quads ? 0 : 1);
+      const sums = h.putF32(randomFloats(next, unique * stride), 8);
+      const args = [places, idsPerRow, rows, list, words.length, sums, stride];
+      const segments = sorted(h, rows, laid, unique);
+      const operands = [...segments, pieces, words.length, sums, stride, width, quads ? 1 : 0];
+      twin.run(h, begin, 'segmentSumSlicesF32', references.scatterSlicesF32!, args, undefined, operands);
+    });
+  })(t),
+);
+
+t.test('gradients of slices added by atomics equal those of the CPU where no order matters', (t) =>
   withTwin((twin, h) => {
     forBatches(h, ({ rows, unique }, laid, pieces) => {
       const { begin, next, idsPerRow, width, places, words, list } = laid;
-      const sums = h.putF32(randomFloats(next, unique * (width + 1)), 8);
+      // Whole numbers, whose sums are exact.
+      const whole = (count: number) => Float32Array.from({ length: count }, () => Math.floor(next() * 64) - 32);
+      for (const [, , , , matrix, stride] of words) h.views.f32.set(whole((rows * stride!) / 4), matrix! / 4);
+      const sums = h.putF32(whole(unique * (width + 1)), 8);
       const args = [places, idsPerRow, rows, list, words.length, sums, width + 1];
-      const { entries, ends } = sortedEntries(rows, laid, unique);
-      const sorted = [entries, ends, unique, pieces, sums, width + 1, width];
-      const plain = references.scatterSlicesF32!;
-      twin.run(h, begin, 'segmentSumSlicesF32', plain, args, undefined, sorted);
-      const atomic = [places, idsPerRow, rows, pieces, words.length, sums, width + 1];
-      twin.run(h, begin, 'scatterSlicesF32', plain, args, near(1e-6, 0.02), atomic);
+      const operands = [places, idsPerRow, rows, pieces, words.length, sums, width + 1];
+      twin.run(h, begin, 'scatterSlicesF32', references.scatterSlicesF32!, args, undefined, operands);
     });
   })(t),
 );

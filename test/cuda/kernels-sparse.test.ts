@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Views } from '../../src/memory/views.js';
+import { GradientSort, WORDS_PER_ENTRY } from '../../src/runtime/cuda/gradient-sort.js';
 import * as sparse from '../../src/runtime/reference/sparse.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import type { KernelHarness } from '../kernels/harness.js';
-import { near, type Plain, SCHEDULES, withTwin } from './twin.js';
+import { type Plain, SCHEDULES, withTwin } from './twin.js';
 
 const references = sparse as unknown as Record<string, Plain>;
 
@@ -88,38 +89,50 @@ t.test('rows of a matrix are gathered by index', (t) =>
   })(t),
 );
 
-/** Which examples have unique id u, u after u and in order: what the host sorts once per step. */
-function sortedSegments(rows: number, splits: readonly number[], inverse: readonly number[], unique: number) {
-  const members: number[][] = Array.from({ length: unique }, () => []);
-  for (let r = 0; r < rows; r++) {
-    for (let j = splits[r]!; j < splits[r + 1]!; j++) members[inverse[j - splits[0]!]!]!.push(r);
-  }
-  const ends = [0];
-  for (const { length } of members) ends.push(ends.at(-1)! + length);
-  return { order: Uint32Array.from(members.flat()), ends: Uint32Array.from(ends) };
+/** What the host makes of the ids of a batch, for segmentSumF32. */
+function sorted(h: KernelHarness, laid: ReturnType<typeof layOut>, rows: number, unique: number, firstN: number) {
+  // The registers of the sort: addresses of the inverse and of the splits, and the number of rows.
+  const registers = h.putI32([laid.inverse, laid.splits, rows]) / 4;
+  const words = new Uint32Array(Math.max(1, laid.inverseList.length) * WORDS_PER_ENTRY);
+  const source = { kind: 'ragged', inverse: registers, splits: registers + 1, rows: registers + 2, firstN } as const;
+  const sort = new GradientSort(source, unique, words);
+  sort.sort(h.views.u32);
+  return [words, sort.segments] as const;
 }
 
-t.test('gradients summed by segment equal the scatter of the CPU bit for bit, those with atomics are near it', (t) =>
+t.test('gradients summed by segment equal the scatter of the CPU bit for bit', (t) =>
   withTwin((twin, h) => {
     forBatches(h, ({ rows, dim, unique }, laid) => {
-      const { begin, next, stride, inverse, splits, matrix, splitList, inverseList } = laid;
+      const { begin, next, stride, inverse, splits, matrix } = laid;
       const sums = h.putF32(randomFloats(next, unique * stride), 4);
-      const { order, ends } = sortedSegments(rows, splitList, inverseList, unique);
-      const counts = Uint32Array.from({ length: rows }, (_, r) => splitList[r + 1]! - splitList[r]!);
-      // At most 1050 values below 16 go to one sum, each rounded at most to 2^-24 of what is there.
-      const same = near(1e-6, 0.02);
-      for (const [name, divisors] of [
-        ['scatterAddF32', 0],
-        ['scatterMeanF32', counts],
-      ] as const) {
-        const args = [matrix, stride, inverse, splits, rows, dim, sums, stride];
-        const segments = [matrix, stride, order, ends, divisors, unique, dim, sums, stride];
-        twin.run(h, begin, 'segmentSumF32', references[name]!, args, undefined, segments);
-        twin.run(h, begin, name, references[name]!, args, same);
-      }
+      const segments = sorted(h, laid, rows, unique, 0);
+      const args = [matrix, stride, inverse, splits, rows, dim, sums, stride];
+      const operands = (rowSplits: number) => [matrix, stride, ...segments, rowSplits, 1, dim, sums, stride];
+      twin.run(h, begin, 'segmentSumF32', references.scatterAddF32!, args, undefined, operands(0));
+      twin.run(h, begin, 'segmentSumF32', references.scatterMeanF32!, args, undefined, operands(splits));
       const grad = h.putF32(randomFloats(next, rows * 3 * stride));
-      const args = [grad, 3 * stride, inverse, splits, rows, dim, 3, sums, stride];
-      twin.run(h, begin, 'firstNGradF32', references.firstNGradF32!, args, same);
+      const firsts = [grad, 3 * stride, inverse, splits, rows, dim, 3, sums, stride];
+      const sortedFirsts = sorted(h, laid, rows, unique, 3);
+      const firstOperands = [grad, 3 * stride, ...sortedFirsts, 0, 3, dim, sums, stride];
+      twin.run(h, begin, 'segmentSumF32', references.firstNGradF32!, firsts, undefined, firstOperands);
+    });
+  })(t),
+);
+
+t.test('gradients added by atomics equal the scatter of the CPU where no order matters', (t) =>
+  withTwin((twin, h) => {
+    forBatches(h, ({ rows, dim, unique }, laid) => {
+      const { begin, next, stride, inverse, splits, matrix } = laid;
+      // Multiples of 420, which all counts up to 7 divide: every quotient and every sum is a whole number below 2^24.
+      const whole = (count: number) => Float32Array.from({ length: count }, () => 420 * Math.floor(next() * 16 - 8));
+      h.views.f32.set(whole(rows * stride), matrix / 4);
+      const sums = h.putF32(whole(unique * stride), 4);
+      const args = [matrix, stride, inverse, splits, rows, dim, sums, stride];
+      twin.run(h, begin, 'scatterAddF32', references.scatterAddF32!, args);
+      twin.run(h, begin, 'scatterMeanF32', references.scatterMeanF32!, args);
+      const grad = h.putF32(whole(rows * 3 * stride));
+      const firsts = [grad, 3 * stride, inverse, splits, rows, dim, 3, sums, stride];
+      twin.run(h, begin, 'firstNGradF32', references.firstNGradF32!, firsts);
     });
   })(t),
 );

@@ -11,7 +11,7 @@ import { OPERAND_ROLES } from '../../src/runtime/cuda/operand-roles.js';
 import { readProgram } from '../../src/runtime/cuda/read-program.js';
 import { planStep } from '../../src/runtime/cuda/step-plan.js';
 import type { StepWorks } from '../../src/runtime/cuda/step-work.js';
-import { stepWorks } from '../../src/runtime/cuda/step-works.js';
+import { stepWorks, type WorksOptions } from '../../src/runtime/cuda/step-works.js';
 import { KERNELS } from '../../src/runtime/kernels.js';
 import type { Fetch, Session } from '../../src/runtime/session.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
@@ -49,7 +49,7 @@ t.test('what the CUDA kernels take as const is not written, and the rest is', as
 });
 
 /** The works of a program as a session with a GPU would have them. */
-function worksOf(session: Session, fetches: readonly Fetch[], options = { stagesRows: true }): StepWorks {
+function worksOf(session: Session, fetches: readonly Fetch[], options: Partial<WorksOptions> = {}): StepWorks {
   const target: CompileTarget = {
     ...session,
     traceNames: session.traceNames,
@@ -66,7 +66,14 @@ function worksOf(session: Session, fetches: readonly Fetch[], options = { stages
 }
 
 const kernelsOn = ({ works }: StepWorks, wanted: 'host' | 'launch') =>
-  [...new Set(works.flatMap((work) => (work.kind === wanted ? [work.instruction.kernel.name] : [])))].sort();
+  [
+    ...new Set(
+      works.flatMap((work) => {
+        if (work.kind !== wanted) return [];
+        return work.kind === 'launch' ? [work.kernel] : [work.instruction.kernel.name];
+      }),
+    ),
+  ].sort();
 
 const one = { threads: 1, schema: ffmSchema(), batchSize: 32 };
 
@@ -114,6 +121,26 @@ t.test(
     });
   }),
 );
+
+t.test('gradients of rows are summed by sorted segments, and by atomics on a device that cannot', async (t) => {
+  const { graph, loss, trainOp } = buildFfm();
+  await withSession(graph, one, async (session) => {
+    const sums = (works: StepWorks) => kernelsOn(works, 'launch').filter((name) => /^(segment|scatter)/.test(name));
+    const works = worksOf(session, [loss, trainOp]);
+    const names = sums(works);
+    t.ok(names.length > 0 && names.every((name) => name.startsWith('segmentSum')), names.join());
+    const lists = planStep(works.works).copies.filter(({ block }) => works.blocks[block]!.kind === 'sorted');
+    t.equal(lists.length, works.sorts.length);
+    t.ok(
+      lists.every(({ to, extent }) => to === 'device' && extent !== undefined),
+      'no more of them than there is',
+    );
+    const has = (kernel: string) => CUDA_KERNELS.has(kernel) && !kernel.startsWith('segmentSum');
+    const atomic = worksOf(session, [loss, trainOp], { has });
+    t.same(atomic.sorts, []);
+    t.ok(sums(atomic).length > 0 && sums(atomic).every((name) => name.startsWith('scatter')));
+  });
+});
 
 t.test('without room for rows lookups run on the host', async (t) => {
   const { graph, loss, trainOp } = buildFfm();

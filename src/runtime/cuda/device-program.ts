@@ -7,6 +7,7 @@ import type { Views } from '../../memory/views.js';
 import type { Device, DeviceLaunch, DeviceSpan } from './device.js';
 import type { DeviceBlock, DeviceMemory } from './device-memory.js';
 import type { DeviceTable } from './device-table.js';
+import { GradientSort } from './gradient-sort.js';
 import { type FeedArray, type ProgramText, readProgram } from './read-program.js';
 import { StagedCopy } from './staged-copy.js';
 import { type PlanOp, planStep, type StepPlan } from './step-plan.js';
@@ -19,6 +20,8 @@ export interface ReadyLaunch {
   readonly launch: DeviceLaunch;
   readonly traceName: number;
   readonly changing: readonly { readonly index: number; readonly register: number; readonly float: boolean }[];
+  /** Of a sum by segments: the operand that says how many there are, and who knows. */
+  readonly segments?: { readonly index: number; readonly sort: GradientSort };
 }
 
 /** A feed that goes to the device, and where a step puts it for that. */
@@ -44,6 +47,7 @@ export class DeviceProgram {
   readonly stages: readonly ReadyStage[];
   /** Tables on the device. */
   readonly uses: readonly TableUse[];
+  readonly sorts: readonly GradientSort[];
   readonly plan: StepPlan;
   readonly #built: Built;
   readonly #memory: DeviceMemory;
@@ -77,6 +81,7 @@ export class DeviceProgram {
         gradients: gradients && { address: at(gradients.block) + gradients.offset, stride: gradients.stride },
       });
     });
+    this.sorts = built.sorts;
     this.#built = built;
     this.#memory = memory;
   }
@@ -122,6 +127,7 @@ interface Built {
   readonly launches: readonly (ReadyLaunch | undefined)[];
   readonly feeds: readonly ReadyFeed[];
   readonly stages: readonly ReadyStage[];
+  readonly sorts: readonly GradientSort[];
   /** What the device has no part in has no block. */
   readonly blocks: readonly (DeviceBlock | undefined)[];
 }
@@ -139,6 +145,7 @@ function build(device: Device, memory: DeviceMemory, views: Views, text: Program
   });
   const feeds: ReadyFeed[] = [];
   const stages: ReadyStage[] = [];
+  const sorts: GradientSort[] = [];
   const copies = plan.copies.map(({ block: index, to, extent }) => {
     const [block, source] = [blocks[index]!, works.blocks[index]!];
     const staging = device.allocStaging(source.bytes);
@@ -147,6 +154,11 @@ function build(device: Device, memory: DeviceMemory, views: Views, text: Program
       const stage = works.stages[source.stage]!;
       stages[source.stage] = { stage, rows: new Float32Array(staging.buffer, staging.byteOffset, source.bytes / 4) };
     }
+    if (source.kind === 'sorted') {
+      const { source: gradients, uniqueMax } = works.sorts[source.sort]!;
+      const list = new Uint32Array(staging.buffer, staging.byteOffset, source.bytes / 4);
+      sorts[source.sort] = new GradientSort(gradients, uniqueMax, list);
+    }
     return new StagedCopy(device, block, to, staging, extent);
   });
   const rowLists = works.stages.map((stage) => addressList(device, memory, stage, blocks[stage.block]!));
@@ -154,13 +166,16 @@ function build(device: Device, memory: DeviceMemory, views: Views, text: Program
     if (work.kind !== 'launch') return undefined;
     const { lookups } = works;
     const operands = work.args.map((arg) => operandOf(arg, { device, memory, views, blocks, rowLists, lookups }));
-    const { name } = work.instruction.kernel;
     const changing = work.args.flatMap((arg, index) =>
       arg.kind === 'number' && arg.changing ? [{ index, register: arg.register, float: arg.float }] : [],
     );
-    return { launch: device.prepare(name, operands), traceName: work.instruction.traceName, changing };
+    const launch = device.prepare(work.kernel, operands);
+    const segments = work.args.flatMap((arg, index) =>
+      arg.kind === 'segments' ? [{ index, sort: sorts[arg.sort]! }] : [],
+    )[0];
+    return { launch, traceName: work.instruction.traceName, changing, ...(segments && { segments }) };
   });
-  return { works, plan, copies, launches, feeds, stages, blocks };
+  return { works, plan, copies, launches, feeds, stages, sorts, blocks };
 }
 
 interface Places {
@@ -182,7 +197,10 @@ function operandOf(arg: LaunchArgument, places: Places): number {
     case 'found':
       return blocks[lookups[arg.lookup]!.found]!.span.address;
     case 'none':
+    case 'segments':
       return 0;
+    case 'constant':
+      return arg.value;
     case 'number':
       return arg.float ? views.f32[arg.register]! : views.u32[arg.register]!;
     case 'pieces': {

@@ -182,6 +182,9 @@ export class DeviceStep {
         this.#traced?.end();
         return answer === undefined || answer >= 0 ? 0 : this.#failed(work.instruction, context, answer);
       }
+      case 'sort':
+        program.sorts[work.sort]!.sort(this.#views.u32);
+        return 0;
       case 'end':
         return 0;
       default:
@@ -189,9 +192,10 @@ export class DeviceStep {
     }
   }
 
-  #launch({ launch, changing, traceName }: ReadyLaunch): void {
+  #launch({ launch, changing, segments, traceName }: ReadyLaunch): void {
     const { u32, f32 } = this.#views;
     for (const { index, register, float } of changing) launch.set(index, float ? f32[register]! : u32[register]!);
+    if (segments !== undefined) launch.set(segments.index, segments.sort.segments);
     this.#traced?.begin('compute', traceName);
     launch.start();
     this.#traced?.end();

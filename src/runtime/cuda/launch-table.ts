@@ -112,6 +112,7 @@ family('elementwise', [
   ['binaryF32', 'upuupuupuuu', elements(9, 10), 1],
   ['unaryF32', 'upupuuu', elements(5, 6), 2],
   ['divideByScalarF32', 'puppuuuu', elements(5, 6), 2],
+  ['castI64F32', 'pupuuu', elements(4, 5), 3],
   ['dropoutF32', 'pupuuuupuufu', elements(4, 5), 2],
 ]);
 
@@ -210,7 +211,7 @@ family('sparse', [
   ['gatherRowsF32', 'puupu', lanesPerRow(1, 2, 1), 2],
   ['scatterAddF32', 'puppuupu', lanesPerRow(4, 5, 1), 1],
   ['scatterMeanF32', 'puppuupu', lanesPerRow(4, 5, 1), 1],
-  ['segmentSumF32', 'pupppuupu', lanesPerRow(5, 6, 4), 2],
+  ['segmentSumF32', 'pupupuupu', lanesPerRow(3, 6, 4), 2],
   ['seqMaskF32', 'puupu', elements(1, 2), 1],
   ['firstNF32', 'pppuuupu', threads((o) => product(o[3]!, o[4]! * o[5]!)), 1],
   ['firstNGradF32', 'puppuuupu', threads((o) => product(o[4]!, o[5]! * o[6]!)), 1],
@@ -220,7 +221,7 @@ family('slices', [
   ['gatherSlicesF32', 'ppuupu', perRow(3, 4), 0],
   ['gatherSlicesRowsF32', 'pupuupu', perRow(4, 4), 0],
   ['scatterSlicesF32', 'puupupu', perRow(2, 4), 0],
-  ['segmentSumSlicesF32', 'ppuppuu', lanesPerRow(2, 6, 1), 0],
+  ['segmentSumSlicesF32', 'pupupuuu', lanesPerRow(1, 6, 4), 0],
 ]);
 
 family('fm', [

@@ -15,7 +15,7 @@ export type Role = 'r' | 'w' | 'b' | '-' | 'a' | 'x' | 's' | 'o';
 /** Roles → kernels that have them. */
 const KERNELS_OF_ROLES: Readonly<Record<string, string>> = {
   // one matrix to another
-  'r-w---': 'reluF32 sigmoidF32 tanhF32 geluF32 geluTanhF32 swishF32 softplusF32 sumRowsF32',
+  'r-w---': 'reluF32 sigmoidF32 tanhF32 geluF32 geluTanhF32 swishF32 softplusF32 sumRowsF32 castI64F32',
   'r-w----': 'copyRowsF32 leakyReluF32 l2NormalizeF32',
   'r-w-----': 'scaleF32 fmPairsF32',
   'r-w------': 'transposeInnerF32 maxInnerF32',

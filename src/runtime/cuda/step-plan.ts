@@ -134,3 +134,15 @@ export function planStep(works: readonly Work[]): StepPlan {
 function sameExtent(a: Extent | undefined, b: Extent | undefined): boolean {
   return a?.scale === b?.scale && a?.words.join() === b?.words.join();
 }
+
+/** One access for each block. */
+export function mergeAccesses(accesses: readonly Access[]): Access[] {
+  const byBlock = new Map<number, Access>();
+  for (const access of accesses) {
+    const known = byBlock.get(access.block);
+    const { extent: _, ...whole } = access;
+    if (known === undefined) byBlock.set(access.block, access);
+    else byBlock.set(access.block, { ...whole, writes: known.writes || access.writes });
+  }
+  return [...byBlock.values()];
+}

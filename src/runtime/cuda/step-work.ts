@@ -1,5 +1,7 @@
 /** @file The works of a step on a host and a device: what each does, and the blocks, rows and lists they are made of. */
+import type { GradientSource } from './gradient-sort.js';
 import type { Instruction } from './read-program.js';
+import type { BlockPlace } from './step-blocks.js';
 import type { Work } from './step-plan.js';
 
 /** What has a place of its own on the device. */
@@ -8,7 +10,8 @@ export type BlockSource =
   | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
   | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number }
   /** What was found of a table on the device; see table-use.ts. */
-  | { readonly kind: 'found'; readonly bytes: number };
+  | { readonly kind: 'found'; readonly bytes: number }
+  | { readonly kind: 'sorted'; readonly sort: number; readonly bytes: number };
 
 /** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
 export interface RowStage {
@@ -17,6 +20,13 @@ export interface RowStage {
   readonly capacity: number;
   /** Word that holds how many there are. */
   readonly countWord: number;
+  readonly block: number;
+}
+
+/** Gradients that a step sorts by the id they go to. */
+export interface SortPlan {
+  readonly source: GradientSource;
+  readonly uniqueMax: number;
   readonly block: number;
 }
 
@@ -39,26 +49,31 @@ export interface TableLookup {
   readonly gradients: (BlockPlace & { readonly stride: number }) | null;
 }
 
-export interface BlockPlace {
-  readonly block: number;
-  readonly offset: number;
-}
-
 export type LaunchArgument =
   | { readonly kind: 'block'; readonly block: number; readonly offset: number }
   | { readonly kind: 'rows'; readonly stage: number }
   | { readonly kind: 'found'; readonly lookup: number }
   | { readonly kind: 'pieces'; readonly list: PieceList }
   | { readonly kind: 'none' }
+  | { readonly kind: 'constant'; readonly value: number }
+  /** How many segments a sort found. */
+  | { readonly kind: 'segments'; readonly sort: number }
   | { readonly kind: 'number'; readonly register: number; readonly float: boolean; readonly changing: boolean };
 
 export type StepWork = Work &
   (
     | { readonly kind: 'feeds' }
     | { readonly kind: 'host'; readonly instruction: Instruction }
-    | { readonly kind: 'launch'; readonly instruction: Instruction; readonly args: readonly LaunchArgument[] }
+    | {
+        readonly kind: 'launch';
+        /** Name on the device, which is not always that of the instruction. */
+        readonly kernel: string;
+        readonly instruction: Instruction;
+        readonly args: readonly LaunchArgument[];
+      }
     | { readonly kind: 'stage'; readonly stage: number }
     | { readonly kind: 'find' | 'apply'; readonly lookup: number; readonly instruction: Instruction }
+    | { readonly kind: 'sort'; readonly sort: number }
     | { readonly kind: 'end' }
   );
 
@@ -67,4 +82,5 @@ export interface StepWorks {
   readonly blocks: readonly BlockSource[];
   readonly stages: readonly RowStage[];
   readonly lookups: readonly TableLookup[];
+  readonly sorts: readonly SortPlan[];
 }

@@ -2,55 +2,29 @@
  * @file Turns the instructions of a program into works of the host and of a device, with the blocks they touch.
  *
  * A kernel runs on the device when there is one for it there and all its operands can be there; otherwise on the host.
- * Rows of tables stay on the host: those of the unique ids of a batch are gathered, copied over, and found by addresses.
+ * Rows of tables stay on the host: those of the unique ids of a batch are gathered, copied over, and found by addresses. Their
+ * gradients are sorted by id on the host and added up by segments on the device, if it can; else by atomics.
  * Those of tables on the device are found there; see table-works.ts.
  */
-import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
+import { APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 import { KERNEL, type Kernel } from '../kernels.js';
 import { PIECE_WORDS } from '../reference/slices.js';
+import { WORDS_PER_ENTRY } from './gradient-sort.js';
 import { hoistLaunches } from './hoist-launches.js';
+import { APPLIES, EXTENTS, READ_OF_RECORDS, RECORD_BYTES_MAX, WRITTEN_OF_RECORDS } from './operand-extents.js';
 import { OPERAND_ROLES, type Role } from './operand-roles.js';
 import type { Instruction, ProgramText } from './read-program.js';
-import type { Access, Extent, Side } from './step-plan.js';
-import type { BlockSource, LaunchArgument, PieceList, RowStage, StepWork, StepWorks } from './step-work.js';
+import { entriesExtent, type SegmentSum, type SumPiece, segmentSumOf } from './segment-sums.js';
+import { StepBlocks } from './step-blocks.js';
+import { type Access, type Extent, mergeAccesses, type Side } from './step-plan.js';
+import type { LaunchArgument, PieceList, RowStage, SortPlan, StepWork, StepWorks } from './step-work.js';
 import { rowsAway, TableWorks } from './table-works.js';
 
 /** Counters are for the host, which asks for them at every step, and so are counts of ids, for filters. */
 const HOST_ONLY: ReadonlySet<Kernel> = new Set([KERNEL.addCountI64, KERNEL.countInverseU32, KERNEL.countColumnsU32]);
 
-/** What there is of a block after a call: operands to multiply, and bytes of one. By kernel and operand. */
-const EXTENTS: Readonly<
-  Record<string, Readonly<Record<number, 'within' | readonly [scale: number, ...operands: number[]]>>>
-> = {
-  uniqueI64: { 7: [4, 1] },
-  uniqueColumnsI64: { 10: [4, 2, 4] },
-  tableRetrieve: { 3: [4, 2, 4] },
-  zeroRowsF32: { 0: [4, 1, 2] },
-  scatterAddF32: { 6: 'within' },
-  scatterMeanF32: { 6: 'within' },
-  firstNGradF32: { 7: 'within' },
-  scatterSlicesF32: { 5: 'within' },
-};
-
-/** Kernels whose records are those of tableApply. */
-const APPLIES: ReadonlySet<Kernel> = new Set([
-  KERNEL.tableApply,
-  KERNEL.bankedApply,
-  KERNEL.tableAdmit,
-  KERNEL.tableTouch,
-]);
-/** Larger blocks are taken for values. */
-const RECORD_BYTES_MAX = 4096;
-
-const READ_OF_RECORDS = [
-  APPLY_SLICE.ids,
-  APPLY_SLICE.order,
-  APPLY_SLICE.offsets,
-  APPLY_SLICE.gradients,
-  APPLY_SLICE.counts,
-];
-const WRITTEN_OF_RECORDS = [APPLY_SLICE.rows, APPLY_SLICE.slots];
+const NONE: ReadonlySet<number> = new Set();
 
 export interface WorksOptions {
   /** Whether the device has this kernel. */
@@ -67,10 +41,10 @@ class WorkList {
   readonly #text: ProgramText;
   readonly #u32: Uint32Array;
   readonly #options: WorksOptions;
-  readonly #blocks: BlockSource[] = [];
+  readonly #blocks: StepBlocks;
   readonly #stages: RowStage[] = [];
+  readonly #sorts: SortPlan[] = [];
   readonly #stageOf = new Map<number, number>();
-  readonly #arenaBlock = new Map<number, number>();
   readonly #feedBlock: number[];
   readonly #tables: TableWorks;
   readonly instructions: readonly Instruction[];
@@ -80,10 +54,11 @@ class WorkList {
     this.#u32 = views.u32;
     this.#options = options;
     this.instructions = text.instructions;
-    this.#feedBlock = text.feeds.map(
-      ({ bytesMax }, feed) => this.#blocks.push({ kind: 'feed', feed, bytes: bytesMax }) - 1,
-    );
-    this.#tables = new TableWorks(text, this.#u32, (address) => this.#place(address), this.#blocks);
+    this.#blocks = new StepBlocks(text.blocks);
+    this.#feedBlock = text.feeds.map(({ bytesMax }, feed) => {
+      return this.#blocks.add({ kind: 'feed', feed, bytes: bytesMax });
+    });
+    this.#tables = new TableWorks(text, this.#u32, this.#blocks);
   }
 
   build(): StepWorks {
@@ -116,19 +91,23 @@ class WorkList {
         const stage = this.#addStage(addresses, widths.get(addresses)!);
         works.push({ kind: 'stage', side: 'host', stage, accesses: this.#stageAccesses(stage) });
       }
-      const args = this.#arguments(instruction);
-      works.push({
-        kind: 'launch',
-        side: 'device',
-        instruction,
-        args,
-        accesses: this.#accesses(instruction, 'device'),
-      });
+      const sum = this.#segmentSum(instruction);
+      if (sum !== null) works.push(...this.#sortedSum(instruction, sum));
+      else {
+        const args = this.#arguments(instruction);
+        const accesses = this.#accesses(instruction, 'device');
+        works.push({ kind: 'launch', side: 'device', kernel: instruction.kernel.name, instruction, args, accesses });
+      }
     });
-    const ends = read.flatMap((address) => this.#place(address) ?? []);
-    works.push({ kind: 'end', side: 'host', accesses: merged(ends.map(({ block }) => ({ block, writes: false }))) });
+    const ends = read.flatMap((address) => this.#blocks.place(address) ?? []);
+    works.push({
+      kind: 'end',
+      side: 'host',
+      accesses: mergeAccesses(ends.map(({ block }) => ({ block, writes: false }))),
+    });
+    const ordered = hoistLaunches(works, staysBehind);
     const { lookups } = this.#tables;
-    return { works: hoistLaunches(works, staysBehind), blocks: this.#blocks, stages: this.#stages, lookups };
+    return { works: ordered, blocks: this.#blocks.sources, stages: this.#stages, sorts: this.#sorts, lookups };
   }
 
   #side(instruction: Instruction): Side {
@@ -148,34 +127,15 @@ class WorkList {
     if (role === 'x')
       return instruction.kernel === KERNEL.gatherSlicesF32 || instruction.kernel === KERNEL.scatterSlicesF32;
     if (this.#text.feedRegisters.has(register)) return role === 'r';
-    return this.#u32[register] === 0 || this.#place(this.#u32[register]!) !== null;
+    return this.#u32[register] === 0 || this.#blocks.place(this.#u32[register]!) !== null;
   }
 
   #touches(instruction: Instruction, address: number): boolean {
-    const place = this.#place(address);
+    const place = this.#blocks.place(address);
     return this.#accesses(instruction, 'host').some(({ block }) => block === place?.block);
   }
 
   // --- blocks --------------------------------------------------------------------------------------------------------
-
-  /** The block of the arena that an address is in, and how far; null outside of it. */
-  #place(address: number): { block: number; offset: number } | null {
-    const { blocks } = this.#text;
-    if (address < blocks[0]! || address >= blocks.at(-1)!) return null;
-    let [low, high] = [0, blocks.length - 1];
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (blocks[middle]! <= address) low = middle;
-      else high = middle;
-    }
-    const begin = blocks[low]!;
-    let block = this.#arenaBlock.get(begin);
-    if (block === undefined) {
-      block = this.#blocks.push({ kind: 'arena', begin, bytes: blocks[low + 1]! - begin }) - 1;
-      this.#arenaBlock.set(begin, block);
-    }
-    return { block, offset: address - begin };
-  }
 
   #feedAccesses(): Access[] {
     const { feeds, rowsRegister } = this.#text;
@@ -221,11 +181,11 @@ class WorkList {
   }
 
   #addStage(addresses: number, floats: number): number {
-    const place = this.#place(addresses)!;
+    const place = this.#blocks.place(addresses)!;
     const width = Math.ceil(floats / 4) * 4;
-    const capacity = Math.floor((this.#blocks[place.block]!.bytes - place.offset) / 4);
+    const capacity = this.#blocks.wordsFrom(place);
     const stage = this.#stages.length;
-    const block = this.#blocks.push({ kind: 'stage', stage, bytes: capacity * width * 4 }) - 1;
+    const block = this.#blocks.add({ kind: 'stage', stage, bytes: capacity * width * 4 });
     this.#stages.push({ addresses, width, capacity, countWord: this.#countWord(addresses)!, block });
     this.#stageOf.set(addresses, stage);
     return stage;
@@ -235,7 +195,7 @@ class WorkList {
     const { addresses, width, block, countWord } = this.#stages[index]!;
     const extent: Extent = { scale: width * 4, words: [countWord] };
     return [
-      { block: this.#place(addresses)!.block, writes: false },
+      { block: this.#blocks.place(addresses)!.block, writes: false },
       { block, writes: true, extent },
     ];
   }
@@ -245,6 +205,57 @@ class WorkList {
     const [list, count] = operands.length === 6 ? [operands[4]!, operands[5]!] : [operands[3]!, operands[4]!];
     const first = this.#u32[list]! / 4;
     return Array.from({ length: this.#u32[count]! }, (_, index) => first + index * PIECE_WORDS);
+  }
+
+  // --- sums of gradients ---------------------------------------------------------------------------------------------
+
+  /** The sum by sorted segments that an instruction becomes; null when it is none, or can only be one by atomics. */
+  #segmentSum(instruction: Instruction): SegmentSum | null {
+    const word = (piece: number, index: number) => this.#u32[piece + index]!;
+    const sum = segmentSumOf(instruction, this.#u32, () =>
+      this.#pieces(instruction).map((p): SumPiece => {
+        return { first: word(p, 0), ids: word(p, 1), offset: word(p, 2) / 4, floats: word(p, 3) };
+      }),
+    );
+    if (sum === null || !this.#options.has(sum.kernel)) return null;
+    const places = [sum.source.inverse, instruction.operands[sum.sums]!].map((at) =>
+      this.#blocks.place(this.#u32[at]!),
+    );
+    return places.includes(null) ? null : sum;
+  }
+
+  #sortedSum(instruction: Instruction, sum: SegmentSum): StepWork[] {
+    const { operands } = instruction;
+    const { source } = sum;
+    const sort = this.#sorts.length;
+    const inverse = this.#blocks.place(this.#u32[source.inverse]!)!;
+    const entries = Math.ceil(this.#blocks.wordsFrom(inverse) * sum.entriesPerId);
+    const block = this.#blocks.add({ kind: 'sorted', sort, bytes: entries * WORDS_PER_ENTRY * 4 });
+    const sums = this.#blocks.place(this.#u32[operands[sum.sums]!]!)!;
+    const uniqueMax = Math.ceil(this.#blocks.wordsFrom(sums) / this.#u32[operands[sum.sumStride]!]!);
+    this.#sorts.push({ source, uniqueMax, block });
+    const args = this.#arguments(instruction);
+    const launchArgs = sum.operands.map((operand): LaunchArgument => {
+      if (operand === 'none') return { kind: 'none' };
+      if (operand === 'sorted') return { kind: 'block', block, offset: 0 };
+      if (operand === 'segments') return { kind: 'segments', sort };
+      if ('constant' in operand) return { kind: 'constant', value: operand.constant };
+      return 'pieces' in operand ? args[3]! : args[operand.operand]!;
+    });
+    const accesses = this.#accesses(instruction, 'device', sum.sortOnly);
+    const extent = entriesExtent(source, this.#text);
+    const read = { block: inverse.block, writes: false };
+    return [
+      { kind: 'sort', side: 'host', sort, accesses: [read, { block, writes: true, ...(extent && { extent }) }] },
+      {
+        kind: 'launch',
+        side: 'device',
+        kernel: sum.kernel,
+        instruction,
+        args: launchArgs,
+        accesses: [...accesses, { block, writes: false }],
+      },
+    ];
   }
 
   // --- operands ------------------------------------------------------------------------------------------------------
@@ -269,7 +280,7 @@ class WorkList {
       if (role === 'x') return { kind: 'pieces', list: this.#pieceList(instruction) };
       const use = this.#text.feedRegisters.get(register);
       if (use !== undefined) return { kind: 'block', block: this.#feedBlock[use.feed]!, offset: use.offset };
-      const place = this.#place(this.#u32[register]!);
+      const place = this.#blocks.place(this.#u32[register]!);
       return place === null ? { kind: 'none' } : { kind: 'block', ...place };
     });
   }
@@ -282,18 +293,19 @@ class WorkList {
       words: Uint32Array.from(
         pieces.flatMap((p) => [...[0, 1, 2, 3].map((i) => word(p, i)), 0, 0, word(p, 5), word(p, 6)]),
       ),
-      places: pieces.map((piece) => this.#place(word(piece, 4))!),
+      places: pieces.map((piece) => this.#blocks.place(word(piece, 4))!),
     };
   }
 
-  #accesses(instruction: Instruction, side: Side): Access[] {
+  /** Blocks that an instruction touches, except by its operands `without`. */
+  #accesses(instruction: Instruction, side: Side, without: ReadonlySet<number> = NONE): Access[] {
     const { kernel, operands } = instruction;
     const roles = OPERAND_ROLES.get(kernel.name);
-    if (roles === undefined) return merged(this.#anyAccesses(instruction));
-    return merged(
+    if (roles === undefined) return mergeAccesses(this.#anyAccesses(instruction));
+    return mergeAccesses(
       operands.flatMap((register, index): Access[] => {
         const role = roles[index]!;
-        if (role === '-' || role === 'o') return [];
+        if (role === '-' || role === 'o' || without.has(index)) return [];
         if (role === 'x') return this.#recordAccesses(instruction, index);
         if (role === 'a' && side === 'device') {
           const lookup = this.#tables.at(this.#u32[register]!);
@@ -305,7 +317,7 @@ class WorkList {
         // The host has feeds anyway.
         if (use !== undefined) return side === 'host' ? [] : [{ block: this.#feedBlock[use.feed]!, writes: false }];
         if (role === 's' && side === 'host') return [];
-        const place = this.#place(this.#u32[register]!);
+        const place = this.#blocks.place(this.#u32[register]!);
         if (place === null) return [];
         const writes = role === 'w' || role === 'b' || role === 's';
         return [{ block: place.block, writes, ...this.#extent(instruction, index, place.offset) }];
@@ -325,7 +337,7 @@ class WorkList {
   #recordAccesses(instruction: Instruction, index: number): Access[] {
     const { kernel, operands } = instruction;
     const access = (address: number, writes: boolean): Access[] => {
-      const place = this.#place(address);
+      const place = this.#blocks.place(address);
       return place === null ? [] : [{ block: place.block, writes }];
     };
     if (kernel === KERNEL.gatherSlicesF32 || kernel === KERNEL.scatterSlicesF32) {
@@ -352,11 +364,11 @@ class WorkList {
 
   /** The block of an address, and all that a small one, which may be a record, could hold addresses of. */
   #hiddenAccesses(address: number, seen = new Set<number>()): Access[] {
-    const place = this.#place(address);
+    const place = this.#blocks.place(address);
     if (place === null || seen.has(place.block)) return [];
     seen.add(place.block);
     const access = { block: place.block, writes: true };
-    const source = this.#blocks[place.block]!;
+    const source = this.#blocks.sources[place.block]!;
     if (source.kind !== 'arena' || source.bytes > RECORD_BYTES_MAX) return [access];
     const words = this.#u32.subarray(source.begin / 4, Math.floor((source.begin + source.bytes) / 4));
     return [access, ...Array.from(words).flatMap((word) => this.#hiddenAccesses(word, seen))];
@@ -371,16 +383,4 @@ function staysBehind(first: StepWork, then: StepWork): boolean {
     first.instruction.result !== 0 &&
     then.instruction.operands.includes(first.instruction.result)
   );
-}
-
-/** One access for each block. */
-function merged(accesses: readonly Access[]): Access[] {
-  const byBlock = new Map<number, Access>();
-  for (const access of accesses) {
-    const known = byBlock.get(access.block);
-    const { extent: _, ...whole } = access;
-    if (known === undefined) byBlock.set(access.block, access);
-    else byBlock.set(access.block, { ...whole, writes: known.writes || access.writes });
-  }
-  return [...byBlock.values()];
 }

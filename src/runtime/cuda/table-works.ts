@@ -3,7 +3,8 @@ import { MonolithError } from '../../base/errors.js';
 import { APPLY_SLICE } from '../../memory/table-layout.js';
 import { KERNEL } from '../kernels.js';
 import type { Instruction, ProgramText } from './read-program.js';
-import type { BlockPlace, BlockSource, StepWork, TableLookup } from './step-work.js';
+import type { StepBlocks } from './step-blocks.js';
+import type { StepWork, TableLookup } from './step-work.js';
 import { foundBytes } from './table-use.js';
 
 export class TableWorks {
@@ -14,12 +15,7 @@ export class TableWorks {
   readonly #ofRows = new Map<number, number>();
 
   /** `blocks` gets those that only the device has. */
-  constructor(
-    { instructions, tables }: ProgramText,
-    u32: Uint32Array,
-    place: (address: number) => BlockPlace | null,
-    blocks: BlockSource[],
-  ) {
+  constructor({ instructions, tables }: ProgramText, u32: Uint32Array, blocks: StepBlocks) {
     this.#u32 = u32;
     const finds = instructions.filter(({ kernel, operands }) => {
       return kernel === KERNEL.tableFind && tables.has(u32[operands[0]!]!);
@@ -28,9 +24,9 @@ export class TableWorks {
       const [table, ids, , rows] = operands.map((register) => u32[register]!) as [number, number, number, number];
       this.#ofTable.set(table, index);
       this.#ofRows.set(rows, index);
-      const at = place(ids)!;
-      const capacity = Math.floor((blocks[at.block]!.bytes - at.offset) / 8);
-      const found = blocks.push({ kind: 'found', bytes: foundBytes(capacity) }) - 1;
+      const at = blocks.place(ids)!;
+      const capacity = Math.floor((blocks.sources[at.block]!.bytes - at.offset) / 8);
+      const found = blocks.add({ kind: 'found', bytes: foundBytes(capacity) });
       const apply = instructions.find((later) => {
         return later.kernel === KERNEL.tableApply && u32[later.operands[0]!] === table;
       });
@@ -38,7 +34,7 @@ export class TableWorks {
       const gradients =
         apply === undefined
           ? null
-          : { ...place(u32[slice + APPLY_SLICE.gradients]!)!, stride: u32[slice + APPLY_SLICE.stride]! };
+          : { ...blocks.place(u32[slice + APPLY_SLICE.gradients]!)!, stride: u32[slice + APPLY_SLICE.stride]! };
       return { record: tables.get(table)!, countWord: operands[2]!, capacity, ids: at, found, gradients };
     });
   }
