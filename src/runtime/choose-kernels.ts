@@ -2,7 +2,11 @@
  * @file Picks the quickest build of the kernels that this engine runs rightly.
  *
  * Relaxed SIMD is on in V8 12 and newer and behind a flag in 11. Joining vectors to 256 bits is an experiment of V8 13
- * and newer: only functions that the self-test has run are compiled so, and a build that fails it is not used.
+ * and newer: only functions that the self-test has run are compiled so, and a build that fails it is not used. The choice
+ * is made once per process, by the main thread: pool threads get the module, and with it what the self-test had compiled.
+ *
+ * A self-test is 20 ms of compilation. It is for what is experimental: relaxed SIMD that is on by itself is as good as the
+ * SIMD of the plain kernels, and is compiled when it is first used, unless the wide kernels are to be compared with it.
  */
 import { MonolithError } from '../base/errors.js';
 import { type Engine, thisEngine } from './engine.js';
@@ -87,14 +91,15 @@ export async function chooseFor(engine: Engine, asked: Asked | null): Promise<Ch
     return { variant: 'plain', module: await compileKernels(), why };
   };
   if (asked?.variant === 'plain') return plain(`asked for by ${asked.by}`);
-  const relaxed = await tryRelaxed(engine);
+  const notWide = asked?.variant === 'relaxed' ? 'not asked for' : wideRefusal(engine);
+  const relaxed = await tryRelaxed(engine, { isCompared: notWide === null });
   if (!relaxed.ok) {
     if (asked) throw unavailable(asked, relaxed);
     return plain(`not relaxed: ${relaxed.reason}`);
   }
   const because = asked && `asked for by ${asked.by}`;
   if (asked?.variant === 'relaxed') return { variant: 'relaxed', module: relaxed.module, why: because! };
-  const wide = await tryWide(engine, relaxed.test);
+  const wide = notWide === null ? await tryWide(engine, relaxed.test) : refused(notWide);
   if (!wide.ok) {
     if (asked) throw unavailable(asked, wide);
     return { variant: 'relaxed', module: relaxed.module, why: `not wide: ${wide.reason}` };
@@ -107,20 +112,27 @@ function unavailable({ variant, by }: Asked, { reason }: Refused): MonolithError
   return new MonolithError('ML_KERNELS', { variant, reason }, { hint });
 }
 
-async function tryRelaxed(engine: Engine): Promise<Tried> {
-  const flags = engine.v8 === RELAXED_FLAG_V8 ? [RELAXED_FLAG] : [];
+async function tryRelaxed(engine: Engine, { isCompared }: { readonly isCompared: boolean }): Promise<Tried> {
+  const isExperimental = engine.v8 === RELAXED_FLAG_V8;
+  const flags = isExperimental ? [RELAXED_FLAG] : [];
   if (!engine.withFlags(flags, () => engine.validate(RELAXED_SIMD))) {
     return refused(`this engine (V8 ${engine.v8}) has no relaxed SIMD`);
   }
   const module = await compileKernelsNow('relaxed', (compile) => engine.withFlags(flags, compile));
   const test = new KernelSelfTest(module);
-  const mismatch = engine.withFlags([TOP_TIER_FLAG], () => test.mismatch());
+  // Before the wide kernels come: what is first run with their flags would be compiled with them.
+  const isTested = isExperimental || isCompared;
+  const mismatch = isTested ? engine.withFlags([TOP_TIER_FLAG], () => test.mismatch()) : null;
   return mismatch === null ? { ok: true, module, test } : refused(mismatch);
 }
 
+/** Why this engine cannot have joined vectors, or null. */
+function wideRefusal(engine: Engine): string | null {
+  if (engine.v8 < WIDE_V8_MIN) return `V8 ${engine.v8} does not join vectors, ${WIDE_V8_MIN} does`;
+  return engine.arch === 'x64' ? null : `vectors are joined on x64, this is ${engine.arch}`;
+}
+
 async function tryWide(engine: Engine, relaxed: KernelSelfTest): Promise<Tried> {
-  if (engine.v8 < WIDE_V8_MIN) return refused(`V8 ${engine.v8} does not join vectors, ${WIDE_V8_MIN} does`);
-  if (engine.arch !== 'x64') return refused(`vectors are joined on x64, this is ${engine.arch}`);
   const module = await compileKernelsNow('wide', (compile) => compile());
   const test = new KernelSelfTest(module);
   return engine.withFlags([TOP_TIER_FLAG, WIDE_FLAG], () => {

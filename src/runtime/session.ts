@@ -242,19 +242,41 @@ export class Session implements CompileTarget {
     return [...this.#variables.keys()];
   }
 
-  /** The values of a variable, in place: a copy is up to the caller. Those that a GPU has changed are copied here first. */
+  /**
+   * The values of a variable, in place: a copy is up to the caller. Those that a GPU has changed and that
+   * `bringVariablesHome` has not brought yet are copied here first, while the thread waits.
+   */
   readVariable(name: string): Float32Array | BigInt64Array {
-    const { tensor, address } = this.#variable(name);
-    const values =
-      tensor.spec.dtype === 'int64'
-        ? view(BigInt64Array, this.views.buffer, address, tensor.columns, name)
-        : view(Float32Array, this.views.buffer, address, tensor.columns, name);
-    this.residents?.bringHome(address, values);
+    const values = this.#placeOf(name);
+    if (this.residents?.isAway(values.byteOffset)) this.residents.bringHomeNow(values.byteOffset, values);
     return values;
   }
 
+  #placeOf(name: string): Float32Array | BigInt64Array {
+    const { tensor, address } = this.#variable(name);
+    return tensor.spec.dtype === 'int64'
+      ? view(BigInt64Array, this.views.buffer, address, tensor.columns, name)
+      : view(Float32Array, this.views.buffer, address, tensor.columns, name);
+  }
+
+  /**
+   * Copies what a GPU has changed of these variables, or of all, to the host; the thread stays free meanwhile. Reading them
+   * costs nothing then, until the next step. Without a GPU there is nothing to do.
+   */
+  bringVariablesHome(names: readonly string[] = this.variableNames): Promise<void> {
+    return this.residents === undefined ? Promise.resolve() : this.#inTurn(() => this.#bringHome(names));
+  }
+
+  async #bringHome(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const values = this.#placeOf(name);
+      await this.residents?.bringHome(values.byteOffset, values);
+    }
+  }
+
   writeVariable(name: string, values: Float32Array | BigInt64Array): void {
-    const target = this.readVariable(name);
+    // What is not written keeps its newest values.
+    const target = values.length < this.#placeOf(name).length ? this.readVariable(name) : this.#placeOf(name);
     if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
     else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
     else throw misfit(this.#variable(name).tensor.op, 'the values are of another type');
@@ -349,6 +371,9 @@ export class Session implements CompileTarget {
     const start = main?.now() ?? 0;
     let command = await this.#pool!.run(program.contexts, program.contextStride, batches, this.#stepTimeoutMs);
     main?.span(stepName, start, main.now());
+    for (const fetch of this.residents === undefined ? [] : fetches) {
+      if (fetch instanceof Tensor && fetch.op.type === 'Variable') await this.#bringHome([fetch.op.name]);
+    }
     return batches.map((batch) => {
       const values = fetches.map((fetch) => readFetch(this, program, fetch, command, batch));
       command = nextCommand(command);

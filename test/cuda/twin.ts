@@ -5,6 +5,7 @@
  * operands is compared too, so a store beside a result is a difference.
  */
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Views } from '../../src/memory/views.js';
 import type { DeviceBuffer } from '../../src/runtime/cuda/device-buffer.js';
 import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/cuda/launch-table.js';
@@ -14,6 +15,7 @@ import type { CudaStream } from '../../src/runtime/cuda/stream.js';
 import { KERNELS } from '../../src/runtime/kernels.js';
 import { identical, type Same } from '../kernels/both.js';
 import { KernelHarness } from '../kernels/harness.js';
+import { KERNEL_TESTS } from './kernel-tests.js';
 import { type SimulatedDriver, withSimulated } from './simulated.js';
 
 const root = new URL('../../../', import.meta.url);
@@ -167,6 +169,17 @@ interface Asserting {
   ok(value: unknown, message: string): unknown;
 }
 
+/** Kernels that met all schedules in this process. */
+const metHere = new Set<string>();
+
+/** A file that leaves out a kernel which kernel-tests.ts says it has a test of fails when it ends. */
+process.on('exit', () => {
+  const missing = (KERNEL_TESTS[basename(process.argv[1]!, '.test.js')] ?? []).filter((name) => !metHere.has(name));
+  if (metHere.size === 0 || missing.length === 0) return;
+  console.error(`no test of ${missing.join(', ')} ran, against what kernel-tests.ts says`);
+  process.exitCode = 1;
+});
+
 /**
  * A test with the simulated driver and 16 MiB of memory for references; skipped, loudly, where the simulator is not built.
  * Every kernel that it runs has to meet all schedules.
@@ -176,5 +189,6 @@ export function withTwin(body: (twin: CudaTwin, h: KernelHarness) => void) {
     const twin = new CudaTwin(driver);
     body(twin, await KernelHarness.create(16 << 20));
     for (const [name, runs] of twin.runs) t.ok(runs >= SCHEDULES, `${name} ran under ${runs} schedules`);
+    for (const name of twin.runs.keys()) metHere.add(name);
   });
 }

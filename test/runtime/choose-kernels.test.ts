@@ -48,6 +48,32 @@ t.test('an engine that does not join vectors runs on relaxed kernels', async (t)
   t.match(await chooseFor({ ...thisEngine, arch: 'arm64' }, null), { variant: 'relaxed', why: /arm64/ });
 });
 
+t.test('what is no experiment of the engine is not tested, and the rest is, once', async (t) => {
+  if ((await chooseKernels()).variant === 'plain') {
+    t.comment('this engine has no relaxed SIMD');
+    return;
+  }
+  const tests = async (engine: Partial<Engine>) => {
+    let count = 0;
+    const counting: Engine = {
+      ...thisEngine,
+      ...engine,
+      withFlags: (flags, body) => {
+        if (flags.includes('no-liftoff')) count++;
+        return thisEngine.withFlags(flags, body);
+      },
+    };
+    const { variant } = await chooseFor(counting, null);
+    return { variant, count };
+  };
+  // Of its own version an engine has what it has: behind a flag in 11, by itself in 12, to be joined from 13 on.
+  const expected = thisEngine.v8 === 11 ? 1 : thisEngine.v8 === 12 || thisEngine.arch !== 'x64' ? 0 : 2;
+  t.equal((await tests({})).count, expected);
+  if (thisEngine.v8 > 12) t.same(await tests({ arch: 'arm64' }), { variant: 'relaxed', count: 0 });
+  const before = chooseKernels();
+  t.equal(chooseKernels(), before, 'a process chooses once');
+});
+
 t.test('a build that the self-test finds slow or wrong is not taken', async (t) => {
   const { module } = await chooseKernels();
   const [one, other] = [new KernelSelfTest(module), new KernelSelfTest(module)];

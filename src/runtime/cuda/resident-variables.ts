@@ -29,15 +29,38 @@ export class ResidentVariables {
     });
   }
 
-  /** Brings the values of a variable to the host when the device has newer ones. Blocks for that long. */
-  bringHome(address: number, values: Float32Array | BigInt64Array): void {
-    const word = this.#words.get(address);
-    const { u32 } = this.#views;
-    if (word === undefined || u32[word + RESIDENT.validity]! & ON_HOST) return;
-    const at = u32[word + RESIDENT.deviceHigh]! * 2 ** 32 + u32[word + RESIDENT.deviceLow]!;
+  /** Brings the values of a variable to the host when the device has newer ones; no step may run meanwhile. */
+  async bringHome(address: number, values: Float32Array | BigInt64Array): Promise<void> {
+    const word = this.#newerOnDevice(address);
+    if (word === 0) return;
+    await this.#driver.downloadLater(values, this.#place(word));
+    this.#views.u32[word + RESIDENT.validity]! |= ON_HOST;
+  }
+
+  /** The same at once, which blocks the thread until the device is through and the copy is made. */
+  bringHomeNow(address: number, values: Float32Array | BigInt64Array): void {
+    const word = this.#newerOnDevice(address);
+    if (word === 0) return;
     this.#driver.synchronize();
-    this.#driver.download(values, { at: () => at });
-    u32[word + RESIDENT.validity]! |= ON_HOST;
+    this.#driver.download(values, this.#place(word));
+    this.#views.u32[word + RESIDENT.validity]! |= ON_HOST;
+  }
+
+  /** Whether the host's values of a variable are old. */
+  isAway(address: number): boolean {
+    return this.#newerOnDevice(address) !== 0;
+  }
+
+  /** Word of the record of a variable whose newest values the host has not; else 0. */
+  #newerOnDevice(address: number): number {
+    const word = this.#words.get(address);
+    return word === undefined || this.#views.u32[word + RESIDENT.validity]! & ON_HOST ? 0 : word;
+  }
+
+  #place(word: number): { at(): number } {
+    const { u32 } = this.#views;
+    const address = u32[word + RESIDENT.deviceHigh]! * 2 ** 32 + u32[word + RESIDENT.deviceLow]!;
+    return { at: () => address };
   }
 
   /** The host has written a variable: what the device has of it is old. */
