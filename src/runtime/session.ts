@@ -19,7 +19,7 @@ import { checkBatch } from './check-batch.js';
 import { chooseKernels } from './choose-kernels.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
 import type { CudaDriver, CudaDriverOptions } from './cuda/driver.js';
-import { type DeviceTableOptions, ResidentTables } from './cuda/resident-tables.js';
+import { type DeviceTableOptions, noDeviceTables, ResidentTables } from './cuda/resident-tables.js';
 import { ResidentVariables } from './cuda/resident-variables.js';
 import { openBackend } from './cuda/try-init-cuda.js';
 import { explainFailure } from './explain-failure.js';
@@ -162,10 +162,8 @@ export class Session implements CompileTarget {
     if (driver === undefined) return;
     const addresses = [...this.#variables.values()].map(({ address }) => address);
     this.residents = new ResidentVariables(this.views, this.arena, driver, addresses);
-    const { useGpuEmbTable = false } = options;
-    if (useGpuEmbTable === false) return;
-    const rows = useGpuEmbTable === true ? {} : useGpuEmbTable;
-    this.deviceTables = new ResidentTables(this.views, this.arena, driver, rows);
+    const { useGpuEmbTable: rows = false } = options;
+    if (rows) this.deviceTables = new ResidentTables(this.views, this.arena, driver, rows === true ? {} : rows);
   }
 
   /** Makes the memory, initialises the variables and starts the threads. */
@@ -388,12 +386,6 @@ export class Session implements CompileTarget {
     this.deviceTables?.close();
     await this.#pool?.close();
   }
-}
-
-function noDeviceTables(backend: BackendName): MonolithError {
-  const reason = `useGpuEmbTable is for the cuda backend, this is ${backend}`;
-  const hint = 'use --backend cuda, or leave tables on the host';
-  return new MonolithError('ML_GPU_TABLE', { table: 'of the session', reason }, { hint });
 }
 
 /** Memories of their own for tables that the session's memory would not hold. */

@@ -44,6 +44,13 @@ export interface DownloadedRow {
   readonly floats: Float32Array;
 }
 
+/** The error of a session that is to have them without a device. */
+export function noDeviceTables(backend: string): MonolithError {
+  const reason = `useGpuEmbTable is for the cuda backend, this is ${backend}`;
+  const hint = 'use --backend cuda, or leave tables on the host';
+  return new MonolithError('ML_GPU_TABLE', { table: 'of the session', reason }, { hint });
+}
+
 export class ResidentTables {
   readonly #views: Views;
   readonly #arena: Arena;
