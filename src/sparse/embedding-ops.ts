@@ -158,6 +158,8 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
 
   const cells = context.environment.kernels.uniqueTableCells(capacity);
   const scratch = context.perSlice(cells * 16, 'unique table');
+  // It is read before it is written: here that costs less than in the first step, where a page would be mapped twice.
+  context.environment.views.u8.fill(0, scratch.base, scratch.base + scratch.sliceBytes * context.plan.slices);
   const generationCell = context.perSlice(64, 'generation');
   const ids = context.perSlice(capacity * 8, 'unique ids');
   const rows = context.perSlice(capacity * 4, 'rows');
