@@ -62,8 +62,7 @@ export interface SessionOptions {
   readonly tablePolicy?: TablePolicy;
   /**
    * `use_gpu_emb_table`: with the cuda backend, tables live on the GPU. `true` lets them grow as its memory allows; a
-   * number of rows is room for so many in each table, and no more. The host keeps room for the rows too: they come back
-   * for checkpoints and whoever else reads them. Default: tables stay on the host.
+   * number of rows is room for so many in each table. They come back to the host for whoever reads them. Default: false.
    */
   readonly useGpuEmbTable?: boolean | DeviceTableOptions;
   readonly seed?: number;
