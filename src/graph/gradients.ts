@@ -27,11 +27,9 @@ export function gradients(
       if (!sameShape(seed.spec.shape, y.spec.shape)) throw misfit(y, 'its seed gradient has another shape');
       push(pending, y, seed);
     });
-    const wanted = between(ys, xs);
-    for (const op of reverseOrder(ys)) {
-      if (!wanted.has(op)) continue;
-      backpropagate(op, pending);
-    }
+    const ops = opsBelow(ys);
+    const wanted = dependentsOf(xs, ops);
+    for (const op of ops.reverse()) if (wanted.has(op)) backpropagate(op, pending);
     return xs.map((x) => total(pending, x));
   });
 }
@@ -91,34 +89,30 @@ function push(pending: Map<Tensor, Tensor[]>, tensor: Tensor, grad: Tensor): voi
   else terms.push(grad);
 }
 
-/** Ops from which some y can be reached and which depend on some x: only these need a gradient. */
-function between(ys: readonly Tensor[], xs: readonly Tensor[]): Set<Op> {
+/** Of `ops`, which come after their inputs, those that depend on some x: only these need a gradient. */
+function dependentsOf(xs: readonly Tensor[], ops: readonly Op[]): Set<Op> {
   const targets = new Set(xs);
-  const depends = new Map<Op, boolean>();
-  const visit = (op: Op): boolean => {
-    const known = depends.get(op);
-    if (known !== undefined) return known;
-    let result = false;
-    // Every input is visited, so that a shared part of the graph is decided for all its users; one that is an x may itself
-    // depend on another x.
-    for (const input of op.inputs) if (visit(input.op) || targets.has(input)) result = true;
-    depends.set(op, result);
-    return result;
-  };
-  for (const y of ys) visit(y.op);
-  return new Set([...depends].filter(([, yes]) => yes).map(([op]) => op));
+  const found = new Set<Op>();
+  for (const op of ops) if (op.inputs.some((input) => targets.has(input) || found.has(input.op))) found.add(op);
+  return found;
 }
 
-/** Ops below `ys`, consumers before producers. */
-function reverseOrder(ys: readonly Tensor[]): Op[] {
+/** Ops below `ys`, producers before consumers. By hand, not by recursion: a chain of ops may be longer than the stack. */
+function opsBelow(ys: readonly Tensor[]): Op[] {
   const order: Op[] = [];
   const seen = new Set<Op>();
-  const visit = (op: Op): void => {
-    if (seen.has(op)) return;
+  const open: { readonly op: Op; next: number }[] = [];
+  const enter = (op: Op) => {
+    if (!seen.has(op)) open.push({ op, next: 0 });
     seen.add(op);
-    for (const input of op.inputs) visit(input.op);
-    order.push(op);
   };
-  for (const y of ys) visit(y.op);
-  return order.reverse();
+  for (const y of ys) {
+    enter(y.op);
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const input = top.op.inputs[top.next++];
+      if (input !== undefined) enter(input.op);
+      else order.push(open.pop()!.op);
+    }
+  }
+  return order;
 }

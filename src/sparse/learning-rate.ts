@@ -102,10 +102,11 @@ export function resolveRate(plan: Pick<OptimizerPlan, 'learningRate' | 'warmupSt
 
 /** ML_RATE for what only looks like a rate: a plain function has a `call` too, which would take the step for `this`. */
 export function checkRate(given: Rate): Rate {
-  if (typeof given === 'number' || given instanceof LearningRateFunction) return given;
+  if ((typeof given === 'number' && !Number.isNaN(given)) || given instanceof LearningRateFunction) return given;
+  const found = typeof given === 'number' ? 'NaN' : `a ${typeof given}`;
   throw new MonolithError(
     'ML_RATE',
-    { reason: `a rate is a number or a LearningRateFunction, not a ${typeof given}` },
+    { reason: `a rate is a number or a LearningRateFunction, not ${found}` },
     { hint: 'class Mine extends LearningRateFunction { call(globalStep) { … } }' },
   );
 }

@@ -43,6 +43,14 @@ t.test('an x that lies between y and another x does not hide it', async (t) => {
   }
 });
 
+t.test('a chain of ops may be longer than the stack', async (t) => {
+  const x = placeholder(new Graph(), 'x');
+  let end = x;
+  for (let i = 0; i < 20_000; i++) end = scale(end, 1);
+  const [grad] = gradients([reduceMean(end)], [x]);
+  t.equal(grad?.op.type, 'Scale');
+});
+
 t.test('several consumers are added up once', async (t) => {
   const graph = new Graph();
   const x = placeholder(graph, 'x');

@@ -153,6 +153,9 @@ t.test('options that make no session are refused', async (t) => {
   for (const threads of [0, 65, 1.5, -1, Number.NaN]) {
     await t.rejects(openSession(m.graph, { threads }), { code: 'ML_FLAG', message: /threads/ }, `${threads} threads`);
   }
+  // As of a caller without types.
+  const backend = 'tpu' as 'wasm';
+  await t.rejects(openSession(m.graph, { backend }), { code: 'ML_FLAG', message: /backend: tpu is none of wasm/ });
   for (const batchSize of [0, -3, 2.5, Number.NaN]) {
     await t.rejects(
       openSession(m.graph, { batchSize }),

@@ -142,7 +142,8 @@ export const Columns: OpDef<ColumnsAttrs> = {
   infer: ([x], { start, end, shape }) => {
     if (!x!.perExample || x!.spec.ragged) throw misfit('Columns', `${x!.name} must have a row per example`);
     const width = x!.columns;
-    if (!(start >= 0 && start < end && end <= width)) throw misfit('Columns', `[${start}, ${end}) of ${width} columns`);
+    const isRange = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start < end && end <= width;
+    if (!isRange) throw misfit('Columns', `[${start}, ${end}) of ${width} columns`);
     return [{ dtype: x!.spec.dtype, shape }];
   },
   gradient: (op, [grad]) => [

@@ -26,8 +26,18 @@ export interface PlaceholderAttrs {
 
 export const Placeholder: OpDef<PlaceholderAttrs> = {
   type: 'Placeholder',
-  infer: (_, attrs) => [attrs.spec],
+  infer: (_, { spec, valuesPerRow }) => {
+    const width = spec.shape[1] ?? 1;
+    if (!isCount(width)) throw misfit('Placeholder', `an example cannot have ${width} values`);
+    if (spec.ragged && !(valuesPerRow > 0))
+      throw misfit('Placeholder', `rows cannot have ${valuesPerRow} values on average`);
+    return [spec];
+  },
 };
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
 
 /** A dense feed `[batch, width]`; width 1 gives `[batch]`. */
 export function placeholder(graph: Graph, name: string, width = 1): Tensor {

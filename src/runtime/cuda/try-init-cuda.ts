@@ -44,7 +44,13 @@ export interface OpenedBackend {
 
 /** `auto` takes the GPU when there is one that can be used, else the CPU. */
 export function openBackend(asked: BackendName | 'auto', options: CudaDriverOptions = {}): OpenedBackend {
-  if (asked !== 'cuda' && asked !== 'auto') return { backend: asked };
+  if (asked === 'wasm' || asked === 'reference') return { backend: asked };
+  if (asked !== 'cuda' && asked !== 'auto') {
+    throw new MonolithError('ML_FLAG', {
+      flag: 'backend',
+      reason: `${asked as string} is none of wasm, reference, cuda, auto`,
+    });
+  }
   const driver = tryInitCuda(options);
   if (driver instanceof CudaDriver) return { backend: 'cuda', driver };
   if (asked === 'cuda') throw driver;
