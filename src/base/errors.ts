@@ -38,7 +38,7 @@ export const ERROR_MESSAGES = {
   // CUDA
   ML_CUDA_ADDON: 'the GPU backend is not built: {reason}',
   ML_CUDA_CALL: '{call} failed with {name} ({status}): {reason}',
-  ML_CUDA_DEVICE: 'CUDA device cannot be used, {call} failed with {name} ({status}): {reason}',
+  ML_CUDA_DEVICE: 'CUDA device cannot be used: {reason}',
   ML_CUDA_DRIVER: 'CUDA driver cannot be used: {reason}',
   ML_CUDA_KERNEL: 'a kernel failed, {call} says {name} ({status}): {reason}',
   ML_CUDA_LAUNCH: 'kernel {kernel} cannot be launched: {reason}',

@@ -218,11 +218,9 @@ export class DeviceTable {
   #full(rows: number, more: number): MonolithError {
     const rowsMax = this.#spans?.rowsMax ?? this.#word('rowsAtFirst');
     const rowBytes = this.rowFloats * 4;
-    return new MonolithError(
-      'ML_GPU_TABLE_FULL',
-      { table: this.name, rows, more, rowsMax, rowBytes },
-      { hint: `give it more rows: twice as many take ${bytesFor(rowsMax * 2, rowBytes)} bytes of the device` },
-    );
+    const enough = 2 ** Math.ceil(Math.log2(rows + more));
+    const hint = `give it more rows (--gpu-table-rows): ${enough} take ${bytesFor(enough, rowBytes)} bytes of the device`;
+    return new MonolithError('ML_GPU_TABLE_FULL', { table: this.name, rows, more, rowsMax, rowBytes }, { hint });
   }
 }
 
