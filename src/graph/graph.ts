@@ -122,6 +122,8 @@ export type VariableCreator = (next: (options: VariableOptions) => Tensor, optio
 
 export class Graph {
   readonly #ops = new Map<string, Op>();
+  /** The least suffix of a name that may be free. */
+  readonly #suffixes = new Map<string, number>();
   readonly #collections = new Map<string, unknown[]>();
   readonly #scopes: string[] = [];
   readonly #control: (readonly Op[])[] = [];
@@ -269,9 +271,12 @@ export class Graph {
 
   #uniqueName(name: string): string {
     const full = [...this.#scopes, name].join('/');
-    let unique = full;
-    for (let n = 1; this.#ops.has(unique); n++) unique = `${full}_${n}`;
-    return unique;
+    if (!this.#ops.has(full)) return full;
+    // Smaller suffixes are taken: counting from the first one would take a large graph forever.
+    let n = this.#suffixes.get(full) ?? 1;
+    while (this.#ops.has(`${full}_${n}`)) n++;
+    this.#suffixes.set(full, n);
+    return `${full}_${n}`;
   }
 }
 
