@@ -100,8 +100,10 @@ export {
   deviceRule,
   disableGpuTraining,
   enableGpuTraining,
+  getDeviceFn,
   getVisibleGpus,
   isGpuTraining,
+  type TrainingTask,
 } from './graph/device-utils.js';
 export { gradients } from './graph/gradients.js';
 export { Graph, Op, Tensor, type TensorSpec, type VariableCreator, type VariableOptions } from './graph/graph.js';
@@ -275,6 +277,7 @@ export type {
   PtxKernel,
   PtxModule,
 } from './runtime/cuda/ptx-module.js';
+export type { DeviceTableOptions } from './runtime/cuda/resident-tables.js';
 export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/cuda/simulator.js';
 export type { CudaEvent, CudaStream } from './runtime/cuda/stream.js';
 export { tryInitCuda } from './runtime/cuda/try-init-cuda.js';

@@ -32,11 +32,9 @@ function weightBytes(width: i32): usize {
 
 /** Bytes of scratch gemmRepeatsGradF32 needs, with fields of at most `width` columns. */
 export function gemmRepeatsGradScratchBytes(rows: i32, n: i32, k: i32, fieldCount: i32, width: i32): usize {
-  // The length of blocks of rows is not monotonous: a slice of fewer rows may need more, but never more than of 512.
-  const weights = max(gemmScratchBytes(k, n, rows), gemmScratchBytes(k, n, min(rows, 512)));
   const fields = TILE_BYTES + weightBytes(width) + packedBytes(rows, k, fieldCount) + <usize>rows * (<usize>k << 2)
     + max(<usize>rows * (<usize>width << 2), sumBytes(rows)) + <usize>rows * BLOCK_STEP;
-  return max(max(weights, gemmScratchBytes(rows, k, n)), fields) + 64;
+  return max(max(gemmScratchBytes(k, n, rows), gemmScratchBytes(rows, k, n)), fields) + 64;
 }
 
 /** Where the vector with that number begins in its panel, and which panel that is. */

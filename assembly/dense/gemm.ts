@@ -14,19 +14,24 @@ function blockK(k: i32): i32 {
   return blocks > 1 ? (k + blocks - 1) / blocks : k;
 }
 
+/** Bytes of packed rows of A, in blocks `kBlock` long. */
 @inline
-function packedABytes(m: i32, k: i32): usize {
-  return <usize>(panels(min(m, BLOCK_M), TILE_ROWS) * TILE_ROWS) * <usize>blockK(k) * 4;
+function packedABytes(m: i32, kBlock: i32): usize {
+  return <usize>(panels(min(m, BLOCK_M), TILE_ROWS) * TILE_ROWS) * <usize>kBlock * 4;
 }
 
 @inline
-function packedBBytes(n: i32, k: i32): usize {
-  return <usize>(panels(min(n, BLOCK_N), TILE_COLS) * TILE_COLS) * <usize>blockK(k) * 4;
+function packedBBytes(n: i32, kBlock: i32): usize {
+  return <usize>(panels(min(n, BLOCK_N), TILE_COLS) * TILE_COLS) * <usize>kBlock * 4;
 }
 
-/** Bytes of scratch gemmF32 needs for this size, at any 4-byte alignment (a multiple of 64 is quickest). */
+/**
+ * Bytes of scratch gemmF32 needs for this size and all smaller ones, at any 4-byte alignment (a multiple of 64 is quickest).
+ * Blocks of a shorter k may be longer, so the longest counts.
+ */
 export function gemmScratchBytes(m: i32, n: i32, k: i32): usize {
-  return TILE_BYTES + packedABytes(m, k) + packedBBytes(n, k);
+  const kBlock = min(k, BLOCK_K);
+  return TILE_BYTES + packedABytes(m, kBlock) + packedBBytes(n, kBlock);
 }
 
 /**
@@ -67,7 +72,7 @@ export function gemmF32(
   }
   const kBlock = blockK(k);
   const pa = tile + TILE_BYTES;
-  const pb = pa + packedABytes(m, k);
+  const pb = pa + packedABytes(m, kBlock);
   for (let j0 = 0; j0 < tiled; j0 += BLOCK_N) {
     const cols = min(BLOCK_N, tiled - j0);
     for (let k0 = 0; k0 < k; k0 += kBlock) {

@@ -132,12 +132,16 @@ export function fillSlot(slot: usize, id: i64, row: u32): void {
   store<u32>(slot, 0, 48);
 }
 
+const PAGE_BYTES: usize = 4096;
+
 function rebuildIndex(table: usize, partition: usize, buckets: u32): bool {
   const heap = <usize>load<u32>(table, 20);
   const old = <usize>load<u32>(partition);
   const oldBuckets: u32 = old == 0 ? 0 : load<u32>(partition, 4) + 1;
   const index = heapAlloc(heap, buckets << 6);
   if (index == 0) return false;
+  // A page that is read before it is written is mapped twice, the second time with word to all other threads' cores.
+  for (let page = index, last = index + (<usize>buckets << 6); page < last; page += PAGE_BYTES) store<u32>(page, 0);
   store<u32>(partition, <u32>index);
   store<u32>(partition, buckets - 1, 4);
   store<u32>(partition, load<u32>(partition, 8), 36);

@@ -1,5 +1,5 @@
 /**
- * @file Where in the user's own code something was asked for: the nearest stack frame outside this package.
+ * @file Where in the user's own code something was asked for: the nearest stack frame outside of packages.
  *
  * Taking a place costs some tens of microseconds, since the engine only notes the frames; the text is made when an error or a
  * description of the graph asks for it. With --enable-source-maps it speaks of the source the user wrote.
@@ -37,15 +37,19 @@ export class CallPlace {
   }
 }
 
-/** The first place of a stack that is no code of this package or of Node. */
+/** The first place of a stack that is no code of this package, of another that is installed, or of Node. */
 export function placeOf(stack: string): string | undefined {
   for (const line of stack.split('\n')) {
     const [, file, position] = /^\s+at (?:.*? \((?=.*\)$)|async )?(.+?):(\d+:\d+)\)?$/.exec(line) ?? [];
     if (file === undefined || file.startsWith('node:') || file.startsWith('eval at ')) continue;
     const path = pathOf(file);
-    if (path !== undefined && !OWN.some((folder) => path.startsWith(folder))) return `${shorten(path)}:${position}`;
+    if (path !== undefined && !isForeign(path)) return `${shorten(path)}:${position}`;
   }
   return undefined;
+}
+
+function isForeign(path: string): boolean {
+  return OWN.some((folder) => path.startsWith(folder)) || path.split(sep).includes('node_modules');
 }
 
 function pathOf(file: string): string | undefined {

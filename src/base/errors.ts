@@ -38,12 +38,15 @@ export const ERROR_MESSAGES = {
   // CUDA
   ML_CUDA_ADDON: 'the GPU backend is not built: {reason}',
   ML_CUDA_CALL: '{call} failed with {name} ({status}): {reason}',
-  ML_CUDA_DEVICE: 'CUDA device cannot be used, {call} failed with {name} ({status}): {reason}',
+  ML_CUDA_DEVICE: 'CUDA device cannot be used: {reason}',
   ML_CUDA_DRIVER: 'CUDA driver cannot be used: {reason}',
   ML_CUDA_KERNEL: 'a kernel failed, {call} says {name} ({status}): {reason}',
   ML_CUDA_LAUNCH: 'kernel {kernel} cannot be launched: {reason}',
   ML_CUDA_MEMORY: 'out of device memory, {call} failed with {name} ({status}): {reason}',
   ML_CUDA_PTX: 'PTX was refused, {call} failed with {name} ({status}): {reason}',
+  ML_GPU_TABLE: 'table {table} cannot be on the device: {reason}',
+  ML_GPU_TABLE_FULL:
+    'table {table} has {rows} rows on the device and may need {more} more: there is room for {rowsMax} of {rowBytes} bytes each',
   // data
   ML_DATASET: 'data set cannot be made: {reason}',
   // dense optimizers; wording that upstream callers test is upstream's
@@ -55,6 +58,7 @@ export const ERROR_MESSAGES = {
   ML_GRAPH: 'graph is invalid at {op}: {reason}',
   ML_CACHED_TWICE: 'The variable has already been cached. Consider about removing cache_device.',
   ML_CACHED_TYPE: 'Only ResourceVariable is supported. Do you disable V2 behavior or use strategy?',
+  ML_SYNC_MPI: 'sync training must running under mpi mode',
   ML_DEVICE: 'device {device} cannot be read at {part}',
   ML_GRADIENT_VARS: 'Invalid variables in the input: {variable} is none of {valid}',
   ML_GRAPH_JSON: 'description of a graph {source} cannot be read: {reason}',

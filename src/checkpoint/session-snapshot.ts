@@ -47,8 +47,10 @@ export async function restoreSession(session: Session, loaded: LoadedCheckpoint)
   }
   session.writeVariable(GLOBAL_STEP, BigInt64Array.of(BigInt(loaded.step)));
   const configs = new Map(tableConfigs(session).map((config) => [config.name, config]));
-  for (const table of loaded.tables) {
-    await table.restoreInto(storedTable(HashTable.of(session, configs.get(table.name)!)));
+  for (const loadedTable of loaded.tables) {
+    const table = HashTable.of(session, configs.get(loadedTable.name)!);
+    table.changed();
+    await loadedTable.restoreInto(storedTable(table));
   }
 }
 

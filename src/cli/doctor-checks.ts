@@ -130,6 +130,16 @@ export function checkAddon(probes: DoctorProbes): Check {
   return ok('cuda addon', found.length > 0 ? found.join(', ') : 'the GPU backend is not built; the CPU backend works');
 }
 
+/** What `--backend auto` finds. Worth a warning where a driver is there or was named, and cannot be used. */
+export function checkCudaBackend(probes: DoctorProbes): Check {
+  const opened = probes.openCuda();
+  if (typeof opened === 'string') return ok('cuda backend', opened);
+  if (probes.cudaDriver === undefined && probes.findLibrary('libcuda.so.1') === null) {
+    return ok('cuda backend', 'no driver to run on; `--cuda-driver sim` trains in the simulator');
+  }
+  return warn('cuda backend', opened.message, opened.hint ?? 'use the CPU backend');
+}
+
 export function checkCompilers(probes: DoctorProbes): Check {
   const states = ['g++', 'nvcc'].map((name) => `${name} ${probes.findProgram(name) ?? 'not found'}`);
   return ok('compilers', `${states.join(', ')} (optional)`);
@@ -149,6 +159,7 @@ export async function runChecks(probes: DoctorProbes): Promise<Check[]> {
     ...(hugePages === null ? [] : [hugePages]),
     await checkGpu(probes),
     checkAddon(probes),
+    checkCudaBackend(probes),
     checkCompilers(probes),
   ];
 }

@@ -4,11 +4,15 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { arch, availableParallelism, freemem, platform, totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { MonolithError } from '../base/errors.js';
 import { createSharedMemory, PAGE_BYTES } from '../memory/shared-memory.js';
 import { type ChosenKernels, chooseKernels } from '../runtime/choose-kernels.js';
+import { CudaDriver, DRIVER_VARIABLE, versionText } from '../runtime/cuda/driver.js';
 import { nativePath, simulatorPath } from '../runtime/cuda/native.js';
+import { tryInitCuda } from '../runtime/cuda/try-init-cuda.js';
 import { instantiateKernels } from '../runtime/load-kernels.js';
 import type { ReadText } from './cgroup.js';
+import { bytesText } from './progress-line.js';
 
 export interface DoctorProbes {
   readonly nodeVersion: string;
@@ -30,6 +34,10 @@ export interface DoctorProbes {
   findLibrary(name: string): string | null;
   /** Paths of the CUDA addon and the simulated driver of this package, as far as they are built. */
   addons(): readonly string[];
+  /** The CUDA driver that the environment names. */
+  readonly cudaDriver: string | undefined;
+  /** Opens the driver the cuda backend would take, and says what is there; or why it cannot be used. */
+  openCuda(): string | MonolithError;
   /** Output of a program, or null when it fails or does not answer in time. */
   run(program: string, args: readonly string[]): Promise<string | null>;
 }
@@ -69,6 +77,14 @@ export function realProbes(env: Readonly<Record<string, string | undefined>>): D
     findLibrary: (name) =>
       firstOf([...(env.LD_LIBRARY_PATH ?? '').split(delimiter), ...LIBRARY_DIRS], name, constants.R_OK),
     addons: () => [nativePath(), simulatorPath()].filter((path) => path !== null),
+    cudaDriver: env[DRIVER_VARIABLE],
+    openCuda: () => {
+      const driver = tryInitCuda({ env });
+      if (!(driver instanceof CudaDriver)) return driver;
+      const { name, computeCapability, memoryBytes } = driver.device;
+      const device = `${name}, compute capability ${(computeCapability / 10).toFixed(1)}, ${bytesText(memoryBytes)}`;
+      return `${device}; CUDA ${versionText(driver.version)} of ${driver.path}`;
+    },
     run: async (program, args) => {
       try {
         return (await promisify(execFile)(program, [...args], { timeout: RUN_LIMIT_MS })).stdout;

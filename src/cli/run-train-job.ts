@@ -47,6 +47,9 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       threads: options.threads,
       backend: options.backend,
       ...(options.cudaDriver !== null && { cuda: { driver: options.cudaDriver } }),
+      ...(options.useGpuEmbTable && {
+        useGpuEmbTable: options.gpuTableRows === null || { rows: options.gpuTableRows },
+      }),
       deterministic,
       seed,
       tablePolicy: { whenFull: options.whenFull },

@@ -30,6 +30,9 @@ export interface TrainJobOptions {
   readonly backend: BackendName;
   /** Path of the CUDA driver, `sim` for the simulated one, null for the machine's. */
   readonly cudaDriver: string | null;
+  readonly useGpuEmbTable: boolean;
+  /** null: they grow. */
+  readonly gpuTableRows: number | null;
   readonly modelDir: string | null;
   readonly seed: number;
   /** Bytes that tables may take; null for what fits beside the programs. */

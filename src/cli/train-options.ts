@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { DEVICE_ROWS_MAX } from '../memory/device-table-layout.js';
 import { TABLE_BYTES_MAX, TABLE_BYTES_MIN, WHEN_FULL } from '../memory/table-layout.js';
 import { flagMeta, oneOf, parseFlags, pathName, refuse, switchFlag, wholeNumber } from './flags.js';
 import { humanBytes } from './human-size.js';
@@ -55,6 +56,14 @@ export const trainFlags = z
       help: 'driver of the cuda backend; sim: the simulated one, which runs on the CPU, slowly',
       defaultText: 'libcuda.so.1',
     }),
+    useGpuEmbTable: switchFlag().register(flagMeta, {
+      help: 'keep embedding tables in the memory of the GPU, for tables that fit',
+    }),
+    gpuTableRows: wholeNumber(1, DEVICE_ROWS_MAX).nullable().default(null).register(flagMeta, {
+      value: 'count',
+      help: 'rows each table on the GPU has room for; more are an error',
+      defaultText: 'tables grow',
+    }),
     modelDir: pathName()
       .nullable()
       .default(null)
@@ -94,6 +103,12 @@ export const trainFlags = z
     }
     if (flags.cudaDriver !== null && flags.backend !== 'cuda' && flags.backend !== 'auto') {
       refuse(context, `is not for the ${flags.backend} backend`, 'add --backend cuda', 'cudaDriver');
+    }
+    if (flags.useGpuEmbTable && flags.backend !== 'cuda' && flags.backend !== 'auto') {
+      refuse(context, `is not for the ${flags.backend} backend`, 'add --backend cuda', 'useGpuEmbTable');
+    }
+    if (flags.gpuTableRows !== null && !flags.useGpuEmbTable) {
+      refuse(context, 'is for tables on the GPU', 'add --use-gpu-emb-table', 'gpuTableRows');
     }
     if (flags.quiet && flags.verbose) refuse(context, 'contradicts --verbose', 'give one of the two', 'quiet');
     if (flags.dumpGraph !== null && flags.trace !== null && resolve(flags.dumpGraph) === resolve(flags.trace)) {

@@ -5,7 +5,7 @@
  * cuda backend an op without a device runs where the backend puts it, and one on a CPU runs on the host.
  */
 import { MonolithError } from '../base/errors.js';
-import type { DeviceFunction } from './device.js';
+import { type DeviceFunction, roundRobinVariables } from './device.js';
 
 let allowed = false;
 
@@ -37,6 +37,38 @@ export function deviceRule(device: string): string {
 /** A device function that follows the rule; summaries and the like are always on the CPU. */
 export function defaultDeviceFn(device = ''): DeviceFunction {
   return ({ type }) => deviceRule(HOST_OPS.test(type) ? '' : device);
+}
+
+/** Who a process is among those that train one model. */
+export interface TrainingTask {
+  /** Workers step together: `enable_sync_training`, in whole or in part. */
+  readonly sync: boolean;
+  /** Its job and number; nothing for a process that trains alone. */
+  readonly task?: { readonly job: string; readonly index: number };
+  /** Parameter servers of the cluster. */
+  readonly numPs?: number;
+  /** Where the launcher says what it is; the environment of the process unless told. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Where ops of a training process go. Of synchronous training, which an MPI launcher must have started: on the GPU of the
+ * task where there are parameter servers, by the default rule where there are none. Else with a cluster variables go to
+ * the servers in turn, and without one ops stay where they are: null.
+ *
+ * ```ts
+ * const deviceFn = getDeviceFn({ sync: true, task: { job: 'worker', index: 1 }, numPs: 2 });
+ * graph.device(deviceFn ?? '', () => buildModel(graph));
+ * ```
+ */
+export function getDeviceFn({ sync, task, numPs = 0, env = process.env }: TrainingTask): DeviceFunction | null {
+  const own = task === undefined ? '' : `/job:${task.job}/task:${task.index}`;
+  if (!sync) return task === undefined ? null : roundRobinVariables(numPs, own);
+  if (env.OMPI_COMM_WORLD_LOCAL_RANK === undefined) {
+    throw new MonolithError('ML_SYNC_MPI', {}, { hint: 'start it with mpirun, which sets OMPI_COMM_WORLD_LOCAL_RANK' });
+  }
+  if (numPs === 0) return defaultDeviceFn();
+  return ({ type }) => deviceRule(HOST_OPS.test(type) ? own : `${own}/device:GPU:0`);
 }
 
 /** Whether an op was asked to run on a CPU by name. */

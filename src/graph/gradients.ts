@@ -99,8 +99,9 @@ function between(ys: readonly Tensor[], xs: readonly Tensor[]): Set<Op> {
     const known = depends.get(op);
     if (known !== undefined) return known;
     let result = false;
-    // Every input is visited, so that a shared part of the graph is decided for all its users.
-    for (const input of op.inputs) if (targets.has(input) || visit(input.op)) result = true;
+    // Every input is visited, so that a shared part of the graph is decided for all its users; one that is an x may itself
+    // depend on another x.
+    for (const input of op.inputs) if (visit(input.op) || targets.has(input)) result = true;
     depends.set(op, result);
     return result;
   };

@@ -3,10 +3,11 @@
  *
  * ```
  * record, u32 words:    | 0 residents | 1 their count | 2 blocks | 3 their count | 4 fetched | 5 their count |
- *                       | 6 host names | 7 their count |
+ *                       | 6 host names | 7 their count | 8 tables | 9 their count |
  * blocks:               begins of the arena's blocks, ascending, and the end of the last
  * host names:           trace names of instructions that must not run on the device
  * fetched:              addresses inside blocks that the main thread reads after a step
+ * tables:               addresses of the records of tables on the device; see device-table-layout.ts
  * resident, 4 words:    | address | validity | device address, low | high |
  * ```
  * Residents are variables, whose newest values may be on the device only. The thread that runs steps and the main
@@ -21,8 +22,10 @@ export const PLACEMENT = {
   fetchedCount: 5,
   hostNames: 6,
   hostNameCount: 7,
+  tables: 8,
+  tableCount: 9,
 } as const;
-export const PLACEMENT_WORDS = 8;
+export const PLACEMENT_WORDS = 10;
 
 export const RESIDENT = { address: 0, validity: 1, deviceLow: 2, deviceHigh: 3 } as const;
 export const RESIDENT_WORDS = 4;

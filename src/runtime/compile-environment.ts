@@ -4,6 +4,7 @@ import type { Arena } from '../memory/arena.js';
 import type { Views } from '../memory/views.js';
 import type { TraceNames } from '../trace/trace-names.js';
 import type { Register } from './code.js';
+import type { ResidentTables } from './cuda/resident-tables.js';
 import type { TableMemory, TablePolicy } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
@@ -40,6 +41,8 @@ export interface CompileEnvironment {
   /** Where tables live. */
   readonly tables: TableMemory;
   readonly tablePolicy: TablePolicy;
+  /** For tables that live on the device. */
+  readonly deviceTables?: ResidentTables;
   /** Whether products leave rows out that repeat; a backend with a memory of its own multiplies them all. */
   readonly skipsRepeats: boolean;
   readonly seed: number;

@@ -94,7 +94,9 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const stages = writeStages(target, context, [...captured.keys()]);
   const captures = writeCaptures(target, context, [...captured.keys()]);
   const contexts = arena.alloc(CONTEXT_BYTES * plan.threads, 'step contexts');
-  const placement = target.residents === undefined ? 0 : writePlacement(target, target.residents, context, fetched);
+  const tables = target.deviceTables?.records ?? [];
+  const placement =
+    target.residents === undefined ? 0 : writePlacement(target, target.residents, tables, context, fetched);
   for (let thread = 0; thread < plan.threads; thread++) {
     const words: Record<keyof typeof CONTEXT, number> = {
       stages: stages.begin,

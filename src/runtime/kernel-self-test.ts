@@ -27,6 +27,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 2, n: 18, k: 6, transposed: 'b', acc: 1 },
   { m: 17, n: 1, k: 5, transposed: 'a', acc: 0 },
 ];
+/** A product of rows that repeat: a field of three ids in columns 1 to 8, in two whole blocks of outputs and an odd end. */
+const REPEATED = { rows: 14, outputs: 70, inputs: 9, column: 1, columns: 8, ids: 3 } as const;
 /** Large enough to tell a spilling inner loop from a good one, small enough for well under a millisecond. */
 const TIMED: Product = { m: 96, n: 64, k: 256, transposed: null, acc: 1 };
 const TIMED_TURNS = 8;
@@ -55,6 +57,9 @@ export class KernelSelfTest {
       return !same(this.#product(product, 'exact'), expected);
     });
     if (product >= 0) return `matrix product ${product} of the self-test is wrong`;
+    if (!same(this.#repeated(this.#kernels), this.#repeated(plainRepeats(this.#views)))) {
+      return 'the product of repeated rows of the self-test is wrong';
+    }
     const step = this.#adagrad((w, n, g) => this.#kernels.applyAdagradF32(w, n, g, ADAGRAD_COUNT, 0.05, 0.01));
     const expected = this.#adagrad((w, n, g) =>
       reference.applyAdagradF32(this.#views, w, n, g, ADAGRAD_COUNT, 0.05, 0.01),
@@ -104,6 +109,44 @@ export class KernelSelfTest {
     return this.#views.u32.slice(C / 4, C / 4 + m * n);
   }
 
+  /** The product of rows that repeat and its gradients. */
+  #repeated(kernels: RepeatKernels): Uint32Array {
+    const { rows, outputs, inputs, column, columns, ids } = REPEATED;
+    const { f32, u32 } = this.#views;
+    const next = numbers(rows, 'exact');
+    const fill = (at: number, count: number) => {
+      for (let i = 0; i < count; i++) f32[at / 4 + i] = next();
+      return at + count * 4;
+    };
+    const grad = fill(A, rows * inputs);
+    for (let r = ids; r < rows; r++) {
+      f32.copyWithin(
+        A / 4 + r * inputs + column,
+        A / 4 + (r - ids) * inputs + column,
+        A / 4 + (r - ids) * inputs + inputs,
+      );
+    }
+    fill(grad, rows * outputs);
+    // Row r has the id r % ids.
+    const numbersAt = fill(B, inputs * outputs);
+    const [order, starts] = [numbersAt + rows * 4, numbersAt + rows * 8];
+    const byId = Array.from({ length: rows }, (_, r) => r).sort((a, b) => (a % ids) - (b % ids) || a - b);
+    u32.set(
+      Array.from({ length: rows }, (_, r) => r % ids),
+      numbersAt / 4,
+    );
+    u32.set(byId, order / 4);
+    u32.set([...Array.from({ length: ids }, (_, id) => byId.findIndex((r) => r % ids === id)), rows], starts / 4);
+    const count = starts + (ids + 2) * 4;
+    u32.set([ids, column, columns, numbersAt, order, starts, count, 0, 0], count / 4);
+    const field = [count + 4, 1, columns] as const;
+    const [dx, dw] = [C + rows * outputs * 4, C + rows * (outputs + inputs) * 4];
+    kernels.gemmRepeatsF32(A, inputs, B, C, outputs, rows, outputs, inputs, ...field, 0, SCRATCH);
+    const sides = [dx, inputs, 0, inputs, 0, dw] as const;
+    kernels.gemmRepeatsGradF32(A, inputs, B, grad, outputs, ...sides, rows, outputs, inputs, ...field, SCRATCH);
+    return u32.slice(C / 4, dw / 4 + inputs * outputs);
+  }
+
   #adagrad(body: (weights: number, norms: number, gradients: number) => void): Uint32Array {
     const next = numbers(1, 'any');
     for (let i = 0; i < ADAGRAD_COUNT; i++) {
@@ -114,6 +157,15 @@ export class KernelSelfTest {
     body(A, B, C);
     return Uint32Array.from([A, B].flatMap((at) => [...this.#views.u32.subarray(at / 4, at / 4 + ADAGRAD_COUNT)]));
   }
+}
+
+type RepeatKernels = Pick<DenseKernels, 'gemmRepeatsF32' | 'gemmRepeatsGradF32'>;
+
+function plainRepeats(views: Views): RepeatKernels {
+  return {
+    gemmRepeatsF32: (...args) => reference.gemmRepeatsF32(views, ...args),
+    gemmRepeatsGradF32: (...args) => reference.gemmRepeatsGradF32(views, ...args),
+  };
 }
 
 type GemmArgs = Parameters<DenseKernels['gemmF32']>;

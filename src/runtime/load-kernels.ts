@@ -6,13 +6,21 @@
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { type KernelVariant, VARIANT_FILES } from './kernel-variants.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
 const compiled = new Map<KernelVariant, Promise<WebAssembly.Module>>();
 
-/** The compiled plain kernels of this process: the same numbers everywhere, and no flag of the engine is touched. */
+/**
+ * Work, in bytes of code, after which V8 optimizes a function of WebAssembly. Its own number is meant for pages, where most code
+ * runs once; kernels are few and all hot, and until they are optimized they take several times as long: the first steps of a
+ * run, or all of a short one. What is compiled, and its numbers, stay the same.
+ */
+const TIERING_BUDGET = 20_000;
+
+/** The compiled plain kernels of this process: the same numbers everywhere, and no experimental flag of the engine is touched. */
 export function compileKernels(): Promise<WebAssembly.Module> {
   return once('plain', (bytes) => WebAssembly.compile(bytes));
 }
@@ -39,7 +47,9 @@ function once(variant: KernelVariant, compile: Compile): Promise<WebAssembly.Mod
 async function compileFile(variant: KernelVariant, compile: Compile): Promise<WebAssembly.Module> {
   const file = fileURLToPath(new URL(`../../${VARIANT_FILES[variant]}`, import.meta.url));
   try {
-    return await compile(await readFile(file));
+    const bytes = await readFile(file);
+    setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`);
+    return await compile(bytes);
   } catch (cause) {
     compiled.delete(variant);
     throw new MonolithError(

@@ -19,6 +19,7 @@ import { checkBatch } from './check-batch.js';
 import { chooseKernels } from './choose-kernels.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
 import type { CudaDriver, CudaDriverOptions } from './cuda/driver.js';
+import { type DeviceTableOptions, noDeviceTables, ResidentTables } from './cuda/resident-tables.js';
 import { ResidentVariables } from './cuda/resident-variables.js';
 import { openBackend } from './cuda/try-init-cuda.js';
 import { explainFailure } from './explain-failure.js';
@@ -59,6 +60,11 @@ export interface SessionOptions {
   /** Bytes of one of those memories; 4 GiB unless told. */
   readonly bankBytes?: number;
   readonly tablePolicy?: TablePolicy;
+  /**
+   * `use_gpu_emb_table`: with the cuda backend, tables live on the GPU. `true` lets them grow as its memory allows; a
+   * number of rows is room for so many in each table. They come back to the host for whoever reads them. Default: false.
+   */
+  readonly useGpuEmbTable?: boolean | DeviceTableOptions;
   readonly seed?: number;
   /** Events each thread keeps; nothing is traced without it. */
   readonly traceEvents?: number;
@@ -98,6 +104,8 @@ export class Session implements CompileTarget {
   readonly trace: SessionTrace;
   /** Variables that a GPU may have newer values of; for the cuda backend. */
   readonly residents?: ResidentVariables;
+  /** Tables that live on a GPU, when they are to. */
+  readonly deviceTables?: ResidentTables;
   readonly #variables = new Map<string, Variable>();
   readonly #resources = new Map<object, unknown>();
   readonly #programs = new Map<string, Program>();
@@ -153,11 +161,14 @@ export class Session implements CompileTarget {
     if (driver === undefined) return;
     const addresses = [...this.#variables.values()].map(({ address }) => address);
     this.residents = new ResidentVariables(this.views, this.arena, driver, addresses);
+    const { useGpuEmbTable: rows = false } = options;
+    if (rows) this.deviceTables = new ResidentTables(this.views, this.arena, driver, rows === true ? {} : rows);
   }
 
   /** Makes the memory, initialises the variables and starts the threads. */
   static async create(graph: Graph, options: SessionOptions): Promise<Session> {
     const { backend, driver } = openBackend(options.backend ?? 'wasm', options.cuda);
+    if (options.useGpuEmbTable && driver === undefined) throw noDeviceTables(backend);
     const { variant, module } = await chooseKernels(backend === 'reference' ? { kernels: 'plain' } : options);
     const memory = options.memoryBytes === undefined ? reserveSharedMemory() : createSharedMemory(options.memoryBytes);
     const tables = await tablesApart(options, memory.buffer.byteLength, module);
@@ -371,6 +382,7 @@ export class Session implements CompileTarget {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#tail;
+    this.deviceTables?.close();
     await this.#pool?.close();
   }
 }

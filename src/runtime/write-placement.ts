@@ -10,6 +10,7 @@ import type { LoweringContext } from './lowering.js';
 export function writePlacement(
   { arena, views }: { readonly arena: Arena; readonly views: Views },
   residents: { readonly address: number; readonly count: number },
+  tables: readonly number[],
   context: LoweringContext,
   fetched: ReadonlySet<Tensor>,
 ): number {
@@ -26,6 +27,7 @@ export function writePlacement(
   const fetchedAt = words(read, 'fetched addresses');
   const names = [...context.onHost];
   const namesAt = words(names, 'names of the host');
+  const tablesAt = words(tables, 'tables of the device');
   const begins = [...arena.blocks];
   const blocks = words([...begins, arena.begin + arena.used], 'blocks');
   const at = arena.alloc(PLACEMENT_WORDS * 4, 'placement');
@@ -38,6 +40,8 @@ export function writePlacement(
     read.length,
     namesAt,
     names.length,
+    tablesAt,
+    tables.length,
   ];
   views.u32.set(lists, at / 4);
   return at;

@@ -158,6 +158,8 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
 
   const cells = context.environment.kernels.uniqueTableCells(capacity);
   const scratch = context.perSlice(cells * 16, 'unique table');
+  // It is read before it is written: here that costs less than in the first step, where a page would be mapped twice.
+  context.environment.views.u8.fill(0, scratch.base, scratch.base + scratch.sliceBytes * context.plan.slices);
   const generationCell = context.perSlice(64, 'generation');
   const ids = context.perSlice(capacity * 8, 'unique ids');
   const rows = context.perSlice(capacity * 4, 'rows');
@@ -191,7 +193,7 @@ function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
     return { ...group, shown: rows.pointer, owners, banked };
   }
   const tableAddress = slice.constant(table.address);
-  const slots = updated ? context.perSlice(capacity * 4, 'slots') : undefined;
+  const slots = updated && !table.isOnDevice ? context.perSlice(capacity * 4, 'slots') : undefined;
   const slotsPointer = slots?.pointer ?? slice.constant(0);
   context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer, slotsPointer]);
   const shown = table.plan.plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
@@ -294,7 +296,8 @@ function lowerUpdate(op: Op<EmbeddingUpdateAttrs>, context: LoweringContext): vo
     );
   }
 
-  const { order, offsets } = group.owners!;
+  // A table on a device needs no owners of partitions.
+  const { order, offsets } = group.owners ?? {};
   const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
   for (let s = 0; s < plan.slices; s++) {
     const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);

@@ -9,10 +9,11 @@
 import { MonolithError } from '../base/errors.js';
 import type { CompileEnvironment } from '../runtime/lowering.js';
 import { type TableBank, TableMemory } from '../runtime/table-memory.js';
+import { type DeviceResidence, residenceOf } from './device-residence.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { type Rate, rateAt } from './learning-rate.js';
-import { isZeroRow } from './linalg.js';
-import { sessionFilter } from './session-filter.js';
+import { zeroRuns } from './linalg.js';
+import { sessionTableOptions } from './session-table-options.js';
 import { sumGradients } from './sum-gradients.js';
 import { checkNow, checkRates, checkRows, checkStep, checkTime, type GradientRows, idList } from './table-checks.js';
 import { HashTableConfigInstance, type TableConfig } from './table-config.js';
@@ -69,6 +70,8 @@ export class HashTable implements EmbeddingTable {
   readonly gate: GateOptions;
   readonly #rates: readonly (Rate | null)[];
   readonly #nowSec: () => number;
+  /** Of a table that lives on a device. */
+  #residence: DeviceResidence | undefined;
 
   private constructor({ memory, config, addresses, rates, options }: TableParts) {
     this.memory = memory;
@@ -91,13 +94,8 @@ export class HashTable implements EmbeddingTable {
    */
   static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
     return session.resource(config, (owner) => {
-      const table = HashTable.create(owner.tables, config, {
-        seed: owner.seed,
-        badGradients: 'skip',
-        ...owner.tablePolicy,
-        ...(config.admission && { filter: sessionFilter(owner, config.admission) }),
-        ...options,
-      });
+      const table = HashTable.create(owner.tables, config, sessionTableOptions(owner, config, options));
+      table.#residence = residenceOf(owner, table.name, table.plan, table.#tables[0]!);
       if (table.plan.followsStep) owner.onStep((globalStep) => table.setGlobalStep(globalStep));
       return table;
     });
@@ -119,6 +117,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   get handle(): HashTableHandle {
+    this.#residence?.refuseHandle();
     return {
       memory: this.memory.handle,
       addresses: this.addresses,
@@ -165,9 +164,27 @@ export class HashTable implements EmbeddingTable {
     return this.plan.segments.length;
   }
 
+  /** Whether steps find and step its rows on a device. */
+  get isOnDevice(): boolean {
+    return this.#residence !== undefined;
+  }
+
+  /** Makes the host's rows the newest, of a table that lives on a device. Blocks until they are there. */
+  bringHome(): void {
+    this.#residence?.bringHome((rows) => {
+      for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
+    });
+  }
+
+  /** Rows are about to be written, here or by others: those of a device become old. */
+  changed(): void {
+    this.bringHome();
+    this.#residence?.changed();
+  }
+
   /** Exact while no thread inserts or removes. */
   get size(): number {
-    return this.#tables.reduce((sum, table) => sum + rowsOf(table), 0);
+    return this.#residence?.size ?? this.#tables.reduce((sum, table) => sum + rowsOf(table), 0);
   }
 
   /** The largest time an update had, in Unix seconds. */
@@ -177,6 +194,7 @@ export class HashTable implements EmbeddingTable {
 
   /** Gradients that were NaN or infinite so far. */
   get badGradientRows(): number {
+    void this.#residence?.size;
     return this.#tables.reduce((sum, table) => sum + badGradientsOf(table), 0);
   }
 
@@ -196,6 +214,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   contains(ids: IdArray): Uint8Array {
+    this.bringHome();
     const list = idList(this.name, ids);
     const out = new Uint8Array(list.length);
     this.#grip.each(list, (part) => {
@@ -206,6 +225,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   lookup(ids: IdArray, given?: Float32Array): Float32Array {
+    this.bringHome();
     const list = idList(this.name, ids);
     const out = given ?? new Float32Array(list.length * this.dim);
     if (out.length !== list.length * this.dim) {
@@ -221,6 +241,7 @@ export class HashTable implements EmbeddingTable {
 
   lookupEntry(ids: IdArray): Uint8Array[] {
     this.#refuseServing('Save');
+    this.bringHome();
     const entries: Uint8Array[] = [];
     const reader = new EntryReader(this.plan);
     this.#grip.each(idList(this.name, ids), (part) => reader.read(part, entries));
@@ -236,15 +257,10 @@ export class HashTable implements EmbeddingTable {
     }
     this.#time(options);
     // One run of rows after the other: an id may come with zeros, then with values, then with zeros again.
-    for (let from = 0; from < list.length; ) {
-      const isZero = (row: number) => isZeroRow(values.subarray(row * this.dim, (row + 1) * this.dim));
-      const zeros = isZero(from);
-      let end = from + 1;
-      while (end < list.length && isZero(end) === zeros) end++;
+    for (const { zeros, from, end } of zeroRuns(values, this.dim)) {
       const run = list.subarray(from, end);
       if (zeros) this.remove(run);
       else this.#assign(run, values.subarray(from * this.dim, end * this.dim), options, false);
-      from = end;
     }
   }
 
@@ -255,6 +271,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   #assign(ids: BigInt64Array, values: Float32Array, options: UpdateOptions, add: boolean): void {
+    this.changed();
     const timeSec = this.#time(options);
     this.#updates.assign(ids, values, timeSec, this.#gate.admit(ids), add);
   }
@@ -279,6 +296,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   #step(rows: GradientRows, options: OptimizeOptions, admitted: Uint8Array | null): void {
+    this.changed();
     const timeSec = this.#time(options);
     const { globalStep = 0, learningRates } = options;
     // Rates of a call are for that call alone: steps of a session go on with the table's.
@@ -293,6 +311,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   reinitialize(ids: IdArray): Int32Array {
+    this.changed();
     const list = idList(this.name, ids);
     const status = this.#updates.reinitialize(list, this.#nowSec());
     this.#gate.touch(list);
@@ -301,6 +320,7 @@ export class HashTable implements EmbeddingTable {
 
   /** Removes rows; returns how many there were. */
   remove(ids: IdArray): number {
+    this.changed();
     let removed = 0;
     this.#grip.each(idList(this.name, ids), ({ bank, address, count, ids: at }) => {
       removed += bank.kernels.tableRemove(address, at, count);
@@ -309,27 +329,32 @@ export class HashTable implements EmbeddingTable {
   }
 
   evict(nowSec: number): number {
+    this.changed();
     const days = expireDays(this.config.instance.tableConfig);
     return evictTables(this.name, this.memory, this.#tables, days, checkNow(nowSec));
   }
 
   clear(): void {
+    this.changed();
     clearTables(this.name, this.#tables);
   }
 
   /** JSON with accessor, size, memory, memory_if_not_compressed and load_factor. */
   summary(): string {
+    this.bringHome();
     return summarize(this.plan, this.#tables);
   }
 
   /** Every row, in the order of its id; no other thread may write meanwhile. The views stay good until rows are removed. */
   rows(): Generator<TableRowView> {
     this.#refuseServing('Save');
+    this.bringHome();
     return sortedRows(this.#tables, this.plan);
   }
 
   /** Puts rows in, over what is there; no other thread may be at the table. A serving table keeps the weights alone. */
   restore(rows: Iterable<TableRowView>): void {
+    this.changed();
     for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
   }
 

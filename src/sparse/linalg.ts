@@ -19,3 +19,19 @@ export function l2NormSquare(values: ArrayLike<number>): number {
 export function isZeroRow(values: ArrayLike<number>): boolean {
   return almostEqual(l2NormSquare(values), 0);
 }
+
+/** Rows from `from` to before `end`, as many in a row as are all of the one kind. */
+export function* zeroRuns(
+  values: Float32Array,
+  dim: number,
+): Generator<{ readonly zeros: boolean; readonly from: number; readonly end: number }> {
+  const rows = values.length / dim;
+  const isZero = (row: number) => isZeroRow(values.subarray(row * dim, (row + 1) * dim));
+  for (let from = 0; from < rows; ) {
+    const zeros = isZero(from);
+    let end = from + 1;
+    while (end < rows && isZero(end) === zeros) end++;
+    yield { zeros, from, end };
+    from = end;
+  }
+}

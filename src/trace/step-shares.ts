@@ -39,7 +39,8 @@ export function stepShares(rows: readonly TraceRow[]): StepShares | null {
       const us = Math.min(endOf(span), end) - Math.max(span.startUs, start);
       if (us <= 0) continue;
       waitUs.set(span.name, (waitUs.get(span.name) ?? 0) + us);
-      if (span.startUs < phaseEnd) phaseUs -= us;
+      // Only what lies inside the phase: a wait right behind one may begin a rounding before its end.
+      phaseUs -= Math.max(0, Math.min(endOf(span), phaseEnd) - span.startUs);
     }
   }
   if (windowUs === 0) return null;

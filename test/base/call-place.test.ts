@@ -19,6 +19,7 @@ t.test('the place is the first frame outside the package and Node', async (t) =>
   );
   t.equal(placeOf(frames('f (/far/away (1)/m.js:3:4)')), '/far/away (1)/m.js:3:4');
   t.equal(placeOf(frames(inside, 'Promise.all (index 0)', 'eval (eval at x (/a.js:1:1), <anonymous>:1:1)')), undefined);
+  t.equal(placeOf(frames(inside, '/app/node_modules/commander/lib/command.js:1122:5')), undefined);
   t.equal(placeOf(''), undefined);
 });
 

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
 import { runDoctorCommand } from '../../src/cli/doctor.js';
 import { type Check, runChecks } from '../../src/cli/doctor-checks.js';
 import type { DoctorProbes } from '../../src/cli/doctor-probes.js';
+import { nativePath } from '../../src/runtime/cuda/native.js';
 import { WASM_FEATURES } from '../../src/runtime/wasm-features.js';
 import { FakeIo } from './fake-io.js';
 
@@ -25,6 +27,8 @@ const healthy: DoctorProbes = {
   findProgram: () => null,
   findLibrary: () => null,
   addons: () => [],
+  cudaDriver: undefined,
+  openCuda: () => new MonolithError('ML_CUDA_DRIVER', { reason: 'none' }, { hint: 'get one' }),
   run: async () => null,
 };
 
@@ -65,6 +69,8 @@ t.test('each thing that is wrong has its level and its advice', async (t) => {
     ['shared memory', { canReserve: (bytes) => bytes <= GIB }, 'warn', /only 1\.0 GiB/, /ulimit/],
     ['shared memory', { canReserve: () => false }, 'fail', /not even/, /ulimit/],
     ['huge pages', files({ [THP]: 'always [madvise] never' }), 'warn', /madvise/, /tee/],
+    ['cuda backend', { cudaDriver: '/x.so' }, 'warn', /cannot be used: none/, /get one/],
+    ['cuda backend', { findLibrary: () => '/lib/libcuda.so.1' }, 'warn', /cannot be used: none/, /get one/],
     ['gpu', { findLibrary: () => '/lib/libcuda.so.1' }, 'warn', /CPU backend works/, /ignore/],
   ];
   for (const [name, changes, level, found, todo] of cases) {
@@ -91,7 +97,8 @@ t.test('a whole GPU is named, and huge pages are not asked about where there are
   t.equal(await checkOf('huge pages', files({})), undefined);
 });
 
-t.test('addon and compilers are shown and never required', async (t) => {
+t.test('addon, device and compilers are shown and never required', async (t) => {
+  t.match(await checkOf('cuda backend', { openCuda: () => 'Tesla T4' }), { level: 'ok', found: 'Tesla T4' });
   t.match(await checkOf('cuda addon', { addons: () => ['/x/cuda.node'] }), { level: 'ok', found: '/x/cuda.node' });
   t.match(await checkOf('compilers', { findProgram: (name) => `/bin/${name}` }), {
     level: 'ok',
@@ -130,6 +137,16 @@ t.test('the build of the kernels is named, and why', async (t) => {
   const loadKernels = async () => ({ variant: 'relaxed', why: 'not wide: because', count: 3 }) as const;
   const check = await checkOf('kernels', { loadKernels });
   t.match(check, { level: 'ok', found: 'relaxed (not wide: because), 3 functions' });
+});
+
+t.test('the driver that the environment names is opened', { skip: nativePath() === null }, async (t) => {
+  const doctor = (driver: string) =>
+    spawnSync(process.execPath, ['build/src/cli/main.js', 'doctor'], {
+      encoding: 'utf8',
+      env: { ...process.env, MONOLITH_CUDA_DRIVER: driver },
+    }).stdout;
+  t.match(doctor('sim'), /ok +cuda backend +PTX simulator \(not a GPU\), compute capability 7\.5, .*; CUDA 13\.0 of /);
+  t.match(doctor('/no/driver.so'), /warn +cuda backend +CUDA driver cannot be used: .*\/no\/driver\.so/);
 });
 
 t.test('this machine can train', async (t) => {

@@ -44,6 +44,7 @@ t.test('statuses become codes with something to do', async (t) => {
     Object.assign(new Error('x'), { call: 'cuCall', status, errorName, detail: 'why' });
   const cases: [number, string, string, RegExp][] = [
     [2, 'CUDA_ERROR_OUT_OF_MEMORY', 'ML_CUDA_MEMORY', /smaller batch/],
+    [34, 'CUDA_ERROR_STUB_LIBRARY', 'ML_CUDA_DRIVER', /stub/],
     [100, 'CUDA_ERROR_NO_DEVICE', 'ML_CUDA_DEVICE', /nvidia-smi/],
     [222, 'CUDA_ERROR_UNSUPPORTED_PTX_VERSION', 'ML_CUDA_PTX', /update/],
     [700, 'CUDA_ERROR_ILLEGAL_ADDRESS', 'ML_CUDA_KERNEL', /simulator/],

@@ -50,7 +50,7 @@ const MISHAPS: readonly Mishap[] = [
     name: 'a device that is too old',
     controls: { computeCapability: 70 },
     code: 'ML_CUDA_DEVICE',
-    message: /compute capability 7\.0, 7\.5 is the least/,
+    message: /cannot be used: PTX simulator .* has compute capability 7\.0, 7\.5 is the least/,
     hint: /--backend wasm/,
     inStep: false,
   },

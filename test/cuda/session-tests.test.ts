@@ -11,15 +11,22 @@ const FILES = [
   'sparse/id-blocks',
   'sparse/banked-training',
 ];
+/** Of those the ones whose tables can be on the device. */
+const WITH_TABLES = ['sparse/pooling', 'sparse/id-blocks'];
 const LIMIT_MS = 300_000;
 
 t.setTimeout(LIMIT_MS);
-for (const file of FILES) {
+for (const [file, tables] of [...FILES.map((name) => [name, ''] as const), ...WITH_TABLES.map((name) => [name, '1'])]) {
   t.test(
-    `${file} on the GPU backend`,
+    `${file} on the GPU backend${tables && ', with tables there'}`,
     withSimulated(async (t) => {
       const path = fileURLToPath(new URL(`../${file}.test.js`, import.meta.url));
-      const env = { ...process.env, MONOLITH_TEST_BACKENDS: 'cuda', MONOLITH_CUDA_DRIVER: 'sim' };
+      const env = {
+        ...process.env,
+        MONOLITH_TEST_BACKENDS: 'cuda',
+        MONOLITH_CUDA_DRIVER: 'sim',
+        MONOLITH_TEST_GPU_TABLES: tables,
+      };
       const { status, stdout } = spawnSync(process.execPath, [path], { env, encoding: 'utf8', timeout: LIMIT_MS });
       t.match(stdout, /\(cuda|^ok 1/m, 'it ran');
       t.equal(status, 0, status === 0 ? file : stdout.slice(-4000));

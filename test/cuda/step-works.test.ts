@@ -16,6 +16,7 @@ import { KERNELS } from '../../src/runtime/kernels.js';
 import type { Fetch, Session } from '../../src/runtime/session.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
 import { withSession } from '../runtime/with-session.js';
+import { withSimulated } from './simulated.js';
 
 t.test('roles fit the operands of their kernels, and what is an address agrees with the CUDA kernels', async (t) => {
   for (const [name, roles] of OPERAND_ROLES) {
@@ -97,6 +98,29 @@ t.test('of the demo model only ids and tables stay on the host', async (t) => {
     );
   });
 });
+
+t.test(
+  'of tables on the device neither rows nor their gradients are copied',
+  withSimulated(async (t) => {
+    const { graph, loss, trainOp } = buildFfm();
+    const session = { ...one, backend: 'cuda', cuda: { driver: 'sim' }, useGpuEmbTable: true } as const;
+    await withSession(graph, session, async (session) => {
+      const works = worksOf(session, [loss, trainOp]);
+      t.same(works.stages, []);
+      t.ok(works.lookups.length > 0);
+      t.same(
+        works.works.filter(({ kind }) => kind === 'find' || kind === 'apply').map(({ kind }) => kind),
+        [...works.lookups.map(() => 'find'), ...works.lookups.map(() => 'apply')],
+      );
+      t.notOk(kernelsOn(works, 'host').some((name) => /^(table|partition|pool|gather)/.test(name)));
+      const copied = new Map(planStep(works.works).copies.map(({ block, to }) => [block, to]));
+      for (const { ids, gradients, found } of works.lookups) {
+        t.equal(copied.get(ids.block), 'device');
+        t.notOk(copied.has(gradients!.block) || copied.has(found));
+      }
+    });
+  }),
+);
 
 t.test('gradients of rows are summed by sorted segments, and by atomics on a device that cannot', async (t) => {
   const { graph, loss, trainOp } = buildFfm();

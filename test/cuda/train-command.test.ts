@@ -21,6 +21,18 @@ t.test(
   }),
 );
 
+t.test(
+  'monolith train keeps tables on the device, with a limit of rows or without',
+  withSimulated(async (t) => {
+    const cuda = ['--backend', 'cuda', '--cuda-driver', 'sim', '--use-gpu-emb-table'];
+    t.match(train(...cuda, '--json'), { status: 0, stdout: /"event":"done"/ });
+    t.match(train(...cuda, '--gpu-table-rows', '3'), {
+      status: 1,
+      stderr: /ML_GPU_TABLE_FULL[\s\S]*--gpu-table-rows\): 16 take \d+ bytes/,
+    });
+  }),
+);
+
 t.test('without the driver it fails at once, with what was tried and what to do', async (t) => {
   const { status, stderr } = train('--backend', 'cuda', '--cuda-driver', '/nowhere/libcuda.so.1');
   t.equal(status, 1);

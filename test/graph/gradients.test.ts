@@ -1,6 +1,6 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
-import { Graph, type OpDef } from '../../src/graph/graph.js';
+import { Graph, type OpDef, type Tensor } from '../../src/graph/graph.js';
 import { matMul } from '../../src/graph/ops/layers.js';
 import {
   AssembleColumns,
@@ -28,6 +28,19 @@ t.test('columns used apart are put together in one gradient', async (t) => {
     'no wide matrix of zeros is added',
   );
   t.match(grad!.op.name, /^gradients\//);
+});
+
+t.test('an x that lies between y and another x does not hide it', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x');
+  const middle = scale(x, 3);
+  // x is reached through the middle alone, or besides.
+  for (const loss of [reduceMean(mul(middle, middle)), reduceMean(mul(middle, x))]) {
+    const inputsOf = (tensor: Tensor | undefined) => tensor?.op.inputs.length;
+    const types = (xs: Tensor[]) => gradients([loss], xs).map((grad) => [grad?.op.type, inputsOf(grad)]);
+    t.same(types([middle, x]), [...types([middle]), ...types([x])]);
+    t.same(types([x, middle]), [...types([x]), ...types([middle])]);
+  }
 });
 
 t.test('several consumers are added up once', async (t) => {

@@ -22,6 +22,25 @@ t.test('blocks of rows, columns and k leave no trace in the result', async () =>
   for (const size of blockSizes()) multiply(size);
 });
 
+t.test('the scratch of a product is enough for all smaller ones', async () => {
+  const sides = fc.tuple(fc.nat(1200), fc.nat(1200), fc.nat(1200));
+  const smaller = fc.tuple(sides, sides).map(([a, b]) => [a.map((side, i) => Math.min(side, b[i]!)), a] as const);
+  const bytes = (size: readonly number[]) => h.wasm.gemmScratchBytes(...(size as [number, number, number])) >>> 0;
+  fc.assert(
+    fc.property(smaller, ([small, large]) => bytes(small) <= bytes(large)),
+    {
+      examples: [
+        [
+          [
+            [300, 300, 512],
+            [300, 300, 513],
+          ],
+        ],
+      ],
+    },
+  );
+});
+
 t.test('NaN and infinity of one row do not leak into its neighbours in the tile', async (t) => {
   h.scope(() => {
     const a = h.putF32([Number.NaN, 1, 2, 3, Number.POSITIVE_INFINITY]);

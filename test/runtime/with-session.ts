@@ -4,7 +4,7 @@ import { Placeholder } from '../../src/graph/ops/state.js';
 import type { BatchSchema } from '../../src/memory/batch.js';
 import { Session, type SessionOptions } from '../../src/runtime/session.js';
 
-/** Backends of the CPU; test/cuda/session-tests.test.ts puts that of the GPU in their place. */
+/** Backends of the CPU; test/cuda/session-tests.test.ts puts that of the GPU in their place, and tables there too. */
 export const BACKENDS = (process.env.MONOLITH_TEST_BACKENDS?.split(',') ?? ['wasm', 'reference']) as readonly (
   | 'wasm'
   | 'reference'
@@ -27,6 +27,7 @@ export function openSession(graph: Graph, options: Partial<SessionOptions> = {})
     batchSize: 8,
     threads: 2,
     memoryBytes: 32 << 20,
+    ...(process.env.MONOLITH_TEST_GPU_TABLES && options.backend === 'cuda' && { useGpuEmbTable: true }),
     ...options,
   });
 }

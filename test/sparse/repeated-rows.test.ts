@@ -22,8 +22,8 @@ interface Form {
   readonly frozen?: 'weights' | 'embeddings';
   /** Somebody looks at the gradient of the matrix, or at its square. */
   readonly looks?: 'fetch' | 'square';
-  /** Two products share the matrix. */
-  readonly twice?: boolean;
+  /** Two products share the matrix; those that are added share their gradient too. */
+  readonly twice?: 'apart' | 'added';
 }
 
 /** Lookups of one table, beside dense floats, through one layer; a term of its own for every lookup. */
@@ -38,12 +38,14 @@ function build({ computed, frozen, looks, twice }: Form) {
   // The dense floats lie between the lookups.
   const parts = [lookups[0]!, dense, lookups[1]!, lookups[2]!];
   const x = computed ? scale(concatColumns(parts), 1) : concatColumns(parts);
-  const layer = (name: string) =>
-    variable(graph, name, [x.columns, OUTPUTS], () =>
-      Float32Array.from({ length: x.columns * OUTPUTS }, (_, i) => Math.sin(i * 1.7 + name.length) / 4),
+  const layer = (name: string, outputs: number) =>
+    variable(graph, name, [x.columns, outputs], () =>
+      Float32Array.from({ length: x.columns * outputs }, (_, i) => Math.sin(i * 1.7 + name.length) / 4),
     );
-  const weights = [layer('w'), ...(twice ? [layer('other')] : [])];
-  const hidden = weights.map((w) => relu(matMul(x, w)));
+  const other = { apart: OUTPUTS + 13, added: OUTPUTS };
+  const weights = [layer('w', OUTPUTS), ...(twice ? [layer('other', other[twice])] : [])];
+  const products = weights.map((w) => matMul(x, w));
+  const hidden = (twice === 'added' ? [addN(products)] : products).map((product) => relu(product));
   const logit = addN([...hidden.map((h) => rowDot(h, h)), rowDot(vectors, vectors)]);
   const loss = reduceMean(logit);
   const [ofX, ...grads] = gradients([loss], [x, ...lookups, ...weights]) as Tensor[];
@@ -74,7 +76,9 @@ async function train(backend: (typeof BACKENDS)[number], form: Form, idsOfField:
       }
     }
     const rows = [...HashTable.of(session, table).rows()].sort((a, b) => Number(a.id - b.id));
-    seen.push(...rows.map(({ weights }) => [...weights]), [...(session.readVariable('w') as Float32Array)]);
+    const names = form.twice ? ['w', 'other'] : ['w'];
+    const trained = names.map((name) => [...(session.readVariable(name) as Float32Array)]);
+    seen.push(...rows.map(({ weights }) => [...weights]), ...trained);
     return { seen, kernels: kernelsOf(session, fetches), forward: kernelsOf(session, [logit]) };
   });
 }
@@ -93,7 +97,22 @@ for (const backend of BACKENDS) {
     ['with a gradient that is used by itself', { looks: 'square' }, ['gemmRepeatsF32', 'gemmRepeatsGradF32']],
     [
       'with two products of one matrix',
-      { twice: true },
+      { twice: 'apart' },
+      ['gemmRepeatsF32', 'gemmRepeatsF32', 'gemmRepeatsGradF32', 'gemmRepeatsGradF32'],
+    ],
+    [
+      'with two products of one matrix and embeddings that stay',
+      { twice: 'apart', frozen: 'embeddings' },
+      ['gemmRepeatsF32', 'gemmRepeatsF32', 'gemmRepeatsGradF32', 'gemmRepeatsGradF32'],
+    ],
+    [
+      'with two products of one matrix that are added',
+      { twice: 'added' },
+      ['gemmRepeatsF32', 'gemmRepeatsF32', 'gemmRepeatsGradF32', 'gemmRepeatsGradF32'],
+    ],
+    [
+      'with two products that are added and embeddings that stay',
+      { twice: 'added', frozen: 'embeddings' },
       ['gemmRepeatsF32', 'gemmRepeatsF32', 'gemmRepeatsGradF32', 'gemmRepeatsGradF32'],
     ],
   ];

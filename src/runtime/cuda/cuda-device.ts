@@ -92,8 +92,16 @@ export class CudaDevice implements Device {
     this.#streams.copy.download(to, bufferOf(from));
   }
 
-  uploadNow(to: DeviceSpan, from: Uint8Array): void {
-    this.driver.upload(bufferOf(to), from);
+  fill(to: DeviceSpan, byte: number): void {
+    this.#streams.compute.fill(bufferOf(to), byte);
+  }
+
+  copy(to: DeviceSpan, from: DeviceSpan, bytes: number): void {
+    this.#streams.compute.copy(bufferOf(to), 0, bufferOf(from), 0, bytes);
+  }
+
+  uploadNow(to: DeviceSpan, from: Uint8Array, offset = 0): void {
+    this.driver.upload(bufferOf(to), from, offset);
   }
 
   downloadNow(to: Uint8Array, from: DeviceSpan): void {

@@ -51,8 +51,11 @@ function isNativeFailure(thrown: unknown): thrown is NativeFailure {
 /** The MonolithError of what the addon threw; anything else is handed back. */
 export function cudaError(thrown: unknown): unknown {
   if (!isNativeFailure(thrown)) return thrown;
-  const { call, status, errorName: name, detail: reason } = thrown;
+  const { call, status, errorName: name, detail } = thrown;
   const [code, hint] = KNOWN[status] ?? ['ML_CUDA_CALL', 'see the CUDA driver API for this error'];
+  // These two are also thrown where no call has failed, so that their texts have no place for one.
+  const isSetup = code === 'ML_CUDA_DRIVER' || code === 'ML_CUDA_DEVICE';
+  const reason = isSetup ? `${call} failed with ${name} (${status}): ${detail}` : detail;
   return new MonolithError(code, { call, name, status, reason }, { hint, cause: thrown });
 }
 

@@ -87,11 +87,14 @@ export class DeviceMemory {
   }
 
   undo(): void {
-    for (const span of this.#apart) {
-      this.#device.free(span);
-      this.#bytes -= span.size;
-    }
+    for (const span of this.#apart) this.free(span);
     this.#apart = [];
+  }
+
+  /** Waits for work that may use it. */
+  free(span: DeviceSpan): void {
+    this.#device.free(span);
+    this.#bytes -= span.size;
   }
 
   alloc(bytes: number): DeviceSpan {

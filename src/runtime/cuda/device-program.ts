@@ -6,12 +6,14 @@ import { ON_DEVICE, ON_HOST } from '../../memory/placement-layout.js';
 import type { Views } from '../../memory/views.js';
 import type { Device, DeviceLaunch, DeviceSpan } from './device.js';
 import type { DeviceBlock, DeviceMemory } from './device-memory.js';
+import type { DeviceTable } from './device-table.js';
 import { GradientSort } from './gradient-sort.js';
 import { type FeedArray, type ProgramText, readProgram } from './read-program.js';
 import { StagedCopy } from './staged-copy.js';
 import { type PlanOp, planStep, type StepPlan } from './step-plan.js';
 import type { LaunchArgument, RowStage, StepWork, StepWorks } from './step-work.js';
 import { stepWorks } from './step-works.js';
+import { TableUse } from './table-use.js';
 
 /** A launch and the operands of it that a step finds out. */
 export interface ReadyLaunch {
@@ -43,12 +45,14 @@ export class DeviceProgram {
   readonly launches: readonly (ReadyLaunch | undefined)[];
   readonly feeds: readonly ReadyFeed[];
   readonly stages: readonly ReadyStage[];
+  /** Tables on the device. */
+  readonly uses: readonly TableUse[];
   readonly sorts: readonly GradientSort[];
   readonly plan: StepPlan;
   readonly #built: Built;
   readonly #memory: DeviceMemory;
 
-  constructor(device: Device, memory: DeviceMemory, views: Views, context: number) {
+  constructor(device: Device, memory: DeviceMemory, views: Views, context: number, tableOf: TableOf) {
     const text = readProgram(views, context);
     let built: Built;
     memory.begin();
@@ -67,6 +71,16 @@ export class DeviceProgram {
     this.launches = built.launches;
     this.feeds = built.feeds;
     this.stages = built.stages;
+    this.uses = built.works.lookups.map(({ record, countWord, capacity, ids, found, gradients }) => {
+      const at = (block: number) => built.blocks[block]!.span.address;
+      return new TableUse(device, views, tableOf(record), {
+        countWord,
+        capacity,
+        ids: at(ids.block) + ids.offset,
+        found: at(found),
+        gradients: gradients && { address: at(gradients.block) + gradients.offset, stride: gradients.stride },
+      });
+    });
     this.sorts = built.sorts;
     this.#built = built;
     this.#memory = memory;
@@ -102,6 +116,9 @@ export class DeviceProgram {
     }
   }
 }
+
+/** The table of a record; one object for all programs. */
+export type TableOf = (record: number) => DeviceTable;
 
 interface Built {
   readonly works: StepWorks;
@@ -147,7 +164,8 @@ function build(device: Device, memory: DeviceMemory, views: Views, text: Program
   const rowLists = works.stages.map((stage) => addressList(device, memory, stage, blocks[stage.block]!));
   const launches = works.works.map((work) => {
     if (work.kind !== 'launch') return undefined;
-    const operands = work.args.map((arg) => operandOf(arg, { device, memory, views, blocks, rowLists }));
+    const { lookups } = works;
+    const operands = work.args.map((arg) => operandOf(arg, { device, memory, views, blocks, rowLists, lookups }));
     const changing = work.args.flatMap((arg, index) =>
       arg.kind === 'number' && arg.changing ? [{ index, register: arg.register, float: arg.float }] : [],
     );
@@ -166,14 +184,18 @@ interface Places {
   readonly views: Views;
   readonly blocks: readonly (DeviceBlock | undefined)[];
   readonly rowLists: readonly DeviceSpan[];
+  readonly lookups: StepWorks['lookups'];
 }
 
-function operandOf(arg: LaunchArgument, { device, memory, views, blocks, rowLists }: Places): number {
+function operandOf(arg: LaunchArgument, places: Places): number {
+  const { device, memory, views, blocks, rowLists, lookups } = places;
   switch (arg.kind) {
     case 'block':
       return blocks[arg.block]!.span.address + arg.offset;
     case 'rows':
       return rowLists[arg.stage]!.address;
+    case 'found':
+      return blocks[lookups[arg.lookup]!.found]!.span.address;
     case 'none':
     case 'segments':
       return 0;

@@ -20,6 +20,7 @@ import { bindBatch } from './bind-batch.js';
 import type { Device, DeviceMark } from './device.js';
 import { DeviceMemory } from './device-memory.js';
 import { DeviceProgram, type ReadyFeed, type ReadyLaunch, type ReadyStage } from './device-program.js';
+import { DeviceTable } from './device-table.js';
 import type { DeviceTimeline } from './device-timeline.js';
 import type { Instruction } from './read-program.js';
 import type { StagedCopy } from './staged-copy.js';
@@ -43,6 +44,7 @@ export class DeviceStep {
   readonly #kernels: HostKernels;
   readonly #memory: DeviceMemory;
   readonly #programs = new Map<number, DeviceProgram>();
+  readonly #tables = new Map<number, DeviceTable>();
   readonly #calls = new Map<Instruction, HostCall>();
   /** Works of the step before: its copies have left the staging memory, its launches are through. */
   readonly #copied: DeviceMark;
@@ -75,7 +77,7 @@ export class DeviceStep {
     }
     let program = this.#programs.get(context);
     if (program === undefined) {
-      program = new DeviceProgram(this.#device, this.#memory, this.#views, context);
+      program = new DeviceProgram(this.#device, this.#memory, this.#views, context, (record) => this.#table(record));
       this.#programs.set(context, program);
     }
     const traced = ((command ^ 3) & u32[context / 4 + CONTEXT.traceKernels]!) === 0;
@@ -94,6 +96,15 @@ export class DeviceStep {
     return 0;
   }
 
+  #table(record: number): DeviceTable {
+    let table = this.#tables.get(record);
+    if (table === undefined) {
+      table = new DeviceTable(this.#device, this.#memory, this.#views, record);
+      this.#tables.set(record, table);
+    }
+    return table;
+  }
+
   #steps(program: DeviceProgram, context: number, batch: number, control: number): number {
     const device = this.#device;
     if (this.#started) {
@@ -103,6 +114,7 @@ export class DeviceStep {
     }
     this.#started = true;
     program.prepareBlocks(device);
+    for (const { table } of program.uses) table.prepare();
     if (this.#traced !== null) {
       device.record('compute', this.#computed);
       if (!this.#await(this.#computed, control)) return STATUS_ABORTED;
@@ -162,6 +174,14 @@ export class DeviceStep {
       case 'stage':
         stageRows(program.stages[work.stage]!, this.#views);
         return 0;
+      case 'find':
+      case 'apply': {
+        const use = program.uses[work.lookup]!;
+        this.#traced?.begin('compute', work.instruction.traceName);
+        const answer = work.kind === 'find' ? use.find() : use.apply();
+        this.#traced?.end();
+        return answer === undefined || answer >= 0 ? 0 : this.#failed(work.instruction, context, answer);
+      }
       case 'sort':
         program.sorts[work.sort]!.sort(this.#views.u32);
         return 0;
@@ -196,9 +216,12 @@ export class DeviceStep {
     const answer = call.kernel.apply(null, call.operands) ?? 0;
     traceSpan(this.#views, this.#ring, traceName, startMs, traceNow(this.#views, this.#ring));
     if (result !== 0) i32[result] = answer;
-    if (!checked || answer >= 0) return 0;
-    u32[context / 4 + CONTEXT.failedAt] = traceName;
-    i32[context / 4 + CONTEXT.failedDetail] = answer;
+    return !checked || answer >= 0 ? 0 : this.#failed(instruction, context, answer);
+  }
+
+  #failed({ traceName }: Instruction, context: number, answer: number): number {
+    this.#views.u32[context / 4 + CONTEXT.failedAt] = traceName;
+    this.#views.i32[context / 4 + CONTEXT.failedDetail] = answer;
     return STATUS_KERNEL;
   }
 

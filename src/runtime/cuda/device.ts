@@ -39,8 +39,11 @@ export interface Device {
   /** Puts a copy on the copy queue. The host memory is left alone until a mark after it is done. */
   upload(to: DeviceSpan, from: Uint8Array): void;
   download(to: Uint8Array, from: DeviceSpan): void;
+  /** Puts on the compute queue: `byte` in every place, and a copy inside the device. */
+  fill(to: DeviceSpan, byte: number): void;
+  copy(to: DeviceSpan, from: DeviceSpan, bytes: number): void;
   /** Copies at once. `downloadNow` waits for all that was put on the queues. */
-  uploadNow(to: DeviceSpan, from: Uint8Array): void;
+  uploadNow(to: DeviceSpan, from: Uint8Array, offset?: number): void;
   downloadNow(to: Uint8Array, from: DeviceSpan): void;
   /** `timed` marks can be asked for times, at some cost. */
   mark(options?: { readonly timed?: boolean }): DeviceMark;

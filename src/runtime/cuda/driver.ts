@@ -59,8 +59,8 @@ export class CudaDriver {
     this.simulator = opened.simulated ? new Simulator(native) : null;
     const count = guarded(() => native.deviceCount());
     if (!Number.isInteger(device) || device < 0 || device >= count) {
-      const fields = { call: 'open', name: 'device', status: device, reason: `${this.path} has ${count} devices` };
-      throw new MonolithError('ML_CUDA_DEVICE', fields, { hint: 'devices are numbered from 0' });
+      const reason = `there is no device ${device}, ${this.path} has ${count} devices`;
+      throw new MonolithError('ML_CUDA_DEVICE', { reason }, { hint: 'devices are numbered from 0' });
     }
     this.device = guarded(() => {
       native.use(device);

@@ -293,6 +293,14 @@ family('ids', [
   ['rowIdsFromSplits', 'pup', perRow(1, 32), 1],
 ]);
 
+family('device-table', [
+  ['deviceTableFind', 'pupupuupp', count(3), 6],
+  ['deviceTableTake', 'pupuppppu', count(3), 6],
+  ['deviceTableFill', 'pppupuppu', lanesPerRow(3, 5, 4), 1],
+  ['deviceTableAdmit', 'pupuupup', lanesPerRow(1, 4, 1), 1],
+  ['deviceTablePlace', 'pupup', count(3), 6],
+]);
+
 family('layout', [
   ['packF32', 'pppuupf', count(4), 2],
   ['unpackF32', 'pppuup', count(4), 2],

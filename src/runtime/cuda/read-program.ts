@@ -10,6 +10,7 @@ import {
   STAGE_SLICES,
   STAGE_WORDS,
 } from '../../memory/control-layout.js';
+import { DEVICE_TABLE } from '../../memory/device-table-layout.js';
 import { PLACEMENT, RESIDENT, RESIDENT_WORDS } from '../../memory/placement-layout.js';
 import type { Views } from '../../memory/views.js';
 import { instructionWords } from '../code.js';
@@ -56,6 +57,8 @@ export interface ProgramText {
   readonly read: readonly number[];
   /** Words of the records of residents. */
   readonly residents: readonly number[];
+  /** Records of tables on the device, by the address of the table's control block on the host. */
+  readonly tables: ReadonlyMap<number, number>;
 }
 
 export function readProgram(views: Views, context: number): ProgramText {
@@ -76,6 +79,8 @@ export function readProgram(views: Views, context: number): ProgramText {
   const first = u32[placement + PLACEMENT.blocks]! / 4;
   const residents = u32[placement + PLACEMENT.residents]! / 4;
   const fetched = u32[placement + PLACEMENT.fetched]! / 4;
+  const tables = u32[placement + PLACEMENT.tables]! / 4;
+  const records = u32.subarray(tables, tables + u32[placement + PLACEMENT.tableCount]!);
   return {
     instructions,
     ...bindings,
@@ -89,6 +94,7 @@ export function readProgram(views: Views, context: number): ProgramText {
       { length: u32[placement + PLACEMENT.residentCount]! },
       (_, index) => residents + index * RESIDENT_WORDS + RESIDENT.address,
     ),
+    tables: new Map(Array.from(records, (record) => [u32[record / 4 + DEVICE_TABLE.table]!, record])),
   };
 }
 

@@ -1,6 +1,7 @@
 /** @file The works of a step on a host and a device: what each does, and the blocks, rows and lists they are made of. */
 import type { GradientSource } from './gradient-sort.js';
 import type { Instruction } from './read-program.js';
+import type { BlockPlace } from './step-blocks.js';
 import type { Work } from './step-plan.js';
 
 /** What has a place of its own on the device. */
@@ -8,6 +9,8 @@ export type BlockSource =
   | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
   | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
   | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number }
+  /** What was found of a table on the device; see table-use.ts. */
+  | { readonly kind: 'found'; readonly bytes: number }
   | { readonly kind: 'sorted'; readonly sort: number; readonly bytes: number };
 
 /** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
@@ -33,9 +36,23 @@ export interface PieceList {
   readonly places: readonly { readonly block: number; readonly offset: number }[];
 }
 
+/** The ids of a program and a table on the device. */
+export interface TableLookup {
+  /** Address of the table's record. */
+  readonly record: number;
+  readonly countWord: number;
+  readonly capacity: number;
+  readonly ids: BlockPlace;
+  /** Block of what is found. */
+  readonly found: number;
+  /** Of a program that updates the table. */
+  readonly gradients: (BlockPlace & { readonly stride: number }) | null;
+}
+
 export type LaunchArgument =
   | { readonly kind: 'block'; readonly block: number; readonly offset: number }
   | { readonly kind: 'rows'; readonly stage: number }
+  | { readonly kind: 'found'; readonly lookup: number }
   | { readonly kind: 'pieces'; readonly list: PieceList }
   | { readonly kind: 'none' }
   | { readonly kind: 'constant'; readonly value: number }
@@ -55,6 +72,7 @@ export type StepWork = Work &
         readonly args: readonly LaunchArgument[];
       }
     | { readonly kind: 'stage'; readonly stage: number }
+    | { readonly kind: 'find' | 'apply'; readonly lookup: number; readonly instruction: Instruction }
     | { readonly kind: 'sort'; readonly sort: number }
     | { readonly kind: 'end' }
   );
@@ -63,5 +81,6 @@ export interface StepWorks {
   readonly works: readonly StepWork[];
   readonly blocks: readonly BlockSource[];
   readonly stages: readonly RowStage[];
+  readonly lookups: readonly TableLookup[];
   readonly sorts: readonly SortPlan[];
 }

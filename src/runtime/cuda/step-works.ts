@@ -4,56 +4,27 @@
  * A kernel runs on the device when there is one for it there and all its operands can be there; otherwise on the host.
  * Rows of tables stay on the host: those of the unique ids of a batch are gathered, copied over, and found by addresses. Their
  * gradients are sorted by id on the host and added up by segments on the device, if it can; else by atomics.
+ * Those of tables on the device are found there; see table-works.ts.
  */
-import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
+import { APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 import { KERNEL, type Kernel } from '../kernels.js';
 import { PIECE_WORDS } from '../reference/slices.js';
 import { WORDS_PER_ENTRY } from './gradient-sort.js';
 import { hoistLaunches } from './hoist-launches.js';
+import { APPLIES, EXTENTS, READ_OF_RECORDS, RECORD_BYTES_MAX, WRITTEN_OF_RECORDS } from './operand-extents.js';
 import { OPERAND_ROLES, type Role } from './operand-roles.js';
 import type { Instruction, ProgramText } from './read-program.js';
 import { entriesExtent, type SegmentSum, type SumPiece, segmentSumOf } from './segment-sums.js';
 import { StepBlocks } from './step-blocks.js';
 import { type Access, type Extent, mergeAccesses, type Side } from './step-plan.js';
 import type { LaunchArgument, PieceList, RowStage, SortPlan, StepWork, StepWorks } from './step-work.js';
+import { rowsAway, TableWorks } from './table-works.js';
 
 /** Counters are for the host, which asks for them at every step, and so are counts of ids, for filters. */
 const HOST_ONLY: ReadonlySet<Kernel> = new Set([KERNEL.addCountI64, KERNEL.countInverseU32, KERNEL.countColumnsU32]);
 
-/** What there is of a block after a call: operands to multiply, and bytes of one. By kernel and operand. */
-const EXTENTS: Readonly<
-  Record<string, Readonly<Record<number, 'within' | readonly [scale: number, ...operands: number[]]>>>
-> = {
-  uniqueI64: { 7: [4, 1] },
-  uniqueColumnsI64: { 10: [4, 2, 4] },
-  tableRetrieve: { 3: [4, 2, 4] },
-  zeroRowsF32: { 0: [4, 1, 2] },
-  scatterAddF32: { 6: 'within' },
-  scatterMeanF32: { 6: 'within' },
-  firstNGradF32: { 7: 'within' },
-  scatterSlicesF32: { 5: 'within' },
-};
-
-/** Kernels whose records are those of tableApply. */
-const APPLIES: ReadonlySet<Kernel> = new Set([
-  KERNEL.tableApply,
-  KERNEL.bankedApply,
-  KERNEL.tableAdmit,
-  KERNEL.tableTouch,
-]);
 const NONE: ReadonlySet<number> = new Set();
-/** Larger blocks are taken for values. */
-const RECORD_BYTES_MAX = 4096;
-
-const READ_OF_RECORDS = [
-  APPLY_SLICE.ids,
-  APPLY_SLICE.order,
-  APPLY_SLICE.offsets,
-  APPLY_SLICE.gradients,
-  APPLY_SLICE.counts,
-];
-const WRITTEN_OF_RECORDS = [APPLY_SLICE.rows, APPLY_SLICE.slots];
 
 export interface WorksOptions {
   /** Whether the device has this kernel. */
@@ -75,6 +46,7 @@ class WorkList {
   readonly #sorts: SortPlan[] = [];
   readonly #stageOf = new Map<number, number>();
   readonly #feedBlock: number[];
+  readonly #tables: TableWorks;
   readonly instructions: readonly Instruction[];
 
   constructor(text: ProgramText, views: Views, options: WorksOptions) {
@@ -86,6 +58,7 @@ class WorkList {
     this.#feedBlock = text.feeds.map(({ bytesMax }, feed) => {
       return this.#blocks.add({ kind: 'feed', feed, bytes: bytesMax });
     });
+    this.#tables = new TableWorks(text, this.#u32, this.#blocks);
   }
 
   build(): StepWorks {
@@ -102,12 +75,19 @@ class WorkList {
     const works: StepWork[] = [{ kind: 'feeds', side: 'host', accesses: this.#feedAccesses() }];
     const widths = this.#stageWidths(sides);
     instructions.forEach((instruction, index) => {
+      const lookup = this.#tables.of(instruction);
+      if (lookup !== undefined) {
+        works.push(this.#tables.work(instruction, lookup));
+        return;
+      }
       if (sides[index] === 'host') {
+        const away = this.#rowAddresses(instruction);
+        if (away !== null && this.#tables.at(away) !== undefined) throw rowsAway(instruction);
         works.push({ kind: 'host', side: 'host', instruction, accesses: this.#accesses(instruction, 'host') });
         return;
       }
       const addresses = this.#rowAddresses(instruction);
-      if (addresses !== null && !this.#stageOf.has(addresses)) {
+      if (addresses !== null && !this.#stageOf.has(addresses) && this.#tables.at(addresses) === undefined) {
         const stage = this.#addStage(addresses, widths.get(addresses)!);
         works.push({ kind: 'stage', side: 'host', stage, accesses: this.#stageAccesses(stage) });
       }
@@ -126,11 +106,13 @@ class WorkList {
       accesses: mergeAccesses(ends.map(({ block }) => ({ block, writes: false }))),
     });
     const ordered = hoistLaunches(works, staysBehind);
-    return { works: ordered, blocks: this.#blocks.sources, stages: this.#stages, sorts: this.#sorts };
+    const { lookups } = this.#tables;
+    return { works: ordered, blocks: this.#blocks.sources, stages: this.#stages, sorts: this.#sorts, lookups };
   }
 
   #side(instruction: Instruction): Side {
     const { kernel, operands, result, checked, onHost } = instruction;
+    if (this.#tables.of(instruction) !== undefined) return 'device';
     const roles = OPERAND_ROLES.get(kernel.name);
     if (roles === undefined || result !== 0 || checked || onHost) return 'host';
     if (HOST_ONLY.has(kernel) || !this.#options.has(kernel.name)) return 'host';
@@ -140,6 +122,7 @@ class WorkList {
 
   #fits(role: Role, register: number, instruction: Instruction): boolean {
     if (role === '-' || role === 'o') return true;
+    if (role === 'a' && this.#tables.at(this.#u32[register]!) !== undefined) return true;
     if (role === 'a') return this.#options.stagesRows !== false && this.#countWord(this.#u32[register]!) !== null;
     if (role === 'x')
       return instruction.kernel === KERNEL.gatherSlicesF32 || instruction.kernel === KERNEL.scatterSlicesF32;
@@ -288,7 +271,12 @@ class WorkList {
         return { kind: 'number', register, float, changing: float || this.#text.changing.has(register) };
       }
       if (role === 'o') return { kind: 'none' };
-      if (role === 'a') return { kind: 'rows', stage: this.#stageOf.get(this.#u32[register]!)! };
+      if (role === 'a') {
+        const lookup = this.#tables.at(this.#u32[register]!);
+        return lookup === undefined
+          ? { kind: 'rows', stage: this.#stageOf.get(this.#u32[register]!)! }
+          : { kind: 'found', lookup };
+      }
       if (role === 'x') return { kind: 'pieces', list: this.#pieceList(instruction) };
       const use = this.#text.feedRegisters.get(register);
       if (use !== undefined) return { kind: 'block', block: this.#feedBlock[use.feed]!, offset: use.offset };
@@ -320,6 +308,8 @@ class WorkList {
         if (role === '-' || role === 'o' || without.has(index)) return [];
         if (role === 'x') return this.#recordAccesses(instruction, index);
         if (role === 'a' && side === 'device') {
+          const lookup = this.#tables.at(this.#u32[register]!);
+          if (lookup !== undefined) return [{ block: this.#tables.lookups[lookup]!.found, writes: false }];
           const stage = this.#stageOf.get(this.#u32[register]!);
           return stage === undefined ? [] : [{ block: this.#stages[stage]!.block, writes: false }];
         }

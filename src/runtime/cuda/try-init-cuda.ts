@@ -31,8 +31,7 @@ export function checkDriver({ version, device, path }: Pick<CudaDriver, 'version
   }
   if (device.computeCapability < CAPABILITY_MIN) {
     const reason = `${device.name} has compute capability ${(device.computeCapability / 10).toFixed(1)}, 7.5 is the least`;
-    const fields = { call: 'open', name: 'device', status: device.computeCapability, reason };
-    throw new MonolithError('ML_CUDA_DEVICE', fields, { hint: 'use a newer GPU, or --backend wasm' });
+    throw new MonolithError('ML_CUDA_DEVICE', { reason }, { hint: 'use a newer GPU, or --backend wasm' });
   }
 }
 

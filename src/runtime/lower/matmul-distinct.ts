@@ -28,7 +28,7 @@ export function multiplyDistinct(op: Product, context: LoweringContext): boolean
   const { transposeA, transposeB } = op.attrs;
   if (transposeA && transposeB) return false;
   if (!transposeA && !transposeB) return forward(op, context);
-  const pair = gradientsWith(op, context);
+  const pair = gradientsWith(op, context, done);
   if (pair === undefined) return false;
   const emitted = backward(pair, op, context);
   for (const product of emitted) done.add(product);
@@ -72,10 +72,13 @@ interface Gradients {
   readonly ofW: Product | undefined;
 }
 
-/** What the gradient `op` is one of; undefined when it is no gradient of a product of examples with weights. */
-function gradientsWith(op: Product, context: LoweringContext): Gradients | undefined {
+/**
+ * What the gradient `op` is one of; undefined when it is no gradient of a product of examples with weights. Products that are
+ * added share a gradient: what was made of it for another one is not made again.
+ */
+function gradientsWith(op: Product, context: LoweringContext, done: ReadonlySet<Op>): Gradients | undefined {
   const grad = op.inputs[op.attrs.transposeA ? 1 : 0]!;
-  const products = (context.usersOf(grad) ?? []).filter(isProduct);
+  const products = (context.usersOf(grad) ?? []).filter((user) => !done.has(user)).filter(isProduct);
   const ofW = op.attrs.transposeA ? op : products.find((other) => other.attrs.transposeA && other.inputs[1] === grad);
   if (ofW === undefined) return undefined;
   const x = ofW.inputs[0]!;
@@ -93,7 +96,8 @@ function gradientsWith(op: Product, context: LoweringContext): Gradients | undef
 
 /** Emits gradients of a product; returns those it has made. */
 function backward({ x, w, grad, ofX, ofW }: Gradients, op: Product, context: LoweringContext): Product[] {
-  const [k, n] = w.spec.shape as [number, number];
+  // Of the gradient of weights alone, `w` is any that x is multiplied with, and may be wider.
+  const [k, n] = [x.columns, grad.columns];
   const together = [ofX, ofW].filter((product) => product !== undefined && context.runTogether(product, op));
   const all = fieldsOf(context, x, n);
   let [fields, dx] = [all, undefined as Wanted | undefined];

@@ -7,6 +7,7 @@ import { MonolithError } from '../../base/errors.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { SnappyRecordReader } from '../../io/snappy-record-reader.js';
 import { DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
+import { HashTable } from '../hash-table.js';
 import { META_SUFFIX, readMeta, type TableMeta } from './multi-meta.js';
 import { shardFilesOf } from './restore-table.js';
 import { cutRecord, RowDecoder } from './row-decoder.js';
@@ -44,6 +45,7 @@ export async function restoreMultiTable(
   base: string,
   { fileSystem: fs = nodeFileSystem }: { readonly fileSystem?: FileSystem } = {},
 ): Promise<RestoredMultiTable> {
+  for (const { table } of tables) if (table instanceof HashTable) table.changed();
   const images = new Map(tables.map(({ name, table }) => [name, tableImageOf(table)]));
   const files = await shardFilesOf(base, fs);
   const metaFiles = await shardFilesOf(`${base}${META_SUFFIX}`, fs);

@@ -13,7 +13,7 @@ import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer
 import { validateShardedFiles } from '../../io/shard-files.js';
 import { TIME_BYTES_MAX } from '../../memory/dump-layout.js';
 import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
-import type { HashTable } from '../hash-table.js';
+import { HashTable } from '../hash-table.js';
 import { BankScratch } from './bank-scratch.js';
 import { checkShard } from './check-shard.js';
 import { ShardLoader } from './shard-loader.js';
@@ -58,6 +58,7 @@ export async function restoreFiles(
   files: readonly string[],
   options: RestoreTableOptions = {},
 ): Promise<RestoredTable> {
+  if (table instanceof HashTable) table.changed();
   const image = tableImageOf(table);
   const rowsExpected = rowsGuess(image, files);
   const threads = ShardThreads.start(image, files.length, rowsExpected, options.threads);

@@ -1,0 +1,353 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { gradients } from '../../src/graph/gradients.js';
+import { Graph, type Tensor } from '../../src/graph/graph.js';
+import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
+import type { SessionOptions } from '../../src/runtime/session.js';
+import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
+import { HashTable } from '../../src/sparse/hash-table.js';
+import { ConstantsInitializer, RandomUniformInitializer } from '../../src/sparse/initializers.js';
+import { PolynomialDecay } from '../../src/sparse/learning-rate.js';
+import * as optimizers from '../../src/sparse/optimizers.js';
+import { defineTable, type SegmentOptions } from '../../src/sparse/table-config.js';
+import { restoreTable } from '../../src/sparse/table-files/restore-table.js';
+import { saveTable } from '../../src/sparse/table-files/save-table.js';
+import { stream } from '../kernels/both.js';
+import { raggedOf, withSession } from '../runtime/with-session.js';
+import { trainFfm } from '../train/ffm-run.js';
+import { withSimulated } from './simulated.js';
+
+// Hundreds of steps in the simulator: long on a busy machine.
+t.setTimeout(300_000);
+const LOSS_TOLERANCE = 1e-5;
+const STEPS = 100;
+const HOST = { backend: 'cuda', cuda: { driver: 'sim' } } as const;
+const DEVICE = { ...HOST, useGpuEmbTable: true } as const;
+const CPU = { backend: 'wasm', threads: 1, kernels: 'plain' } as const;
+
+const apart = (a: ArrayLike<number>, b: ArrayLike<number>) =>
+  Math.max(...Array.from(a, (value, index) => Math.abs(value - b[index]!)));
+
+t.test(
+  'the demo model trains with tables on the device as with tables on the host',
+  withSimulated(async (t) => {
+    const cpu = await trainFfm({ steps: STEPS, session: CPU });
+    const host = await trainFfm({ steps: STEPS, session: HOST });
+    const device = await trainFfm({ steps: STEPS, session: DEVICE });
+    t.equal(device.length, STEPS);
+    t.ok(apart(device, cpu) <= LOSS_TOLERANCE, `losses are ${apart(device, cpu)} apart`);
+    t.ok(apart(device, host) <= LOSS_TOLERANCE, `losses are ${apart(device, host)} apart`);
+    t.ok(device.at(-1)! < device[0]!, 'and they fall');
+  }),
+);
+
+/** The files of a saved table, by name. */
+async function filesOf(dir: string, table: string): Promise<Map<string, Buffer>> {
+  const names = (await readdir(dir)).filter((name) => name.startsWith(`${table}-`)).sort();
+  return new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(dir, name))] as const)));
+}
+
+t.test(
+  'checkpoints move between tables of the device, tables of the host, and the CPU',
+  withSimulated(async (t) => {
+    const straight = await trainFfm({ steps: 16, session: CPU });
+    const ways = { cpu: CPU, host: HOST, device: DEVICE };
+    for (const [first, then] of [
+      ['device', 'cpu'],
+      ['device', 'host'],
+      ['device', 'device'],
+      ['cpu', 'device'],
+      ['host', 'device'],
+    ] as const) {
+      const modelDir = await mkdtemp(join(tmpdir(), 'device-table-'));
+      try {
+        const losses = [
+          ...(await trainFfm({ steps: 8, session: ways[first], modelDir })),
+          ...(await trainFfm({ steps: 8, session: ways[then], modelDir })),
+        ];
+        t.ok(apart(losses, straight) <= LOSS_TOLERANCE, `${first}, then ${then}: ${apart(losses, straight)} apart`);
+      } finally {
+        await rm(modelDir, { recursive: true });
+      }
+    }
+  }),
+);
+
+/** Lookups of a ragged feature, whose gradients are fed. */
+function model(segments: readonly SegmentOptions[], definition = {}) {
+  const graph = new Graph();
+  const config = defineTable('t', segments, definition);
+  const dim = segments.reduce((sum, segment) => sum + segment.dim, 0);
+  const [ids, other] = [raggedPlaceholder(graph, 'ids', 6), raggedPlaceholder(graph, 'other', 6)];
+  const seed = placeholder(graph, 'seed', dim);
+  const lookups = [embeddingLookup(ids, config), embeddingLookup(other, config, 'other', 'mean')];
+  const grads = lookups.map((lookup) => gradients([lookup], [lookup], [seed])[0] as Tensor);
+  const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));
+  const train = group(graph, [increment(globalStep(graph)), ...updates]);
+  return { graph, config, dim, lookups, train };
+}
+
+const vocabulary = [-1n, 0n, 2n ** 63n - 1n, -(2n ** 63n), ...Array.from({ length: 60 }, (_, i) => BigInt(i * 7919))];
+
+function batch(step: number, dim: number, rows = 5) {
+  const next = stream(step + 1);
+  const list = () => Array.from({ length: rows }, () => Array.from({ length: Math.floor(next() * 6) }, pick));
+  const pick = () => vocabulary[Math.floor(next() * vocabulary.length)]!;
+  const [ids, other] = [raggedOf(list()), raggedOf(list())];
+  return { ids, other, seed: Float32Array.from({ length: rows * dim }, () => next() * 2 - 1) };
+}
+
+type Model = ReturnType<typeof model>;
+
+async function trained({ graph, config, dim, lookups, train }: Model, options: Partial<SessionOptions>, steps = 25) {
+  return withSession(graph, { seed: 3, threads: 1, ...options }, async (session) => {
+    const shown: number[] = [];
+    for (let step = 0; step < steps; step++) {
+      const values = await session.run([...lookups, train], batch(step, dim));
+      for (const value of values.slice(0, 2)) shown.push(...(value as Float32Array));
+    }
+    // A program that only looks up, over rows that steps made.
+    for (const value of await session.run(lookups, batch(0, dim))) shown.push(...(value as Float32Array));
+    const table = HashTable.of(session, config);
+    const size = table.size;
+    const rows = [...table.rows()].map(({ id, lastUpdateSec, weights, state }) => {
+      return { id, lastUpdateSec, floats: [...weights, ...state] };
+    });
+    return { shown, rows, size };
+  });
+}
+
+const random = RandomUniformInitializer(-0.5, 0.25);
+const ALL_OPTIMIZERS: Readonly<Record<string, SegmentOptions['optimizer']>> = {
+  sgd: optimizers.SgdOptimizer(),
+  adagrad: optimizers.AdagradOptimizer({ initialAccumulatorValue: 0.1, weightDecayFactor: 0.01 }),
+  ftrl: optimizers.FtrlOptimizer({ initialAccumulatorValue: 0.1, beta: 1 }),
+  adam: optimizers.AdamOptimizer({ useNesterov: true }),
+  amsgrad: optimizers.AmsgradOptimizer(),
+  rmsprop: optimizers.RmspropOptimizer({ learningRate: 0.05, momentum: 0.9 }),
+  rmspropv2: optimizers.RmspropV2Optimizer({ momentum: 0.9 }),
+  momentum: optimizers.MomentumOptimizer({ momentum: 0.9 }),
+  adadelta: optimizers.AdadeltaOptimizer(),
+  movingAverage: optimizers.MovingAverageOptimizer({ momentum: 0.9 }),
+  groupFtrl: optimizers.FTRLWithGroupSparsityOptimizer({ initialAccumulatorValue: 0.1, beta: 1 }),
+  groupAdagrad: optimizers.AdaGradWithGroupLassoOptimizer({ initialAccumulatorValue: 0.1, beta: 0.01 }),
+  decoupled: optimizers.DynamicWdAdagradOptimizer({
+    decoupleWeightDecay: true,
+    weightDecayFactor: 0.01,
+    enableDynamicWd: false,
+  }),
+};
+
+t.test(
+  'every optimizer steps rows of the device as those of the CPU, beside others in a row, at rates that change',
+  withSimulated(async (t) => {
+    const segments = Object.values(ALL_OPTIMIZERS).map((optimizer, index): SegmentOptions => {
+      const learningRate =
+        index % 3 === 0
+          ? new PolynomialDecay({ initialLearningRate: 0.1, decaySteps: 40, endLearningRate: 0.01 })
+          : 0.05;
+      return {
+        dim: 1 + (index % 4),
+        optimizer: optimizer!,
+        initializer: index % 2 ? random : ConstantsInitializer(0.5),
+        learningRate,
+      };
+    });
+    const wanted = await trained(model(segments), CPU);
+    const found = await trained(model(segments), DEVICE);
+    t.equal(found.size, wanted.rows.length);
+    t.ok(wanted.rows.length > 30, `${wanted.rows.length} rows`);
+    t.same(
+      found.rows.map(({ id, lastUpdateSec }) => [id, lastUpdateSec]),
+      wanted.rows.map(({ id, lastUpdateSec }) => [id, lastUpdateSec]),
+    );
+    t.ok(apart(found.shown, wanted.shown) <= 1e-5, `lookups are ${apart(found.shown, wanted.shown)} apart`);
+    const floats = ({ rows }: typeof found) => rows.flatMap((row) => row.floats);
+    t.ok(apart(floats(found), floats(wanted)) <= 1e-5, `rows are ${apart(floats(found), floats(wanted))} apart`);
+  }),
+);
+
+t.test(
+  'a table grows on the device, whatever the order of blocks and of works, and gives the same rows',
+  withSimulated(async (t, driver) => {
+    const segments = [{ dim: 6, optimizer: ALL_OPTIMIZERS.adam!, initializer: random, learningRate: 0.1 }];
+    const wanted = await trained(model(segments), CPU);
+    for (const controls of [{}, { lazyStreams: true, seed: 5, residentBlocks: 3, quantum: 64 }]) {
+      driver.simulator.configure(controls);
+      const found = await trained(model(segments), { ...HOST, useGpuEmbTable: { rows: 2, grows: true } });
+      t.equal(found.size, wanted.rows.length);
+      t.ok(
+        found.rows.every(
+          (row, index) => row.id === wanted.rows[index]!.id && apart(row.floats, wanted.rows[index]!.floats) <= 1e-5,
+        ),
+      );
+    }
+  }),
+);
+
+t.test(
+  'a table that has no more room is refused with the sizes, and one that the device does not hold too',
+  withSimulated(async (t, driver) => {
+    const { freeBytes } = driver.memory();
+    const segments = [{ dim: 6, optimizer: ALL_OPTIMIZERS.sgd! }];
+    await t.rejects(trained(model(segments), { ...HOST, useGpuEmbTable: { rows: 20 } }), {
+      code: 'ML_GPU_TABLE_FULL',
+      message: /table t has \d+ rows on the device and may need \d+ more: there is room for 20 of 32 bytes/,
+    });
+    driver.simulator.configure({ memoryBytes: 1 << 20 });
+    await t.rejects(trained(model(segments), { ...HOST, useGpuEmbTable: { rows: 1 << 20 } }), {
+      code: 'ML_CUDA_MEMORY',
+      message: /table t does not fit: 1048576 rows of 32 bytes and their index take \d+ bytes/,
+    });
+    driver.simulator.configure({ memoryBytes: 2 ** 33 });
+    t.equal(driver.memory().freeBytes, freeBytes, 'nothing is left behind');
+    await t.rejects(trained(model(segments), { ...HOST, useGpuEmbTable: { rows: 0 } }), { code: 'ML_FLAG' });
+  }),
+);
+
+t.test('backends without tables on a device refuse them', async (t) => {
+  const { graph } = model([{ dim: 2 }]);
+  for (const backend of ['wasm', 'reference'] as const) {
+    await t.rejects(
+      withSession(graph, { backend, useGpuEmbTable: true }, async () => {}),
+      { code: 'ML_GPU_TABLE', message: new RegExp(`this is ${backend}`), hint: /--backend cuda/ },
+    );
+  }
+});
+
+t.test(
+  'what the device cannot do of a table is said, not left out',
+  withSimulated(async (t) => {
+    const refused = async (made: Model, reason: RegExp, options: Partial<SessionOptions> = {}) => {
+      await t.rejects(trained(made, { ...DEVICE, ...options }, 1), {
+        code: 'ML_GPU_TABLE',
+        message: reason,
+        hint: /./,
+      });
+    };
+    const sgd = optimizers.SgdOptimizer();
+    await refused(model([{ dim: 1, optimizer: optimizers.BatchSoftmaxOptimizer() }]), /batchSoftmax/);
+    await refused(model([{ dim: 2, optimizer: optimizers.withStochasticRounding(sgd) }]), /half precision/);
+    await refused(model([{ dim: 2, optimizer: sgd, compressor: optimizers.FixedR8Compressor() }]), /fixedR8/);
+    await refused(model([{ dim: 2, optimizer: sgd, compressor: optimizers.OneBitCompressor() }]), /oneBit/);
+    await refused(model([{ dim: 2 }], { entryType: 'serving' }), /serving/);
+    await refused(model([{ dim: 2 }]), /evict-expired/, { tablePolicy: { whenFull: 'evict-expired' } });
+    const banks = { memoryBytes: 16 << 20, tableBytes: 12 << 20, bankBytes: (4 << 20) + 65536 };
+    await refused(model([{ dim: 2 }]), /memories of their own/, banks);
+    const filtered = model([{ dim: 2 }]);
+    const thresholds = { slotOccurrenceThresholds: [{ slot: 1, occurrenceThreshold: 2 }] };
+    Object.assign(filtered.config, { admission: { thresholds, capacity: 100 } });
+    await refused(filtered, /admission filter/);
+    const graph = new Graph();
+    const config = defineTable('t', [{ dim: 2 }]);
+    const ids = raggedPlaceholder(graph, 'ids', 4);
+    const lookup = graph.device('/device:CPU:0', () => embeddingLookup(ids, config));
+    await withSession(graph, DEVICE, async (session) => {
+      const feeds = { ids: raggedOf([[1n]]) };
+      await t.rejects(session.run([lookup], feeds), { code: 'ML_GPU_TABLE', message: /run on the host/ });
+    });
+  }),
+);
+
+t.test(
+  'gradients that are not finite are passed over and counted, or end the session',
+  withSimulated(async (t) => {
+    const { graph, config, train } = model([
+      { dim: 2, initializer: ConstantsInitializer(1), optimizer: ALL_OPTIMIZERS.sgd!, learningRate: 1 },
+    ]);
+    const none = raggedOf([[], []]);
+    const feeds = { ids: raggedOf([[1n], [2n]]), other: none, seed: Float32Array.of(Number.NaN, 1, 1, 1) };
+    await withSession(graph, DEVICE, async (session) => {
+      await session.run([train], feeds);
+      const table = HashTable.of(session, config);
+      t.equal(table.badGradientRows, 1);
+      t.same(
+        [...table.rows()].map(({ id, weights }) => [id, ...weights]),
+        [
+          [1n, 1, 1],
+          [2n, 0, 0],
+        ],
+      );
+    });
+    await withSession(graph, { ...DEVICE, tablePolicy: { badGradients: 'fail' } }, async (session) => {
+      await t.rejects(session.run([train], feeds), { code: 'ML_GRADIENT' });
+    });
+  }),
+);
+
+t.test(
+  'the host reads and writes rows between steps, and the device goes on with what it wrote',
+  withSimulated(async (t) => {
+    const one = { dim: 2, initializer: ConstantsInitializer(1), optimizer: ALL_OPTIMIZERS.sgd!, learningRate: 1 };
+    const { graph, config, lookups, train } = model([one], { defaultExpireTime: 3 });
+    const step = (...ids: bigint[]) => ({ ids: raggedOf([ids]), other: raggedOf([[]]), seed: Float32Array.of(1, 2) });
+    const ids = BigInt64Array.of(1n, 2n, 3n);
+    const table = await withSession(graph, DEVICE, async (session) => {
+      const table = HashTable.of(session, config);
+      const look = async () => [...((await session.run(lookups, step(1n, 3n)))[0] as Float32Array)];
+      t.ok(table.isOnDevice);
+      table.assign(ids.subarray(0, 1), Float32Array.of(5, 6), { timeSec: 86400 });
+      await session.run([train], step(1n, 2n));
+      t.same(table.size, 2);
+      t.same([...table.lookup(ids)], [4, 4, 0, -1, 0, 0]);
+      t.same(await look(), [4, 4], 'an absent id reads as zeros and gets no row');
+      table.assign(ids.subarray(2), Float32Array.of(10, 20), { timeSec: 5 * 86400 });
+      t.same(await look(), [14, 24]);
+      await session.run([train], step(3n));
+      t.equal(table.evict(6 * 86400), 2, 'rows that steps have not seen for long are gone');
+      t.same(await look(), [9, 18]);
+      t.equal(table.remove(ids), 1);
+      t.equal(table.size, 0);
+      await session.run([train], step(2n));
+      t.same(
+        [...table.rows()].map(({ id, weights }) => [id, ...weights]),
+        [[2n, 0, -1]],
+      );
+      t.throws(() => table.handle, { code: 'ML_GPU_TABLE' });
+      await session.run([train], step(2n));
+      return table;
+    });
+    t.throws(() => table.size, { code: 'ML_CLOSED', hint: /before the session is closed/ });
+  }),
+);
+
+t.test(
+  'what is restored to a device and saved again is the same bytes',
+  withSimulated(async (t) => {
+    const dir = await mkdtemp(join(tmpdir(), 'saved-'));
+    // Without decay a gradient of zeros changes nothing.
+    const one = {
+      dim: 6,
+      optimizer: optimizers.AdagradOptimizer({ initialAccumulatorValue: 0.1 }),
+      initializer: random,
+    };
+    const bytes = async (name: string) => Buffer.concat([...(await filesOf(dir, name)).values()]);
+    /** Restores what is there, steps rows by nothing, which makes the device's the newest, and saves. */
+    const restored = async (options: Partial<SessionOptions>, from: string, to: string) => {
+      const { graph, config, dim, train } = model([one]);
+      await withSession(graph, { threads: 1, ...options }, async (session) => {
+        const table = HashTable.of(session, config);
+        if (from === '') for (let step = 0; step < 10; step++) await session.run([train], batch(step, dim));
+        else {
+          await restoreTable(table, join(dir, from));
+          await session.run([train], { ...batch(2, dim), seed: new Float32Array(5 * dim) });
+        }
+        await saveTable(table, join(dir, to));
+      });
+    };
+    try {
+      await restored(DEVICE, '', 'first');
+      await restored(DEVICE, 'first', 'device');
+      await restored(CPU, 'device', 'cpu');
+      await restored(HOST, 'cpu', 'host');
+      await restored(DEVICE, 'host', 'again');
+      const first = await bytes('first');
+      t.ok(first.length > 30 * 60, `${first.length} bytes`);
+      for (const name of ['device', 'cpu', 'host', 'again']) t.ok((await bytes(name)).equals(first), name);
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  }),
+);
