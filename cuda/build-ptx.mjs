@@ -7,12 +7,14 @@
  * PTX is for compute capability 7.5 and newer. nvcc writes the PTX version of its own release, which older drivers refuse, so
  * the line is lowered; ptxas refuses instructions that the lower version does not have.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { inParallel, remember } from './remember.mjs';
 
 const CUDA = dirname(fileURLToPath(import.meta.url));
 const KERNELS = join(CUDA, 'kernels');
@@ -23,20 +25,24 @@ const FLAGS = ['-ptx', '-arch=compute_75', '--fmad=false'];
 const LIMIT_MS = 5 * 60_000;
 export const ARCHITECTURES = ['sm_75', 'sm_80', 'sm_86', 'sm_89', 'sm_90', 'sm_100', 'sm_120'];
 
-function run(program, args) {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: LIMIT_MS });
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`}`);
-  return `${stdout}${stderr}`;
+async function run(program, args) {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, args, { timeout: LIMIT_MS, maxBuffer: 2 ** 26 });
+    return `${stdout}${stderr}`;
+  } catch (error) {
+    throw new Error(`${program} ${args.join(' ')}: ${error.stdout ?? ''}${error.stderr || error.message}`);
+  }
 }
 
 /** nvcc and ptxas as they name themselves, or null when one of them is not there. */
 export function compilerVersion() {
-  try {
-    run('ptxas', ['--version']);
-    return /Build (\S+)/.exec(run('nvcc', ['--version']))[1];
-  } catch {
-    return null;
-  }
+  const [nvcc, ptxas] = ['nvcc', 'ptxas'].map(buildOf);
+  return nvcc === null || ptxas === null ? null : nvcc;
+}
+
+function buildOf(program) {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: LIMIT_MS });
+  return /Build (\S+)/.exec(stdout ?? '')?.[1] ?? null;
 }
 
 /** Names of the modules: one for each .cu. */
@@ -55,9 +61,9 @@ export function sourceDigest(module) {
 export const textDigest = (text) => createHash('sha256').update(text).digest('hex');
 
 /** The PTX of a module as it is kept: without the comment of the compiler's build, with the lower version. */
-export function compile(module, dir) {
+export async function compile(module, dir) {
   const out = join(dir, `${module}.ptx`);
-  run('nvcc', [...FLAGS, '-o', out, join(KERNELS, `${module}.cu`)]);
+  await run('nvcc', [...FLAGS, '-o', out, join(KERNELS, `${module}.cu`)]);
   const ptx = readFileSync(out, 'utf8')
     .replace(/^\.version .*$/m, `.version ${PTX_VERSION}`)
     // A hint which bytes of a vector load are used, which versions before 8.3 do not know.
@@ -71,8 +77,8 @@ export function compile(module, dir) {
 }
 
 /** What ptxas says about each kernel of a file on an architecture. */
-export function assemble(file, architecture) {
-  const output = run('ptxas', [`-arch=${architecture}`, '-v', file, '-o', '/dev/null']);
+export async function assemble(file, architecture) {
+  const output = await run('ptxas', [`-arch=${architecture}`, '-v', file, '-o', '/dev/null']);
   const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? 0);
   return output
     .split(/Compiling entry function '/)
@@ -86,10 +92,42 @@ export function assemble(file, architecture) {
     }));
 }
 
+/** Digests of what nvcc makes of the sources of each module, as they are; asked again when sources or nvcc change. */
+export async function compiledDigests() {
+  const nvcc = buildOf('nvcc');
+  return everywhere(moduleNames(), (module) =>
+    remember(['compile', nvcc, module, sourceDigest(module)], async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'monolith-ptx-'));
+      try {
+        return { module, digest: textDigest(await compile(module, dir)) };
+      } finally {
+        rmSync(dir, { recursive: true, force: true });
+      }
+    }),
+  );
+}
+
+/** What ptxas says about the kernels of every kept module on every architecture; asked again when PTX or ptxas change. */
+export async function assembleAll() {
+  const ptxas = buildOf('ptxas');
+  const jobs = moduleNames().flatMap((module) => ARCHITECTURES.map((architecture) => ({ module, architecture })));
+  return everywhere(jobs, ({ module, architecture }) => {
+    const file = ptxPath(module);
+    return remember(['assemble', ptxas, architecture, readFileSync(file, 'utf8')], async () => ({
+      module,
+      architecture,
+      kernels: await assemble(file, architecture),
+    }));
+  });
+}
+
+/** One process for each core; the first to fail ends it. */
+const everywhere = (items, work) => inParallel(items, availableParallelism(), work);
+
 export const readManifest = () => JSON.parse(readFileSync(MANIFEST, 'utf8'));
 export const ptxPath = (module) => join(PTX, `${module}.ptx`);
 
-function main() {
+async function main() {
   const version = compilerVersion();
   if (version === null) throw new Error('nvcc and ptxas are not installed');
   const isCheck = process.argv.includes('--check');
@@ -97,11 +135,11 @@ function main() {
   const modules = {};
   try {
     for (const module of moduleNames()) {
-      const text = compile(module, dir);
+      const text = await compile(module, dir);
       if (isCheck && text !== readFileSync(ptxPath(module), 'utf8')) throw new Error(`${module}.ptx is not what nvcc writes`);
       if (isCheck) continue;
       for (const architecture of ARCHITECTURES) {
-        for (const { kernel, stackBytes, spillBytes } of assemble(join(dir, `${module}.ptx`), architecture)) {
+        for (const { kernel, stackBytes, spillBytes } of await assemble(join(dir, `${module}.ptx`), architecture)) {
           if (stackBytes + spillBytes > 0) throw new Error(`${kernel} spills on ${architecture}`);
         }
       }
@@ -119,6 +157,6 @@ function main() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  main();
+  await main();
   console.log('cuda: PTX is up to date');
 }

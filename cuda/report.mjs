@@ -6,20 +6,18 @@
  * Nothing here is a measurement of time.
  */
 import { readFileSync } from 'node:fs';
-import { assemble, ARCHITECTURES, compilerVersion, moduleNames, ptxPath, readManifest } from './build-ptx.mjs';
+import { ARCHITECTURES, assembleAll, compilerVersion, moduleNames, ptxPath, readManifest } from './build-ptx.mjs';
 import { occupancy } from './occupancy.mjs';
 
 const { CUDA_KERNELS, BLOCK_THREADS } = await import('../build/src/runtime/cuda/launch-table.js');
 
-function main() {
+async function main() {
   if (compilerVersion() === null) throw new Error('ptxas is not installed: nothing can be computed');
   const rows = new Map([...CUDA_KERNELS.keys()].map((name) => [name, {}]));
-  for (const module of moduleNames()) {
-    for (const architecture of ARCHITECTURES) {
-      for (const { kernel, registers, sharedBytes } of assemble(ptxPath(module), architecture)) {
-        const share = occupancy(architecture, { registers, sharedBytes, threads: BLOCK_THREADS });
-        rows.get(kernel)[architecture] = `${Math.round(share * 100)}% ${registers}`;
-      }
+  for (const { architecture, kernels } of await assembleAll()) {
+    for (const { kernel, registers, sharedBytes } of kernels) {
+      const share = occupancy(architecture, { registers, sharedBytes, threads: BLOCK_THREADS });
+      rows.get(kernel)[architecture] = `${Math.round(share * 100)}% ${registers}`;
     }
   }
   const bytes = moduleNames().reduce((sum, module) => sum + readFileSync(ptxPath(module)).length, 0);
@@ -34,4 +32,4 @@ function main() {
   }
 }
 
-main();
+await main();

@@ -46,9 +46,18 @@ std::string hex(u64 value) {
               warp, i, lane);
 }
 
-void checkAligned(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, const u64* addresses) {
-  u64 low = 0;
-  forLanes(mask, [&](u32 l) { low |= addresses[l]; });
+/** Whether all lanes are there and each begins where the one before ends: then one range stands for all. */
+bool isDense(const u64* addresses, u32 mask, u32 bytes) {
+  u64 first = addresses[0], gaps = 0;
+  if (mask != FULL_MASK || addresses[LANES - 1] - first != (LANES - 1) * bytes) return false;
+  for (u32 l = 0; l < LANES; ++l) gaps |= addresses[l] - first - static_cast<u64>(l) * bytes;
+  return gaps == 0;
+}
+
+void checkAligned(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, const Reach& reach) {
+  const u64* addresses = reach.addresses;
+  u64 low = addresses[0];
+  if (!reach.isDense) low = 0, forLanes(mask, [&](u32 l) { low |= addresses[l]; });
   if ((low & (bytes - 1)) == 0) return;
   for (u32 l : lanesOf(mask)) {
     if ((addresses[l] & (bytes - 1)) == 0) continue;
@@ -59,13 +68,34 @@ void checkAligned(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access 
   }
 }
 
+/** Whether a lane is more than `span` bytes after `low`, or before it: in the sign, which vectors have no compare for. */
+bool isPast(u64 span, u32 mask, const u64* addresses, u64 low) {
+  u64 signs = 0;
+  forLanes(mask, [&](u32 l) { signs |= (addresses[l] - low) | (span - (addresses[l] - low)); });
+  return signs >> 63;
+}
+
 /** Whether all lanes are inside the allocation this instruction hit last. */
-bool allInside(const Allocation* allocation, u32 mask, u32 bytes, const u64* addresses) {
-  if (!allocation || allocation->high - allocation->low < bytes) return false;
-  u64 low = allocation->low, span = allocation->high - bytes - low;
-  bool inside = true;
-  forLanes(mask, [&](u32 l) { inside &= addresses[l] - low <= span; });
-  return inside;
+bool allInside(const Allocation* allocation, u32 mask, u32 bytes, const u64* addresses, bool dense) {
+  u64 each = dense ? bytes * LANES : bytes;
+  if (!allocation || allocation->high - allocation->low < each) return false;
+  u64 low = allocation->low, span = allocation->high - each - low;
+  if (dense) return addresses[0] - low <= span;
+  return !isPast(span, mask, addresses, low);
+}
+
+/** Of lanes inside an allocation with bytes that nothing has written: marks stores; whether loads are of written ones. */
+bool passUnwritten(Warp& warp, Allocation& allocation, u32 mask, u32 bytes, Access access, const u64* addresses) {
+  Memory& memory = warp.engine->memory;
+  if (access == Access::Store) {
+    forLanes(mask, [&](u32 l) { memory.markLane(addresses[l], bytes); });
+    memory.markDirty(allocation);
+    return true;
+  }
+  bool passes = true;
+  if (warp.engine->controls.checkUninitialized)
+    forLanes(mask, [&](u32 l) { passes &= memory.isWritten(addresses[l], bytes); });
+  return passes;
 }
 
 /** Bounds, initialisation and bookkeeping of one lane in global memory. */
@@ -86,23 +116,22 @@ u8* globalLane(Warp& warp, const Instruction& i, u32 lane, u64 address, u32 byte
 }
 
 void resolveGlobal(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, u8** hosts,
-                   const u64* addresses) {
-  const Allocation* last = i.allocation;
-  bool fast = allInside(last, mask, bytes, addresses) && last->written && !(last->readOnly && access != Access::Load);
+                   const u64* addresses, bool dense) {
+  Allocation* last = i.allocation;
+  bool fast = allInside(last, mask, bytes, addresses, dense) && !(last->readOnly && access != Access::Load) &&
+              (last->written || passUnwritten(warp, *last, mask, bytes, access, addresses));
   if (fast) {
     u64 delta = reinterpret_cast<u64>(warp.engine->memory.host(DEVICE_BASE)) - DEVICE_BASE;
     for (u32 l = 0; l < LANES; ++l) hosts[l] = reinterpret_cast<u8*>(addresses[l] + delta);
   } else {
     for (u32 l : lanesOf(mask)) hosts[l] = globalLane(warp, i, l, addresses[l], bytes, access);
   }
-  if (warp.engine->controls.counters) countGlobal(warp.kernel->counters, addresses, mask, bytes, access);
+  if (warp.engine->controls.counters) countGlobal(warp.kernel->counters, addresses, mask, bytes, access, dense);
 }
 
 void checkSharedBounds(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, const u64* addresses) {
   u64 size = warp.block->shared.size();
-  bool outside = size < bytes;
-  if (!outside) forLanes(mask, [&](u32 l) { outside |= addresses[l] > size - bytes; });
-  if (!outside) return;
+  if (size >= bytes && !isPast(size - bytes, mask, addresses, 0)) return;
   for (u32 l : lanesOf(mask)) {
     if (addresses[l] <= size && addresses[l] + bytes <= size) continue;
     badAddress(warp, i, l, addresses[l], bytes, access,
@@ -110,31 +139,35 @@ void checkSharedBounds(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Ac
   }
 }
 
-/** Loads need bytes that were written; stores say that they are. Aligned accesses have their bits in one or two bytes.
- */
-void checkSharedWritten(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, const u64* addresses) {
-  u8* all = warp.block->sharedBits.data();
-  u32 shape = bytes >= 8 ? 0xff : (1u << bytes) - 1;
-  bool second = bytes == 16;
+/** Loads need bytes that were written; stores say that they are. WORD has the size of a part of an access. */
+template <class WORD, u32 PARTS>
+void checkSharedWritten(Warp& warp, const Instruction& i, u32 mask, Access access, const u64* addresses) {
+  constexpr u32 bytes = sizeof(WORD) * PARTS;
+  u8* all = warp.block->sharedWritten.data();
   if (access == Access::Store) {
-    forLanes(mask, [&](u32 l) {
-      u8* bits = all + (addresses[l] >> 3);
-      u8 want = static_cast<u8>(shape << (addresses[l] & 7));
-      bits[0] |= want, bits[second] |= want;
-    });
+    forLanes(mask, [&](u32 l) { std::memset(all + addresses[l], 255, bytes); });
     return;
   }
-  u32 missing = 0;
-  forLanes(mask, [&](u32 l) {
-    const u8* bits = all + (addresses[l] >> 3);
-    u32 want = shape << (addresses[l] & 7);
-    missing |= (~bits[0] & want) | (~bits[second] & want);
-  });
-  if (!missing) return;
-  for (u32 l : lanesOf(mask)) {
-    const u8* bits = all + (addresses[l] >> 3);
-    u32 want = shape << (addresses[l] & 7);
-    if ((~bits[0] & want) | (~bits[second] & want)) unwritten(warp, i, l, addresses[l], bytes, "shared");
+  auto isWritten = [&](u32 l) {
+    WORD parts[PARTS];
+    std::memcpy(parts, all + addresses[l], bytes);
+    for (u32 k = 1; k < PARTS; ++k) parts[0] = static_cast<WORD>(parts[0] & parts[k]);
+    return parts[0];
+  };
+  WORD written = static_cast<WORD>(~0ull);
+  forLanes(mask, [&](u32 l) { written = static_cast<WORD>(written & isWritten(l)); });
+  if (written == static_cast<WORD>(~0ull)) return;
+  for (u32 l : lanesOf(mask))
+    if (isWritten(l) != static_cast<WORD>(~0ull)) unwritten(warp, i, l, addresses[l], bytes, "shared");
+}
+
+void checkSharedWritten(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, const u64* addresses) {
+  switch (bytes) {
+    case 1: return checkSharedWritten<u8, 1>(warp, i, mask, access, addresses);
+    case 2: return checkSharedWritten<u16, 1>(warp, i, mask, access, addresses);
+    case 4: return checkSharedWritten<u32, 1>(warp, i, mask, access, addresses);
+    case 8: return checkSharedWritten<u64, 1>(warp, i, mask, access, addresses);
+    default: return checkSharedWritten<u64, 2>(warp, i, mask, access, addresses);
   }
 }
 
@@ -144,7 +177,7 @@ void resolveShared(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access
   checkSharedBounds(warp, i, mask, bytes, access, addresses);
   if (controls.checkUninitialized) checkSharedWritten(warp, i, mask, bytes, access, addresses);
   u8* base = warp.block->shared.data();
-  forLanes(mask, [&](u32 l) { hosts[l] = base + addresses[l]; });
+  for (u32 l = 0; l < LANES; ++l) hosts[l] = base + addresses[l];
   if (controls.counters) countShared(warp.kernel->counters, addresses, mask, bytes);
   if (controls.checkRaces && access != Access::Store && !i.isVolatile)
     checkShared(warp, i, mask, bytes, addresses, access);
@@ -162,21 +195,27 @@ u8* localLane(Warp& warp, const Instruction& i, u32 lane, u64 address, u32 bytes
 void resolveGeneric(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, u8** hosts,
                     const u64* addresses) {
   u32 shared = 0, local = 0;
-  u64 inside[LANES];
+  u64 inside[LANES] = {0};
   for (u32 l : lanesOf(mask)) {
     u64 a = addresses[l];
     if (a >= SHARED_WINDOW && a < LOCAL_WINDOW) shared |= 1u << l, inside[l] = a - SHARED_WINDOW;
     else if (a >= LOCAL_WINDOW && a < DEVICE_BASE)
       local |= 1u << l, hosts[l] = localLane(warp, i, l, a - LOCAL_WINDOW, bytes, access);
   }
-  if (shared) resolveShared(warp, i, shared, bytes, access, hosts, inside);
+  u8* found[LANES];
+  if (shared) resolveShared(warp, i, shared, bytes, access, found, inside);
+  for (u32 l : lanesOf(shared)) hosts[l] = found[l];
   u32 global = mask & ~shared & ~local;
-  if (global) resolveGlobal(warp, i, global, bytes, access, hosts, addresses);
+  if (!global) return;
+  resolveGlobal(warp, i, global, bytes, access, found, addresses, false);
+  for (u32 l : lanesOf(global)) hosts[l] = found[l];
 }
 
 }  // namespace
 
-void resolve(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, u8** hosts, u64* addresses) {
+void resolve(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access access, Reach& reach) {
+  u64* addresses = reach.addresses;
+  u8** hosts = reach.hosts;
   u64 offset = static_cast<u64>(i.offset);
   if (i.wideAddress) {
     const u64* base = warp.reg<u64>(i.s[0]);
@@ -185,22 +224,28 @@ void resolve(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access acces
     const u32* base = warp.reg<u32>(i.s[0]);
     for (u32 l = 0; l < LANES; ++l) addresses[l] = base[l] + offset;
   }
-  checkAligned(warp, i, mask, bytes, access, addresses);
+  // Lanes have local memories of their own, and a generic address may be local.
+  reach.isDense = i.space != Space::Local && i.space != Space::Generic && isDense(addresses, mask, bytes);
+  checkAligned(warp, i, mask, bytes, access, reach);
   switch (i.space) {
     case Space::Shared: return resolveShared(warp, i, mask, bytes, access, hosts, addresses);
     case Space::Local:
       for (u32 l : lanesOf(mask)) hosts[l] = localLane(warp, i, l, addresses[l], bytes, access);
       return;
     case Space::Generic: return resolveGeneric(warp, i, mask, bytes, access, hosts, addresses);
-    default: return resolveGlobal(warp, i, mask, bytes, access, hosts, addresses);
+    default: return resolveGlobal(warp, i, mask, bytes, access, hosts, addresses, reach.isDense);
   }
 }
 
 /** Sectors are the 32-byte pieces a request touches; the fewer for its bytes, the better it is coalesced. */
-void countGlobal(Counters& counters, const u64* addresses, u32 mask, u32 bytes, Access access) {
+void countGlobal(Counters& counters, const u64* addresses, u32 mask, u32 bytes, Access access, bool dense) {
   ++counters.globalRequests;
   u64 moved = static_cast<u64>(__builtin_popcount(mask)) * bytes;
   (access == Access::Load ? counters.globalLoadBytes : counters.globalStoreBytes) += moved;
+  if (dense) {
+    counters.globalSectors += (addresses[LANES - 1] >> 5) - (addresses[0] >> 5) + 1;
+    return;
+  }
   u64 seen[LANES], highest = 0;
   u32 count = 0;
   for (u32 l : lanesOf(mask)) {

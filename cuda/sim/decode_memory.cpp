@@ -11,24 +11,26 @@ namespace {
 /** Loads N values of type MEMORY into registers of type REG, sign- or zero-extended. */
 template <class MEMORY, class REG, int N>
 void load(Warp& warp, const Instruction& i, u32 mask) {
-  u8* hosts[LANES];
-  u64 addresses[LANES];
-  resolve(warp, i, mask, sizeof(MEMORY) * N, Access::Load, hosts, addresses);
+  Reach reach;
+  resolve(warp, i, mask, sizeof(MEMORY) * N, Access::Load, reach);
   REG* d[N];
   for (int k = 0; k < N; ++k) d[k] = warp.reg<REG>(i.d[k]);
+  if (N == 1 && sizeof(MEMORY) == sizeof(REG) && reach.isDense) {
+    std::memcpy(d[0], reach.hosts[0], sizeof(REG) * LANES);
+    return;
+  }
   forLanes(mask, [&](u32 l) {
     MEMORY values[N];
-    std::memcpy(values, hosts[l], sizeof values);
+    std::memcpy(values, reach.hosts[l], sizeof values);
     for (int k = 0; k < N; ++k) d[k][l] = static_cast<REG>(values[k]);
   });
 }
 
 template <class MEMORY, class REG, int N>
 void store(Warp& warp, const Instruction& i, u32 mask) {
-  u8* hosts[LANES];
-  u64 addresses[LANES];
+  Reach reach;
   constexpr u32 bytes = sizeof(MEMORY) * N;
-  resolve(warp, i, mask, bytes, Access::Store, hosts, addresses);
+  resolve(warp, i, mask, bytes, Access::Store, reach);
   const REG* s[N];
   for (int k = 0; k < N; ++k) s[k] = warp.reg<REG>(i.d[k]);
   auto values = [&](u32 l, u8* to) {
@@ -38,13 +40,15 @@ void store(Warp& warp, const Instruction& i, u32 mask) {
   };
   if (warp.engine->controls.checkRaces && !i.isVolatile && i.space != Space::Local) {
     Suspicion suspicions[LANES];
-    for (u32 l : lanesOf(noteStores(warp, i, mask, bytes, addresses, suspicions))) {
+    for (u32 l : lanesOf(noteStores(warp, i, mask, bytes, reach, suspicions))) {
       u8 fresh[bytes];
       values(l, fresh);
-      if (std::memcmp(fresh, hosts[l], bytes) != 0) reportStore(warp, i, l, suspicions[l]);
+      if (std::memcmp(fresh, reach.hosts[l], bytes) != 0) reportStore(warp, i, l, suspicions[l]);
     }
   }
-  forLanes(mask, [&](u32 l) { values(l, hosts[l]); });
+  if (N == 1 && sizeof(MEMORY) == sizeof(REG) && reach.isDense)
+    std::memcpy(reach.hosts[0], s[0], sizeof(REG) * LANES);
+  else forLanes(mask, [&](u32 l) { values(l, reach.hosts[l]); });
 }
 
 template <class MEMORY, class SMEMORY, class REG, int N>
@@ -138,9 +142,8 @@ struct AtomicAddFlushed {
 /** Lanes take turns; with a seed they begin at a random one, so that code which depends on the order shows itself. */
 template <class F, class T>
 void atomic(Warp& warp, const Instruction& i, u32 mask) {
-  u8* hosts[LANES];
-  u64 addresses[LANES];
-  resolve(warp, i, mask, sizeof(T), Access::Atomic, hosts, addresses);
+  Reach reach;
+  resolve(warp, i, mask, sizeof(T), Access::Atomic, reach);
   const T* first = warp.reg<T>(i.s[1]);
   const T* second = warp.reg<T>(i.s[2]);
   T* d = i.hasResult ? warp.reg<T>(i.d[0]) : nullptr;
@@ -150,9 +153,9 @@ void atomic(Warp& warp, const Instruction& i, u32 mask) {
     u32 l = (k + start) & 31;
     if (!(mask >> l & 1)) continue;
     T old;
-    std::memcpy(&old, hosts[l], sizeof old);
+    std::memcpy(&old, reach.hosts[l], sizeof old);
     T value = F::f(old, first[l], second[l]);
-    std::memcpy(hosts[l], &value, sizeof value);
+    std::memcpy(reach.hosts[l], &value, sizeof value);
     if (d) d[l] = old;
   }
 }
@@ -164,8 +167,7 @@ struct AtomicShape {
 void nothing(Warp&, const Instruction&, u32) {}
 
 void fence(Warp& warp, const Instruction&, u32) {
-  auto& fences = warp.engine->fences;
-  if (!fences.empty()) ++fences[warp.block->index];
+  warp.engine->passFence(*warp.block);
 }
 
 Space takeSpace(Form& form) {
@@ -285,9 +287,7 @@ void decodeFence(Decoder& decoder, Form& form, Instruction& i) {
   if (!form.take("sc")) form.take("acq_rel");
   bool wide = form.take("gl") || form.take("sys") || form.take("gpu");
   if (!wide && !form.take("cta")) decoder.refuse("a scope is needed");
-  i.isFence = wide;
   i.run = wide ? fence : nothing;
-  decoder.kernel().hasFence |= wide;
 }
 
 void decodePrefetch(Decoder&, Form& form, Instruction& i) {

@@ -81,9 +81,12 @@ void Engine::prepare(Kernel& kernel, const u8* params) {
     Block& block = blocks_[b];
     block.live = false;
     block.shared.resize(shared);
-    block.sharedBits.resize(shared / 8 + 2);
+    block.sharedWritten.resize(shared);
     if (block.words.size() < shared / 4 + 1) block.words.resize(shared / 4 + 1);
     block.warps.resize(warps);
+    block.readsEach = shared / 4 + 1;
+    size_t reads = static_cast<size_t>(warps) * block.readsEach;
+    if (block.reads.size() < reads) block.reads.resize(reads);
     for (u32 w = 0; w < warps; ++w) {
       Warp& warp = block.warps[w];
       size_t context = static_cast<size_t>(b) * warps + w;
@@ -107,16 +110,28 @@ void Engine::prepare(Kernel& kernel, const u8* params) {
   }
 }
 
+/** What an earlier block or kernel did to the words is of an epoch before. */
+void Block::nextEpoch() {
+  ++epoch;
+  wroteShared = readShared = 0;
+  u32 code = static_cast<u32>(warps[0].kernel->code.size());
+  firstRead += instructions;
+  instructions = code;
+  if (firstRead <= ~0u - code) return;
+  std::fill(reads.begin(), reads.end(), 0);
+  firstRead = 1;
+}
+
 void Engine::start(Block& block, u64 index) {
   block.index = index;
   block.id[0] = static_cast<u32>(index % current.grid[0]);
   block.id[1] = static_cast<u32>(index / current.grid[0] % current.grid[1]);
   block.id[2] = static_cast<u32>(index / current.grid[0] / current.grid[1]);
   block.live = true;
-  // Epochs only grow, so that what an earlier block did to the words is of another interval.
-  ++block.epoch;
+  nameWriter(block);
+  block.nextEpoch();
   std::fill(block.shared.begin(), block.shared.end(), POISON);
-  std::fill(block.sharedBits.begin(), block.sharedBits.end(), 0);
+  std::fill(block.sharedWritten.begin(), block.sharedWritten.end(), 0);
   for (Warp& warp : block.warps) {
     warp.exited = warp.atBarrier = warp.atSync = 0;
     warp.rotate = false;
@@ -147,14 +162,14 @@ struct BlockOrder {
 void Engine::launch(Kernel& kernel, const Launch& config, const u8* params) {
   auto begin = std::chrono::steady_clock::now();
   current = config;
-  ++launchNumber;
   ++kernel.counters.launches;
   if (kernel.generation != memory.generation()) {
     for (Instruction& i : kernel.code) i.allocation = nullptr;
     kernel.generation = memory.generation();
   }
   BlockOrder order(threadsOf(config.grid), controls.seed);
-  fences.assign(kernel.hasFence ? order.total : 0, 0);
+  firstWriter += static_cast<u32>(writers.size());
+  writers.clear();
   prepare(kernel, params);
   u32 resident = std::max(1u, controls.residentBlocks);
   u64 limit = kernel.counters.warpInstructions + controls.warpInstructionsMax;

@@ -1,5 +1,6 @@
 /** The running machine: warps, blocks, the controls of the simulator and the engine that launches kernels. */
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 #include "program.hpp"
@@ -37,25 +38,35 @@ struct Warp {
   u32 nextRandom() { return (random = random * 1664525u + 1013904223u) >> 8; }
 };
 
-/** Who touched a word of shared memory since the last barrier. */
+/** Who wrote a word of shared memory last. */
 struct SharedWord {
   static constexpr u16 MANY = 0xffff;
-  u32 writeEpoch = 0, readEpoch = 0;
-  u32 readers = 0;  // a bit for each warp
-  u16 writer = 0;
-  bool writeAtomic = false;
-  int writeLine = 0, readLine = 0;
+  u32 epoch = 0;
+  u16 writer = 0;  // a warp
+  bool isAtomic = false;
+  int line = 0;
 };
 
 struct Block {
   u32 id[3] = {0, 0, 0};
   u64 index = 0;
   bool live = false;
-  u32 epoch = 0;  // grows at every barrier of the whole block
+  u32 writer = 0;      // names this block in the shadow of global memory until its next fence; see races.cpp
+  bool wrote = false;  // under that name
+  u32 epoch = 0;       // grows at every barrier of the whole block
+  u32 wroteShared = 0, readShared = 0;  // warps that did in this epoch, a bit for each
   std::vector<Warp> warps;
   std::vector<u8> shared;
-  std::vector<u8> sharedBits;  // a bit for each byte that was written
+  std::vector<u8> sharedWritten;  // 255 for each byte that was
   std::vector<SharedWord> words;
+  /** By warp and word, the last load of it: `firstRead` and the index of the instruction; lower in earlier epochs. */
+  std::vector<u32> reads;
+  u32 readsEach = 0;  // words of one warp
+  u32 firstRead = 1;
+  u32 instructions = 0;  // of the kernel in this epoch
+
+  u32* readsBy(u32 warp) { return reads.data() + static_cast<size_t>(warp) * readsEach; }
+  void nextEpoch();
 };
 
 struct Launch {
@@ -83,9 +94,18 @@ struct Engine {
   void launch(Kernel& kernel, const Launch& launch, const u8* params);
 
   // The rest is for the handlers.
-  u32 launchNumber = 0;
   Launch current;
-  std::vector<u8> fences;  // of each block of the grid, when the kernel has any
+  /** Who writes in this launch: a block, from its start or a fence to its next fence. See races.cpp. */
+  struct Writer {
+    u64 block;
+    bool fenced;
+  };
+  std::vector<Writer> writers;
+  u32 firstWriter = 1;  // names of earlier launches are lower
+  /** Gives the block a new name in the shadow of global memory. */
+  void nameWriter(Block& block);
+  /** The block passes a fence: what it wrote is published, and what follows has another name. */
+  void passFence(Block& block);
 
  private:
   void prepare(Kernel& kernel, const u8* params);
@@ -110,19 +130,24 @@ std::string placeOf(const Warp& warp, const Instruction& instruction, u32 lane);
 [[noreturn]] void kernelFault(Status status, const std::string& what, const Warp& warp, const Instruction& instruction,
                               u32 lane);
 
-/** Host addresses of an access of `bytes` per lane, after all checks of address and initialisation. */
 enum class Access : u8 { Load, Store, Atomic };
-void resolve(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, Access access, u8** hosts,
-             u64* addresses);
+/** Where the lanes of an access are. */
+struct Reach {
+  alignas(64) u64 addresses[LANES];
+  alignas(64) u8* hosts[LANES];
+  bool isDense;  // all lanes, one after the other without gaps, in the device and in the host
+};
+/** Finds host addresses of an access of `bytes` per lane, after all checks of address and initialisation. */
+void resolve(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, Access access, Reach& reach);
 
 /** A store that collides with another unless both write the same bytes. */
 struct Suspicion {
-  enum Kind : u8 { WriteAfterWrite, WriteAfterRead, OtherBlock } kind = OtherBlock;
-  u64 place = 0;  // the word of shared memory; the block that wrote before
-  int line = 0;   // of the other access, in shared memory
+  enum Kind : u8 { WriteAfterWrite, WriteAfterRead, OtherBlock } kind;
+  u64 place;  // the word of shared memory; the block that wrote before
+  int line;   // of the other access, in shared memory
 };
 /** Notes a store for the race checks and returns the lanes that collide, each with its suspicion. */
-u32 noteStores(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, const u64* addresses,
+u32 noteStores(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, const Reach& reach,
                Suspicion* suspicions);
 /** Throws what a colliding store is. */
 [[noreturn]] void reportStore(Warp& warp, const Instruction& instruction, u32 lane, const Suspicion& suspicion);
@@ -130,7 +155,7 @@ u32 noteStores(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, 
 void checkShared(Warp& warp, const Instruction& instruction, u32 mask, u32 bytes, const u64* addresses, Access access);
 
 /** Adds an access to the counters. */
-void countGlobal(Counters& counters, const u64* addresses, u32 mask, u32 bytes, Access access);
+void countGlobal(Counters& counters, const u64* addresses, u32 mask, u32 bytes, Access access, bool dense);
 void countShared(Counters& counters, const u64* addresses, u32 mask, u32 bytes);
 
 /** `for (u32 lane : lanesOf(mask))` */

@@ -36,12 +36,17 @@ Memory::Memory(u64 limitBytes) : limit_(limitBytes) {
 Memory::~Memory() {
   munmap(arena_, ARENA_BYTES);
   munmap(bits_, ARENA_BYTES / 8);
-  if (writers_) munmap(writers_, ARENA_BYTES * 2);
+  if (writers_) munmap(writers_, ARENA_BYTES);
 }
 
-u64* Memory::writers() {
-  if (!writers_) writers_ = static_cast<u64*>(reserve(ARENA_BYTES * 2));
+u32* Memory::writers() {
+  if (!writers_) writers_ = static_cast<u32*>(reserve(ARENA_BYTES));
   return writers_;
+}
+
+void Memory::forgetWriters() {
+  u8* shadow = reinterpret_cast<u8*>(writers_);
+  if (shadow) discard(shadow, shadow + ARENA_BYTES);
 }
 
 u64 Memory::allocate(u64 bytes) {

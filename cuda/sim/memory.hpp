@@ -57,13 +57,14 @@ class Memory {
   void settle();
 
   /** Shadow of the last writer of each 4-byte word, for the race check; see races.cpp. Made on first use. */
-  u64* writers();
+  u32* writers();
+  void forgetWriters();
   u64 wordOf(u64 address) const { return (address - DEVICE_BASE) >> 2; }
 
  private:
   u8* arena_ = nullptr;
   u8* bits_ = nullptr;
-  u64* writers_ = nullptr;
+  u32* writers_ = nullptr;
   u64 top_ = 4096;
   u64 limit_;
   u64 used_ = 0;

@@ -36,7 +36,6 @@ struct Instruction {
   bool isVolatile = false;
   bool isAligned = false;  // bar.sync: all lanes of a warp must be here together
   bool hasResult = true;   // atom, not red
-  bool isFence = false;
   s32 guard = -1;  // offset of the guard predicate, or -1
   s32 pair = -1;   // q of p|q
   s32 predicate = -1;
@@ -111,7 +110,6 @@ struct Kernel {
   std::vector<ParamLoad> paramLoads;
   u32 staticShared = 0;
   u32 localBytes = 0;
-  bool hasFence = false;
   bool hasCountedBarrier = false;  // barriers of part of a block: the shared race check is left out
 
   Counters counters;

@@ -210,7 +210,7 @@ bool Engine::releaseBarriers(Block& block) {
       for (u32 l : lanesOf(waiting)) passBarrier(warp, l, state);
     }
     ++block.warps[0].kernel->counters.barriers;
-    if (!state.expected) ++block.epoch;
+    if (!state.expected) block.nextEpoch();
   }
   return any;
 }

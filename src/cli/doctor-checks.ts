@@ -135,7 +135,8 @@ export function checkCudaBackend(probes: DoctorProbes): Check {
   const opened = probes.openCuda();
   if (typeof opened === 'string') return ok('cuda backend', opened);
   if (probes.cudaDriver === undefined && probes.findLibrary('libcuda.so.1') === null) {
-    return ok('cuda backend', 'no driver to run on; `--cuda-driver sim` trains in the simulator');
+    const simulated = '; `--cuda-driver sim` trains in the simulator';
+    return ok('cuda backend', `no driver to run on${probes.addons().length > 0 ? simulated : ''}`);
   }
   return warn('cuda backend', opened.message, opened.hint ?? 'use the CPU backend');
 }

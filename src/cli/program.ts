@@ -41,6 +41,7 @@ Examples:
   monolith train --model-dir runs/ffm --save-every 1000
   monolith train --threads 4 --batch-size 512 --trace runs/trace.json
   monolith train --json --quiet
+  monolith train --backend cuda --cuda-driver sim --steps 200
   monolith train --data reference --backend reference --threads 1 --deterministic
 ${EXIT_CODES}
 The first Ctrl-C saves (with --model-dir) and stops; the same command goes on from there.`;

@@ -54,7 +54,7 @@ export const trainFlags = z
     cudaDriver: pathName().nullable().default(null).register(flagMeta, {
       value: 'path',
       help: 'driver of the cuda backend; sim: the simulated one, which runs on the CPU, slowly',
-      defaultText: 'libcuda.so.1',
+      defaultText: 'MONOLITH_CUDA_DRIVER, else libcuda.so.1',
     }),
     useGpuEmbTable: switchFlag().register(flagMeta, {
       help: 'keep embedding tables in the memory of the GPU, for tables that fit',

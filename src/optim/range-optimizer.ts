@@ -1,4 +1,5 @@
 /** @file Optimizers whose step is one kernel over any range of a variable: weights, slots, gradient, count, rate, constants. */
+import { MonolithError } from '../base/errors.js';
 import type { Kernel } from '../runtime/kernels.js';
 import type { Rate } from '../sparse/learning-rate.js';
 import { type LoweredStep, Optimizer, type SlotSpec } from './optimizer.js';
@@ -18,6 +19,11 @@ export class RangeOptimizer extends Optimizer {
 
   constructor(name: string, learningRate: Rate, rule: RangeRule) {
     super(name, learningRate);
+    // One that is left out, as momentum can be in JavaScript, would make every weight NaN.
+    for (const value of rule.parameters) {
+      if (Number.isFinite(value)) continue;
+      throw new MonolithError('ML_FLAG', { flag: name, reason: `it cannot step with an option that is ${value}` });
+    }
     this.#rule = rule;
   }
 

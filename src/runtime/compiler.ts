@@ -74,7 +74,7 @@ export interface CompileTarget extends CompileEnvironment {
   /** Trace ring of each thread, 0 where nothing is traced. */
   readonly traceRings: readonly number[];
   /** Records of variables for a backend with a memory of its own; see memory/placement-layout.ts. */
-  readonly residents?: { readonly address: number; readonly count: number };
+  readonly residents: { readonly address: number; readonly count: number } | undefined;
 }
 
 export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]): Program {

@@ -6,21 +6,20 @@
  */
 import { availableParallelism } from 'node:os';
 import { MonolithError } from '../base/errors.js';
-import { didYouMean } from '../base/suggest.js';
 import { type Graph, misfit, Op, Tensor } from '../graph/graph.js';
-import { GLOBAL_STEP, LOCAL_VARIABLES, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
+import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
 import type { BatchSchema } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand } from '../memory/control-layout.js';
 import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory.js';
 import { TABLE_BYTES_MIN } from '../memory/table-layout.js';
-import { Views, view } from '../memory/views.js';
+import { Views } from '../memory/views.js';
 import { checkBatch } from './check-batch.js';
 import { chooseKernels } from './choose-kernels.js';
 import { type CompileTarget, compile, type Program } from './compiler.js';
-import type { CudaDriver, CudaDriverOptions } from './cuda/driver.js';
-import { type DeviceTableOptions, noDeviceTables, ResidentTables } from './cuda/resident-tables.js';
-import { ResidentVariables } from './cuda/resident-variables.js';
+import type { CudaDriver } from './cuda/driver.js';
+import { noDeviceTables, ResidentTables } from './cuda/resident-tables.js';
+import type { ResidentVariables } from './cuda/resident-variables.js';
 import { openBackend } from './cuda/try-init-cuda.js';
 import { explainFailure } from './explain-failure.js';
 import { type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
@@ -31,58 +30,20 @@ import type { CompileEnvironment, Plan } from './lowering.js';
 import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat, notAFetch } from './nested-fetches.js';
 import type { BackendName } from './pool/protocol.js';
 import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
+import type { SessionOptions } from './session-options.js';
 import { SessionTrace } from './session-trace.js';
+import { SessionVariables } from './session-variables.js';
 import { layHeapOut, TableMemory, type TablePolicy } from './table-memory.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
-export interface SessionOptions {
-  /** What a batch holds, in this order. */
-  readonly schema: BatchSchema;
-  /** Examples a batch has at the most. */
-  readonly batchSize: number;
-  /** Default: every core. */
-  readonly threads?: number;
-  /** `cuda` computes on a GPU and keeps tables on the host; `auto` does when there is a GPU, and is `wasm` otherwise. */
-  readonly backend?: BackendName | 'auto';
-  /** For `cuda` and `auto`: which driver and which device. */
-  readonly cuda?: CudaDriverOptions;
-  /** The same bytes for any number of threads and any machine: a fixed number of slices, and the plain kernels. */
-  readonly deterministic?: boolean;
-  /** The build of the kernels. Default: what MONOLITH_KERNELS names, else the quickest this engine runs. */
-  readonly kernels?: KernelVariant;
-  /** Half of it is for programs and batches, half for tables. Default: 4 GiB, the most there can be, or what the machine grants. */
-  readonly memoryBytes?: number;
-  /**
-   * Bytes that tables may take: keys, rows, optimizer state and slack. What does not fit the half of the session's memory
-   * is spread over memories of its own, reserved at the start. Default: that half.
-   */
-  readonly tableBytes?: number;
-  /** Bytes of one of those memories; 4 GiB unless told. */
-  readonly bankBytes?: number;
-  readonly tablePolicy?: TablePolicy;
-  /**
-   * `use_gpu_emb_table`: with the cuda backend, tables live on the GPU. `true` lets them grow as its memory allows; a
-   * number of rows is room for so many in each table. They come back to the host for whoever reads them. Default: false.
-   */
-  readonly useGpuEmbTable?: boolean | DeviceTableOptions;
-  readonly seed?: number;
-  /** Events each thread keeps; nothing is traced without it. */
-  readonly traceEvents?: number;
-  readonly stepTimeoutMs?: number;
-}
-
 export type { Fetch, Fetched, FetchTree } from './nested-fetches.js';
+export type { SessionOptions } from './session-options.js';
 /** A batch in shared memory by address, or the values of each feed by its name or its placeholder. */
 export type Feeds = number | FeedMap | ReadonlyMap<Tensor, FeedValue>;
 
 const NULL_PAGE_BYTES = 65536;
 /** Slices of a batch when results must not depend on the number of threads. */
 const DETERMINISTIC_SLICES = 16;
-
-interface Variable {
-  readonly tensor: Tensor;
-  readonly address: number;
-}
 
 export class Session implements CompileTarget {
   readonly graph: Graph;
@@ -102,11 +63,9 @@ export class Session implements CompileTarget {
   readonly control: number;
   readonly kernels: WasmKernels;
   readonly trace: SessionTrace;
-  /** Variables that a GPU may have newer values of; for the cuda backend. */
-  readonly residents?: ResidentVariables;
   /** Tables that live on a GPU, when they are to. */
   readonly deviceTables?: ResidentTables;
-  readonly #variables = new Map<string, Variable>();
+  readonly #variables: SessionVariables;
   readonly #resources = new Map<object, unknown>();
   readonly #programs = new Map<string, Program>();
   readonly #programsOfArrays = new WeakMap<readonly Fetch[], Program>();
@@ -155,12 +114,8 @@ export class Session implements CompileTarget {
     this.trace = new SessionTrace(this.views, this.arena, threads, options.traceEvents ?? 0);
     this.#feeds = new FeedWriter(this.views, this.arena, options.schema);
     this.#stepTimeoutMs = options.stepTimeoutMs ?? 300_000;
-    for (const collection of [VARIABLES, LOCAL_VARIABLES]) {
-      for (const tensor of graph.getCollection<Tensor>(collection)) this.#placeVariable(tensor);
-    }
+    this.#variables = new SessionVariables(graph, this.views, this.arena, driver);
     if (driver === undefined) return;
-    const addresses = [...this.#variables.values()].map(({ address }) => address);
-    this.residents = new ResidentVariables(this.views, this.arena, driver, addresses);
     const { useGpuEmbTable: rows = false } = options;
     if (rows) this.deviceTables = new ResidentTables(this.views, this.arena, driver, rows === true ? {} : rows);
   }
@@ -188,17 +143,12 @@ export class Session implements CompileTarget {
     return session;
   }
 
-  #placeVariable(tensor: Tensor): void {
-    const { dtype, shape, initial } = tensor.op.attrs as VariableAttrs;
-    const count = tensor.columns;
-    const values = initial();
-    if (values.length !== count) throw misfit(tensor.op, `its initial value does not fill [${shape}]`);
-    const address = this.arena.alloc(count * (dtype === 'int64' ? 8 : 4), tensor.op.name);
-    this.#variables.set(tensor.op.name, { tensor, address });
-    this.writeVariable(tensor.op.name, values);
-  }
-
   // --- what the compiler and the layers above build on ---------------------------------------------------------------
+
+  /** Variables that a GPU may have newer values of; for the cuda backend. */
+  get residents(): ResidentVariables | undefined {
+    return this.#variables.residents;
+  }
 
   get traceNames() {
     return this.trace.names;
@@ -213,15 +163,7 @@ export class Session implements CompileTarget {
   }
 
   variable(tensor: Tensor): number {
-    return this.#variable(tensor.op.name).address;
-  }
-
-  #variable(name: string): Variable {
-    const variable = this.#variables.get(name);
-    if (variable === undefined) {
-      throw misfit(name, 'the session has no such variable', didYouMean(name, this.variableNames));
-    }
-    return variable;
+    return this.#variables.address(tensor.op.name);
   }
 
   resource<T>(key: object, make: (session: CompileEnvironment) => T): T {
@@ -236,7 +178,7 @@ export class Session implements CompileTarget {
   // --- variables -----------------------------------------------------------------------------------------------------
 
   get variableNames(): readonly string[] {
-    return [...this.#variables.keys()];
+    return this.#variables.names;
   }
 
   /**
@@ -244,16 +186,7 @@ export class Session implements CompileTarget {
    * `bringVariablesHome` has not brought yet are copied here first, while the thread waits.
    */
   readVariable(name: string): Float32Array | BigInt64Array {
-    const values = this.#placeOf(name);
-    if (this.residents?.isAway(values.byteOffset)) this.residents.bringHomeNow(values.byteOffset, values);
-    return values;
-  }
-
-  #placeOf(name: string): Float32Array | BigInt64Array {
-    const { tensor, address } = this.#variable(name);
-    return tensor.spec.dtype === 'int64'
-      ? view(BigInt64Array, this.views.buffer, address, tensor.columns, name)
-      : view(Float32Array, this.views.buffer, address, tensor.columns, name);
+    return this.#variables.read(name);
   }
 
   /**
@@ -261,28 +194,16 @@ export class Session implements CompileTarget {
    * costs nothing then, until the next step. Without a GPU there is nothing to do.
    */
   bringVariablesHome(names: readonly string[] = this.variableNames): Promise<void> {
-    return this.residents === undefined ? Promise.resolve() : this.#inTurn(() => this.#bringHome(names));
-  }
-
-  async #bringHome(names: readonly string[]): Promise<void> {
-    for (const name of names) {
-      const values = this.#placeOf(name);
-      await this.residents?.bringHome(values.byteOffset, values);
-    }
+    return this.residents === undefined ? Promise.resolve() : this.#inTurn(() => this.#variables.bringHome(names));
   }
 
   writeVariable(name: string, values: Float32Array | BigInt64Array): void {
-    // What is not written keeps its newest values.
-    const target = values.length < this.#placeOf(name).length ? this.readVariable(name) : this.#placeOf(name);
-    if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
-    else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
-    else throw misfit(this.#variable(name).tensor.op, 'the values are of another type');
-    this.residents?.changed(target.byteOffset);
+    this.#variables.write(name, values);
   }
 
   /** Steps trained so far; 0 when the graph has no counter. */
   get globalStep(): number {
-    return this.#variables.has(GLOBAL_STEP) ? Number(this.readVariable(GLOBAL_STEP)[0]) : 0;
+    return this.#variables.has(GLOBAL_STEP) ? Number(this.#variables.read(GLOBAL_STEP)[0]) : 0;
   }
 
   // --- running ---------------------------------------------------------------------------------------------------------
@@ -369,7 +290,7 @@ export class Session implements CompileTarget {
     let command = await this.#pool!.run(program.contexts, program.contextStride, batches, this.#stepTimeoutMs);
     main?.span(stepName, start, main.now());
     for (const fetch of this.residents === undefined ? [] : fetches) {
-      if (fetch instanceof Tensor && fetch.op.type === 'Variable') await this.#bringHome([fetch.op.name]);
+      if (fetch instanceof Tensor && fetch.op.type === 'Variable') await this.#variables.bringHome([fetch.op.name]);
     }
     return batches.map((batch) => {
       const values = fetches.map((fetch) => readFetch(this, program, fetch, command, batch));

@@ -36,7 +36,10 @@ export function checkDeviceTable(session: CompileEnvironment, config: TableConfi
     if (!DEVICE_OPTIMIZERS.includes(optimizer.name)) {
       refuse(`its optimizer is ${optimizer.name}`, `there are ${DEVICE_OPTIMIZERS.join(', ')}`);
     }
-    if (optimizer.roundsToHalf) refuse('its weights are rounded to half precision', 'leave the rounding out');
+    if (optimizer.roundsToHalf) {
+      const reason = `its optimizer ${optimizer.name} rounds weights to half precision (stochasticRoundingFloat16)`;
+      refuse(reason, 'leave the rounding out, or the table on the host');
+    }
     if (compressor.kind === 'fixedR8' || compressor.kind === 'oneBit') {
       refuse(`lookups show what ${compressor.kind} makes of its weights`, 'use fp32 or fp16');
     }

@@ -44,7 +44,7 @@ const trainParams = () =>
     .define('max_pending_seconds_for_barrier', 30, 'How long workers wait at the barrier of a save.')
     .define('slow_start_steps', 0, 'Steps over which workers join one after the other.')
     .define('sample_bias', 0.0, 'Correction of the logit for sampled negatives.')
-    .define('use_gpu_emb_table', false, 'Tables in the memory of a GPU.')
+    .define('use_gpu_emb_table', false, 'Tables in the memory of a GPU: what useGpuEmbTable of a session takes.')
     .define('use_fountain', false, 'Read data from a fountain.')
     .define('fountain_zk_host', '', 'ZooKeeper of the fountain.')
     .define('fountain_model_name', '', 'Name of the model at the fountain.')

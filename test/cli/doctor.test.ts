@@ -99,6 +99,11 @@ t.test('a whole GPU is named, and huge pages are not asked about where there are
 
 t.test('addon, device and compilers are shown and never required', async (t) => {
   t.match(await checkOf('cuda backend', { openCuda: () => 'Tesla T4' }), { level: 'ok', found: 'Tesla T4' });
+  t.match(await checkOf('cuda backend', {}), { level: 'ok', found: 'no driver to run on' });
+  t.match(await checkOf('cuda backend', { addons: () => ['/x/cuda.node'] }), {
+    level: 'ok',
+    found: /--cuda-driver sim/,
+  });
   t.match(await checkOf('cuda addon', { addons: () => ['/x/cuda.node'] }), { level: 'ok', found: '/x/cuda.node' });
   t.match(await checkOf('compilers', { findProgram: (name) => `/bin/${name}` }), {
     level: 'ok',

@@ -10,6 +10,7 @@ import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embed
 import { HashTable } from '../../src/sparse/hash-table.js';
 import { ConstantsInitializer, RandomUniformInitializer } from '../../src/sparse/initializers.js';
 import { PolynomialDecay } from '../../src/sparse/learning-rate.js';
+import { optimizerNameOf } from '../../src/sparse/optimizer-plan.js';
 import * as optimizers from '../../src/sparse/optimizers.js';
 import { defineTable, type SegmentOptions } from '../../src/sparse/table-config.js';
 import { restoreTable } from '../../src/sparse/table-files/restore-table.js';
@@ -120,7 +121,7 @@ async function trained({ graph, config, dim, lookups, train }: Model, options: P
 }
 
 const random = RandomUniformInitializer(-0.5, 0.25);
-const ALL_OPTIMIZERS: Readonly<Record<string, SegmentOptions['optimizer']>> = {
+const ALL_OPTIMIZERS: Readonly<Record<string, NonNullable<SegmentOptions['optimizer']>>> = {
   sgd: optimizers.SgdOptimizer(),
   adagrad: optimizers.AdagradOptimizer({ initialAccumulatorValue: 0.1, weightDecayFactor: 0.01 }),
   ftrl: optimizers.FtrlOptimizer({ initialAccumulatorValue: 0.1, beta: 1 }),
@@ -150,7 +151,7 @@ t.test(
           : 0.05;
       return {
         dim: 1 + (index % 4),
-        optimizer: optimizer!,
+        optimizer,
         initializer: index % 2 ? random : ConstantsInitializer(0.5),
         learningRate,
       };
@@ -229,7 +230,10 @@ t.test(
     };
     const sgd = optimizers.SgdOptimizer();
     await refused(model([{ dim: 1, optimizer: optimizers.BatchSoftmaxOptimizer() }]), /batchSoftmax/);
-    await refused(model([{ dim: 2, optimizer: optimizers.withStochasticRounding(sgd) }]), /half precision/);
+    for (const optimizer of [sgd, ALL_OPTIMIZERS.adam!]) {
+      const rounded = model([{ dim: 2, optimizer: optimizers.withStochasticRounding(optimizer) }]);
+      await refused(rounded, new RegExp(`${optimizerNameOf(optimizer)} .*stochasticRoundingFloat16`));
+    }
     await refused(model([{ dim: 2, optimizer: sgd, compressor: optimizers.FixedR8Compressor() }]), /fixedR8/);
     await refused(model([{ dim: 2, optimizer: sgd, compressor: optimizers.OneBitCompressor() }]), /oneBit/);
     await refused(model([{ dim: 2 }], { entryType: 'serving' }), /serving/);
@@ -248,6 +252,27 @@ t.test(
       const feeds = { ids: raggedOf([[1n]]) };
       await t.rejects(session.run([lookup], feeds), { code: 'ML_GPU_TABLE', message: /run on the host/ });
     });
+  }),
+);
+
+t.test(
+  'rows that are rounded stay on the host and are rounded there; delay compensation is refused before any backend',
+  withSimulated(async (t) => {
+    const optimizer = optimizers.withStochasticRounding(optimizers.AdagradOptimizer());
+    const made = () => model([{ dim: 3, optimizer, initializer: RandomUniformInitializer(-1, 1) }]);
+    const [host, cpu] = [await trained(made(), HOST), await trained(made(), CPU)];
+    t.same(host.rows, cpu.rows, 'as on the CPU');
+    const stepped = host.rows
+      .flatMap(({ floats }) => floats.slice(0, 3))
+      .filter((weight) => Math.abs(weight) > 2 ** -14);
+    t.ok(stepped.length > 100);
+    const words = new Uint32Array(Float32Array.from(stepped).buffer);
+    t.ok(
+      words.every((word) => (word & 0x1fff) === 0),
+      'every weight fits half precision',
+    );
+    const compensated = { dim: 2, optimizer: { dc: { lambda_: 0.1 } } };
+    t.throws(() => model([compensated]), { code: 'ML_OPTIMIZER', message: /dc \{ lambda_: 0.1 \}/ });
   }),
 );
 

@@ -20,6 +20,7 @@ t.test('the driver is taken from the option or the environment, and failures say
     t.throws(() => CudaDriver.open({ driver: '/no/driver.so' }), {
       code: 'ML_CUDA_DRIVER',
       message: /opened the driver .* already/,
+      hint: /one driver/,
     });
     t.throws(() => CudaDriver.open({ driver: 'sim', device: 3 }), { code: 'ML_CUDA_DEVICE', message: /1 devices/ });
     // Other drivers than the one of this process need a process of their own.

@@ -7,6 +7,9 @@ export const KERNEL_TESTS: Readonly<Record<string, readonly string[]>> = {
   'kernels-clip': names(`
     clipRowsToNormF32 clipToNormF32 clipValueF32 rootOfSumF32 rowSquaresF64 sumF64 sumSquaresF64
   `),
+  'kernels-device-table': names(`
+    deviceTableAdmit deviceTableFill deviceTableFind deviceTablePlace deviceTableTake
+  `),
   'kernels-elementwise': names(`
     addBiasF32 biasReluF32 binaryF32 broadcastF32 broadcastScalarF32 castI64F32 copyRowsF32 divideByScalarF32
     dropoutF32 geluF32 geluGradF32 geluTanhF32 geluTanhGradF32 layerNormGainGradF32 leakyReluF32

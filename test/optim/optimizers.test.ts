@@ -248,3 +248,9 @@ t.test('adam has one pair of powers for all variables, and shampoo slots of ever
     's1',
   ]);
 });
+
+t.test('an option that is not a number is refused before it gets into weights', async (t) => {
+  const options = { learningRate: 0.1 } as ConstructorParameters<typeof MomentumOptimizer>[0];
+  t.throws(() => new MomentumOptimizer(options), { code: 'ML_FLAG', message: /Momentum: .* undefined/ });
+  t.throws(() => new AdamOptimizer({ beta1: Number.NaN }), { code: 'ML_FLAG', message: /NaN/ });
+});

@@ -71,12 +71,9 @@ export function guarded<R>(calls: () => R): R {
 /** The error of a driver that cannot be opened. */
 export function driverError(thrown: unknown): unknown {
   if (isNativeFailure(thrown)) return cudaError(thrown);
-  return new MonolithError(
-    'ML_CUDA_DRIVER',
-    { reason: messageOf(thrown) },
-    {
-      hint: 'install the NVIDIA driver, name it by the option or MONOLITH_CUDA_DRIVER, or use `sim`, the simulated driver',
-      cause: thrown,
-    },
-  );
+  const reason = messageOf(thrown);
+  const hint = reason.startsWith('this process has opened')
+    ? 'a process has one driver: name the same one everywhere, or start another process'
+    : 'install the NVIDIA driver, name it by the option or MONOLITH_CUDA_DRIVER, or use `sim`, the simulated driver';
+  return new MonolithError('ML_CUDA_DRIVER', { reason }, { hint, cause: thrown });
 }
