@@ -120,7 +120,7 @@ function backward({ x, w, grad, ofX, ofW }: Gradients, op: Product, context: Low
   const [list, count, width] = writeFields(context, fields);
   const bytes = environment.kernels.gemmRepeatsGradScratchBytes(plan.sliceRows, n, k, fields.length, widest(fields));
   context.emit(KERNEL.gemmRepeatsGradF32, [
-    ...[from.pointer, from.stride, context.pointer(w), by.pointer, by.stride],
+    ...[from.pointer, from.stride, dx === undefined ? zero : context.pointer(w), by.pointer, by.stride],
     ...[out?.pointer ?? zero, out?.stride ?? zero, slice.constant(dx?.from ?? 0), slice.constant(dx?.columns ?? 0)],
     ...[
       out?.accumulate ?? zero,
