@@ -73,7 +73,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   }
   let interrupted: boolean;
   let evaluation: Evaluation;
-  let failed = true;
+  let [started, failed] = [false, true];
   try {
     trainer.prepare();
     prepareEvaluation(session, model);
@@ -89,6 +89,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       modelDir,
       restored,
     });
+    started = true;
     const heldOut = loadFfmBatches(session.views, session.arena, heldOutOf(dataset));
     interrupted = await trainOnReader(trainer, dataset, progress);
     evaluation = await evaluate(session, model, heldOut);
@@ -97,8 +98,8 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     failed = false;
   } finally {
     await trainer.close();
-    // A run that failed is the one whose trace is looked at.
-    if (trace !== null) await writeTrace(trace, session, { options, failed, onEvent });
+    // A run that failed is the one whose trace is looked at, unless it failed before its first step.
+    if (trace !== null && started) await writeTrace(trace, session, { options, failed, onEvent });
   }
   const result: TrainResult = {
     step: session.globalStep,
