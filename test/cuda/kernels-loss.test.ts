@@ -68,7 +68,9 @@ t.test('softmax cross entropy and its gradient are near their references', (t) =
       const head = [x.at, x.stride, label, labelStride, out, 2] as const;
       twin.run(h, begin, 'softmaxLossF32', references.softmaxLossF32!, [...head, rows, cols, index], same);
       const grads = [...head, dx.at, dx.stride, rows, cols, index, acc];
-      twin.run(h, begin, 'softmaxLossGradF32', references.softmaxLossGradF32!, grads, same);
+      // What comes in is up to 16: eight roundings of half the width times that, at the worst.
+      const scaled = near(3e-6, 16 * (4 + cols / 2) * 8 * 2 ** -24);
+      twin.run(h, begin, 'softmaxLossGradF32', references.softmaxLossGradF32!, grads, scaled);
     });
   })(t),
 );
