@@ -15,8 +15,7 @@ export type ExportMode = (typeof EXPORT_MODES)[number];
 
 type MaybeNumber = number | null;
 type MaybeText = string | null;
-// biome-ignore lint/suspicious/noExplicitAny: a function of the model's own features
-type MaybeFunction = ((...args: any[]) => unknown) | null;
+type MaybeFunction = ((...args: never[]) => unknown) | null;
 
 const inputParams = () =>
   new Params()
