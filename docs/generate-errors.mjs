@@ -88,7 +88,9 @@ function page() {
     '',
   ];
   for (const { title, codes } of listed) {
-    lines.push(`## ${title[0].toUpperCase()}${title.slice(1)}`, '', ...codes.flatMap(entry));
+    // A remark about a group stands behind a semicolon: it is text of the page, not part of the heading.
+    const [heading, remark] = title.split('; ').map((part) => `${part[0].toUpperCase()}${part.slice(1)}`);
+    lines.push(`## ${heading}`, '', ...(remark === undefined ? [] : [`${remark}.`, '']), ...codes.flatMap(entry));
   }
   return `${lines.join('\n').trimEnd()}\n`;
 }

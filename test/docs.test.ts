@@ -150,6 +150,8 @@ t.test('scripts and flags the documentation names exist', async (t) => {
       .map(([found]) => `${page}: ${found}`),
   );
   t.same(unknownBenches, []);
+  const unlisted = Object.keys(BENCHES).filter((name) => !textOf('bench/README.md').includes(`bench -- ${name}\``));
+  t.same(unlisted, []);
 
   const known = new Set<string>();
   for (const name of ['', 'train', 'plan', 'inspect', 'doctor', 'trace']) {
@@ -167,6 +169,20 @@ t.test('scripts and flags the documentation names exist', async (t) => {
       .map((flag) => `${page}: ${flag}`),
   );
   t.same(unknownFlags, []);
+});
+
+t.test('no comment points to a section of a document that is not here', async (t) => {
+  const folders = ['src', 'assembly', 'workers', 'bench', 'examples', 'cuda'];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|mjs|cu|cuh|cc|cpp|hpp|md)$/.test(name) && !/(^|\/)(node_modules|build)\//.test(name))
+      .map((name) => `${folder}/${name}`),
+  );
+  t.ok(files.length > 500, 'files were found');
+  t.same(
+    files.filter((file) => textOf(file).includes('\u00a7')),
+    [],
+  );
 });
 
 /** Modules of the reference that docs/parity.md must have a row for. */

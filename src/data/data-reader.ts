@@ -34,6 +34,7 @@ export interface DataReaderOptions extends StartOptions {
 }
 
 const THREAD_NAME = 'data-reader';
+const DEPTH_MAX = 128;
 /** Limit for a living thread to answer; a dead one is noticed at once. */
 const CALL_TIMEOUT_MS = 10_000;
 const LOAD_TIMEOUT_MS = 120_000;
@@ -63,7 +64,7 @@ export class DataReader {
   /** Starts the thread, makes the data set resident or opens its file, and begins to hand batches out. */
   static async start(options: DataReaderOptions): Promise<DataReader> {
     const { buffer, arena, dataset } = options;
-    const { bytes, depthMax, batchesAhead } = placesOf(dataset, options.depthMax ?? 128);
+    const { bytes, depthMax, batchesAhead } = placesOf(dataset, options.depthMax ?? DEPTH_MAX);
     const region = { offset: arena.alloc(bytes, 'batches of the data set'), bytes };
     const ringOffset = arena.alloc(SharedRing.bytesFor(depthMax, 4), 'ring of batches');
     // Woken at half, the reader refills many slots at a time and leaves the cores to the pool in between.

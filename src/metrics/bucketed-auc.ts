@@ -70,7 +70,7 @@ export class BucketedAuc extends Buckets {
   readonly #buckets: number;
 
   constructor(options: { readonly buckets?: number } = {}) {
-    const buckets = options.buckets ?? 16384;
+    const buckets = options.buckets ?? BUCKETS;
     if (!Number.isInteger(buckets) || buckets < 1) throw refuse('bucketedAuc', `${buckets} is no number of buckets`);
     super('bucketedAuc', emptyCounts(buckets));
     this.#buckets = buckets;
@@ -86,6 +86,8 @@ export class BucketedAuc extends Buckets {
 }
 
 /** What tf.metrics.auc adds to its denominators, and how far its outer thresholds lie outside of 0 and 1. */
+const BUCKETS = 16384;
+const THRESHOLDS = 200;
 const RATE_EPSILON = 1e-6;
 
 /**
@@ -96,7 +98,7 @@ export class ThresholdAuc extends Buckets {
   readonly #thresholds: Float32Array;
 
   constructor(options: { readonly thresholds?: number } = {}) {
-    const count = options.thresholds ?? 200;
+    const count = options.thresholds ?? THRESHOLDS;
     if (!Number.isInteger(count) || count < 2) throw refuse('thresholdAuc', `${count} is no number of thresholds`);
     super('thresholdAuc', emptyCounts(count + 1));
     // The first lies below every prediction and the last above: they need no entry.

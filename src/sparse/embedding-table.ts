@@ -1,7 +1,7 @@
 /**
  * @file What every embedding table can do, whatever it is made of: one hash table, several of them, or shards.
  *
- * Mirrors the operations of runtime/hash_table and native_training/hash_table_ops (§2.4, §2.5). Ids are 64 bits; the bit
+ * Mirrors the operations of runtime/hash_table and native_training/hash_table_ops. Ids are 64 bits; the bit
  * pattern is what counts. Values and gradients are row-major, `dim` floats a row.
  */
 

@@ -1,5 +1,5 @@
 /**
- * @file The admission filter that the tables of a model share, as their configs ask for it (§2.9): one sliding filter per
+ * @file The admission filter that the tables of a model share, as their configs ask for it: one sliding filter per
  * session, made when the first of the tables is.
  */
 import type { CompileEnvironment } from '../runtime/lowering.js';

@@ -1,5 +1,5 @@
 /**
- * @file Checks, printing and merging of table config messages (§2.1), apart from the table that is made of them.
+ * @file Checks, printing and merging of table config messages, apart from the table that is made of them.
  */
 import { createHash } from 'node:crypto';
 import { MonolithError } from '../base/errors.js';

@@ -56,7 +56,7 @@ export interface AsyncFunctionOptions {
  * ```ts
  * const functions = new AsyncFunctionMgr();
  * const push = functions.addAsyncFunction(async (grads: Tensor) => table.apply(grads));
- * await localTrain(model, { hooks: functions.hooks }); // and each step: await push(grads)
+ * const trainer = await LocalTrainer.create({ ...options, hooks: functions.hooks }); // a step calls: await push(grads)
  * ```
  */
 export class AsyncFunctionMgr {

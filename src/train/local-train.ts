@@ -1,7 +1,7 @@
 /**
  * @file Single-host training: the loop around a monitored session.
  *
- * Mirrors localTrain as far as the engine goes (§3, §5): restore the newest checkpoint of the model directory, train a
+ * Mirrors local_train of native_training as far as the engine goes: restore the newest checkpoint of the model directory, train a
  * number of steps, save. What the input is and what is reported is up to the caller.
  */
 import { MonolithError } from '../base/errors.js';
@@ -103,7 +103,7 @@ export class LocalTrainer {
     let restored: LoadedCheckpoint | null = null;
     const monitored = await MonitoredSession.create({
       graph: model.graph,
-      // The guard comes first, though §3.1 has it near the end: a step that went wrong must not be saved, or every later
+      // The guard comes first, though the reference has it near the end: a step that went wrong must not be saved, or every later
       // run would go on from it.
       hooks: [new NanTensorHook(model.loss, options.nanLoss), new EvictionHook(), ...saver, ...hooks, stop],
       createSession: async () => {

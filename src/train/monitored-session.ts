@@ -1,7 +1,7 @@
 /**
  * @file A session with hooks: begin → create and restore → afterCreateSession → (beforeRun, run, afterRun)* → end.
  *
- * Mirrors tf.train.MonitoredSession (§3.1). Hooks are called in the order given. A stop request ends the loop after the
+ * Mirrors tf.train.MonitoredSession. Hooks are called in the order given. A stop request ends the loop after the
  * step at hand; end of input does too; after an error `end` is not called and the error goes to the caller.
  */
 import { MonolithError } from '../base/errors.js';

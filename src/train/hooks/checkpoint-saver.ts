@@ -1,7 +1,7 @@
 /**
  * @file Saves checkpoints while training and at its end.
  *
- * Mirrors NoFirstSaveCheckpointSaverHook as far as one host needs it (§15.4): nothing is saved for the step the session
+ * Mirrors NoFirstSaveCheckpointSaverHook as far as one host needs it: nothing is saved for the step the session
  * starts at, a save happens every `everySteps` steps, and at the end when the step moved since.
  */
 import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-checkpoint.js';

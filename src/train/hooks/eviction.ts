@@ -1,5 +1,5 @@
 /**
- * @file Evicts expired rows while training, of the tables whose configs ask for it (§2.5): between steps, when no thread is
+ * @file Evicts expired rows while training, of the tables whose configs ask for it: between steps, when no thread is
  * at a table.
  */
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** @file Looks for NaN in a tensor of every step, mostly the loss, and fails the job or tells of it (§3.1). */
+/** @file Looks for NaN in a tensor of every step, mostly the loss, and fails the job or tells of it. */
 import { MonolithError } from '../../base/errors.js';
 import type { Tensor } from '../../graph/graph.js';
 import type { FetchValue } from '../../runtime/fetch.js';

@@ -1,4 +1,4 @@
-/** @file Stops after a number of steps, or at a global step; with both, the smaller wins (§3.2). */
+/** @file Stops after a number of steps, or at a global step; with both, the smaller wins. */
 import type { Session } from '../../runtime/session.js';
 import type { Coordinator, RunContext, TrainHook } from '../hook.js';
 

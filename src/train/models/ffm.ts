@@ -1,7 +1,7 @@
 /**
  * @file The built-in demo: a field-aware factorization machine over six sparse features.
  *
- * Mirrors TestFFMModel (§12): slots 0 to 3 have a bias (FTRL), five interactions of dimension 16 (SGD),
+ * Mirrors TestFFMModel: slots 0 to 3 have a bias (FTRL), five interactions of dimension 16 (SGD),
  * logit = sum of dot products and biases, loss = mean sigmoid cross entropy. The global step is counted before the
  * gradients are applied.
  */
