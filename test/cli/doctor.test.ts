@@ -6,6 +6,7 @@ import { type Check, runChecks } from '../../src/cli/doctor-checks.js';
 import type { DoctorProbes } from '../../src/cli/doctor-probes.js';
 import { nativePath } from '../../src/runtime/cuda/native.js';
 import { WASM_FEATURES } from '../../src/runtime/wasm-features.js';
+import { missing } from '../requirement.js';
 import { FakeIo } from './fake-io.js';
 
 const GIB = 2 ** 30;
@@ -144,7 +145,8 @@ t.test('the build of the kernels is named, and why', async (t) => {
   t.match(check, { level: 'ok', found: 'relaxed (not wide: because), 3 functions' });
 });
 
-t.test('the driver that the environment names is opened', { skip: nativePath() === null }, async (t) => {
+const noAddon = nativePath() === null && missing('cuda', 'the addon is not built');
+t.test('the driver that the environment names is opened', { skip: noAddon }, async (t) => {
   const doctor = (driver: string) =>
     spawnSync(process.execPath, ['build/src/cli/main.js', 'doctor'], {
       encoding: 'utf8',

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import t from 'tap';
+import { missing } from '../requirement.js';
 import { eventsOf, runCli, treeOf } from './run-cli.js';
 
 /** Little data and small batches: what is tested here is what is printed. */
@@ -46,7 +47,7 @@ t.test('labels of one class have no AUC', async (t) => {
   t.equal(events.find(({ event }) => event === 'eval')?.auc, null);
 });
 
-const full = existsSync('/dev/full') ? {} : { skip: 'this system has no /dev/full' };
+const full = existsSync('/dev/full') ? {} : { skip: missing('linux', 'this system has no /dev/full') };
 t.test('output that cannot be written is an error with a code, not a defect', full, async (t) => {
   const stdout = openSync('/dev/full', 'w');
   t.teardown(() => closeSync(stdout));

@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, syml
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { missing } from '../requirement.js';
 import { withSimulated } from './simulated.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -47,7 +48,7 @@ const doctor = (home: string, env: NodeJS.ProcessEnv) =>
 t.test(
   'the install script succeeds without a compiler, and doctor says that the GPU backend is not built',
   async (t) => {
-    if (npmFile() === undefined) return t.plan(0, 'npm is not beside node');
+    if (npmFile() === undefined) return t.plan(0, missing('npm', 'it is not beside node'));
     const home = t.testdir();
     copyPackage(home);
     const env = withoutCompilers(home);

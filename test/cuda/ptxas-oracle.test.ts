@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { missing } from '../requirement.js';
 import { type SimulatedDriver, withSimulated } from './simulated.js';
 import { PTX_HEADER } from './vector-kernel.js';
 
@@ -132,8 +133,7 @@ function simulate(driver: SimulatedDriver, ptx: string, name: string): Uint32Arr
 t.test('instructions on constants are as ptxas computes them', (t) =>
   withSimulated<typeof t>(async (t, driver) => {
     if (spawnSync('ptxas', ['--version']).status !== 0) {
-      console.error('SKIPPED, ptxas is not installed: the simulator is not held against it here');
-      t.plan(0, 'ptxas is not installed');
+      t.plan(0, missing('ptxas', 'it is not installed, and the simulator is not held against it here'));
       return;
     }
     const opcodes = Object.entries(FOLDED);

@@ -7,6 +7,7 @@ import type { DeviceBuffer } from '../../src/runtime/cuda/device-buffer.js';
 import { CudaDriver } from '../../src/runtime/cuda/driver.js';
 import type { View } from '../../src/runtime/cuda/native.js';
 import type { Simulator } from '../../src/runtime/cuda/simulator.js';
+import { missing } from '../requirement.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -34,8 +35,7 @@ export function withSimulated<T extends Skippable>(
   return async (t) => {
     const driver = openSimulated();
     if (typeof driver === 'string') {
-      console.error(`SKIPPED, the simulated driver is not there: ${driver}`);
-      t.plan(0, driver);
+      t.plan(0, missing('cuda', `the simulated driver is not there: ${driver}`));
       return;
     }
     try {

@@ -2,6 +2,7 @@ import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { nodeFileSystem as fs } from '../../src/io/file-system.js';
+import { missing } from '../requirement.js';
 
 t.test('makeDirectory makes parents and takes what is there', async (t) => {
   const dir = t.testdir();
@@ -20,7 +21,7 @@ t.test('makeDirectory ends with an error where no directory can be', async (t) =
   await t.rejects(fs.makeDirectory(join(dir, 'file')), { code: 'EEXIST' });
   await t.rejects(fs.makeDirectory(join(dir, 'file/x/y')), { code: 'ENOTDIR' });
   await t.rejects(fs.makeDirectory(join(dir, 'dangling')), { code: 'EEXIST' });
-  const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is a thing of Linux' };
+  const linuxOnly = process.platform === 'linux' ? {} : { skip: missing('linux', 'there is no /proc') };
   await t.test('also below a folder that knows no new names', linuxOnly, async (t) => {
     await t.rejects(fs.makeDirectory('/proc/monolith/runs'), { code: 'ENOENT' });
   });

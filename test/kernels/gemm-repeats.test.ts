@@ -4,6 +4,7 @@ import { thisEngine } from '../../src/runtime/engine.js';
 import { compileKernels, compileKernelsNow } from '../../src/runtime/load-kernels.js';
 import { numberRepeatsU32 } from '../../src/runtime/reference/sparse.js';
 import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
+import { missing } from '../requirement.js';
 import { identical, randomFloats, runBoth, type Same, stream } from './both.js';
 import { KernelHarness } from './harness.js';
 
@@ -109,7 +110,7 @@ const flags = thisEngine.v8 === 11 ? ['experimental-wasm-relaxed-simd'] : [];
 const hasRelaxed = thisEngine.withFlags(flags, () => thisEngine.validate(RELAXED_SIMD));
 
 for (const variant of ['plain', 'relaxed', 'wide'] as const) {
-  const skip = variant === 'plain' || hasRelaxed ? false : 'this engine has no relaxed SIMD';
+  const skip = variant === 'plain' || hasRelaxed ? false : missing('relaxed-simd', 'this engine has none');
   t.test(`${variant} products of rows that repeat are those of the reference`, { skip }, async () => {
     const module =
       variant === 'plain'

@@ -5,6 +5,7 @@ import { thisEngine } from '../../src/runtime/engine.js';
 import { KernelSelfTest } from '../../src/runtime/kernel-self-test.js';
 import { compileKernels, compileKernelsNow } from '../../src/runtime/load-kernels.js';
 import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
+import { missing } from '../requirement.js';
 import { blockSizes, type GemmSize, gemmSizes, layOut } from './gemm-cases.js';
 import { KernelHarness } from './harness.js';
 
@@ -47,7 +48,7 @@ function multiply(h: KernelHarness, size: GemmSize): Float32Array {
   return h.f32(c, m * cStride);
 }
 
-const skip = hasRelaxed ? false : 'this engine has no relaxed SIMD';
+const skip = hasRelaxed ? false : missing('relaxed-simd', 'this engine has none');
 
 for (const variant of ['relaxed', 'wide'] as const) {
   t.test(`${variant} products are within rounding of the sum, and exact where sums are`, { skip }, async (t) => {

@@ -9,6 +9,7 @@ import { SnappyStream } from '../../src/io/snappy-writer.js';
 import { type BundleTensor, readTensorBundle, sortedByName, writeTensorBundle } from '../../src/io/tensor-bundle.js';
 import { runCli } from '../cli/run-cli.js';
 import { recordBytes } from '../io/snappy-stream.js';
+import { missing } from '../requirement.js';
 import { files } from './fixture.js';
 
 const python = process.env.MONOLITH_ORACLE_PYTHON;
@@ -34,7 +35,7 @@ const printed = ({ name, dtype, shape, data }: BundleTensor) => ({
 });
 
 if (python === undefined) {
-  t.pass('skipped', { skip: 'TensorFlow reads nothing here: MONOLITH_ORACLE_PYTHON names no Python that has it' });
+  t.pass('TensorFlow', { skip: missing('oracle', 'MONOLITH_ORACLE_PYTHON names no Python with TensorFlow') });
 } else {
   t.test('TensorFlow reads a bundle with every element type', async (t) => {
     const dir = t.testdir();

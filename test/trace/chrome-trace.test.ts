@@ -7,6 +7,7 @@ import { writeChromeTrace } from '../../src/trace/chrome-trace.js';
 import { checkTraceTarget } from '../../src/trace/trace-file.js';
 import { TraceNames } from '../../src/trace/trace-names.js';
 import { TraceRing } from '../../src/trace/trace-ring.js';
+import { missing } from '../requirement.js';
 
 interface ChromeEvent {
   ph: string;
@@ -208,7 +209,7 @@ t.test('the check leaves an existing trace alone, and a link is followed', async
 
 t.test(
   'a file or folder without permission is refused',
-  { skip: process.getuid?.() === 0 && 'root may write everywhere' },
+  { skip: process.getuid?.() === 0 && missing('unprivileged', 'root may write everywhere') },
   async (t) => {
     const dir = t.testdir({ 'old.json': 'older' });
     writeFileSync(join(dir, 'locked.json'), 'older', { mode: 0o400 });
