@@ -137,8 +137,13 @@ t.test('a session makes one filter for all tables, and saves and restores it wit
   const open = model({}, [0, 0]);
   await withSession(open.graph, { batchSize: 1 }, async (session) => {
     await restoreSession(session, await loadCheckpoint(path, { expect: snapshotSession(session, 'm') }));
-    t.pass('a model without thresholds leaves the filter be');
+    t.same(filtersOf(session), [null, null], 'a model without thresholds leaves the filter be');
     t.equal(snapshotSession(session, 'm').filters!.length, 0);
+    const tables = configsOf(session).map((config) => HashTable.of(session, config));
+    const sizes = () => tables.map(({ size }) => size);
+    t.same(sizes(), [0, 2], 'its rows are those that were saved');
+    await session.run(open.updates, feeds([seven(1)], [eight(2)], []));
+    t.same(sizes(), [1, 3], 'every id is admitted at its first sighting');
   });
 
   const victim = join(`${path}.assets`, files[3]!);

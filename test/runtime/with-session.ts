@@ -10,6 +10,14 @@ export const BACKENDS = (process.env.MONOLITH_TEST_BACKENDS?.split(',') ?? ['was
   | 'reference'
 )[];
 
+/** How many sessions had each backend; said at the end where another test chose it and has to know that it was met. */
+const opened = new Map<string, number>();
+if (process.env.MONOLITH_TEST_BACKENDS) {
+  process.on('exit', () => {
+    for (const [backend, count] of opened) console.log(`# sessions of ${backend}: ${count}`);
+  });
+}
+
 /** The feeds of a graph, in the order its placeholders were made. */
 export function schemaOf(graph: Graph): BatchSchema {
   return graph.ops
@@ -22,6 +30,8 @@ export function schemaOf(graph: Graph): BatchSchema {
 }
 
 export function openSession(graph: Graph, options: Partial<SessionOptions> = {}): Promise<Session> {
+  const { backend = 'auto' } = options;
+  opened.set(backend, (opened.get(backend) ?? 0) + 1);
   return Session.create(graph, {
     schema: schemaOf(graph),
     batchSize: 8,
