@@ -344,6 +344,11 @@ export class LoweringContext {
     return this.#schedule.of(a).slice === this.#schedule.of(b).slice;
   }
 
+  /** Whether the thread code of two ops does. */
+  finishTogether(a: Op, b: Op): boolean {
+    return this.#schedule.of(a).thread === this.#schedule.of(b).thread;
+  }
+
   /** The op that alone uses a tensor; undefined when there are others, or somebody fetches it. */
   onlyUserOf(tensor: Tensor): Op | undefined {
     return this.#placement.onlyUserOf(tensor);

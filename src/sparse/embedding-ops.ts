@@ -2,22 +2,19 @@
  * @file Graph ops of embedding tables: the pooled lookup of a feature and the update of a table, with their lowerings.
  *
  * All features of one table are made unique together, once per slice; their gradients are summed per unique id in the
- * slice, and the owner of the id's partition adds the slices up and steps the row.
+ * slice, and the owner of the id's partition adds the slices up and steps the row. What is only read is not stepped.
  */
 import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
-import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS, TIME_UNKNOWN } from '../memory/table-layout.js';
+import { APPLY_SLICE_BYTES, PARTITIONS, TIME_UNKNOWN } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
-import { type LoweringContext, type RaggedFeed, registerLowering } from '../runtime/lowering.js';
+import { type LoweringContext, registerLowering } from '../runtime/lowering.js';
 import { TOUCHED_SCRATCH_BYTES } from '../runtime/touched-geometry.js';
-import { BankedTable } from './banked-lowering.js';
-import { HashTable } from './hash-table.js';
-import { IdBlock } from './id-blocks.js';
 import { emitPool, emitPoolGradient, type Pooling, pooledColumns, pooledShape } from './pooling.js';
-import { type StepGate, stepGate, writeGate } from './step-gate.js';
 import type { TableConfig } from './table-config.js';
+import { lowerGroup, type PerSlice, type TableGroup } from './table-group.js';
 import { tableDim } from './table-plan.js';
 
 /** Collection of the tables a graph uses. */
@@ -89,166 +86,33 @@ export function applyEmbeddingGradients(gradsAndLookups: readonly (readonly [Ten
   });
 }
 
-/** What the lookups and the update of one table share in a program. */
-interface TableGroup {
-  readonly table: HashTable;
-  readonly ids: { readonly base: number; readonly sliceBytes: number };
-  /** Addresses of the rows of the unique ids, and of what lookups show of them, which may be the rows themselves. */
-  readonly rows: { readonly base: number; readonly sliceBytes: number; readonly pointer: Register };
-  readonly shown: Register;
-  readonly count: Register;
-  readonly capacity: number;
-  readonly features: ReadonlyMap<Tensor, { readonly inverse: Register; readonly ragged: RaggedFeed }>;
-  /** Features with the same number of ids in every example. */
-  readonly blocks: readonly IdBlock[];
-  /** Unique ids by the partition that owns them; only where rows are updated or in other memories. */
-  readonly owners?: { readonly order: PerSlice; readonly offsets: PerSlice };
-  /** Places of the ids in the index; only in programs that update a table of the session's memory. */
-  readonly slots?: PerSlice;
-  readonly banked?: BankedTable;
-  readonly gate: StepGate;
-  /** How often each unique id came; only in programs that update a table with an admission filter. */
-  readonly counts?: PerSlice;
-}
-interface PerSlice {
-  readonly base: number;
-  readonly sliceBytes: number;
+type Update = Op<EmbeddingUpdateAttrs>;
+
+/** The group of a table with what updates it. Together they step an id once, so the last of them to be lowered applies. */
+interface UpdatedGroup extends TableGroup {
+  readonly waiting: Set<Update>;
+  sums: (PerSlice & { readonly pointer: Register; readonly stride: Register }) | undefined;
 }
 
-function groupOf(context: LoweringContext, config: TableConfig): TableGroup {
+function groupOf(context: LoweringContext, config: TableConfig): UpdatedGroup {
   return context.shared(config, () => {
-    const group = lowerGroup(context, config);
+    const updates = context.ops.filter((op) => isOp(op, EmbeddingUpdate) && op.attrs.table === config) as Update[];
+    // A gradient need not depend on the lookup it belongs to, so that lookup may be no part of the program.
+    const trained = new Set(updates.flatMap(({ attrs }) => attrs.lookups.map(({ op }) => op)));
+    const lookups = context.ops.filter((op) => isOp(op, EmbeddingLookup) && op.attrs.table === config);
+    const read = lookups.filter((op) => !trained.has(op));
+    const group = lowerGroup(context, config, { trained: [...trained], read });
     // What is shown of all features of a block is written at once, with the first of them.
     for (const block of group.blocks) {
-      const lookups = context.ops.filter((op) => isOp(op, EmbeddingLookup) && block.has(op.output));
-      if (lookups.length > 0)
-        block.gather(
-          group.shown,
-          lookups.map(({ output }) => output),
-        );
+      const shown = lookups.map(({ output }) => output).filter((output) => block.has(output));
+      if (shown.length > 0) block.gather(group.shown, shown);
     }
-    return group;
+    return { ...group, waiting: new Set(updates), sums: undefined };
   });
 }
 
 function isOp<A>(op: Op, def: OpDef<A>): op is Op<A> & Op {
   return op.def === (def as OpDef<unknown>);
-}
-
-/** Unique ids of all features of the table in this slice, their rows, and, for an update, their owners. */
-function lowerGroup(context: LoweringContext, config: TableConfig): TableGroup {
-  const { slice } = context;
-  const table = HashTable.of(context.environment, config);
-  const updates = context.ops.filter((op) => isOp(op, EmbeddingUpdate) && op.attrs.table === config);
-  const updated = updates.length > 0;
-  // A gradient need not depend on the lookup it belongs to, so that lookup may be no part of the program.
-  const lookups = new Set([
-    ...context.ops.filter((op) => isOp(op, EmbeddingLookup) && op.attrs.table === config),
-    ...updates.flatMap((op) => (op.attrs as EmbeddingUpdateAttrs).lookups.map((lookup) => lookup.op)),
-  ]);
-  for (const { inputs } of lookups) {
-    for (const input of inputs[0]!.op.inputs) context.lower(input.op);
-    context.lower(inputs[0]!.op);
-  }
-  const feeds = [...lookups]
-    .filter((lookup) => lookup.inputs[0]!.spec.ragged)
-    .map((lookup) => ({ lookup, ragged: context.ragged(lookup.inputs[0]!) }));
-  const blocks = IdBlock.of(context, lookups);
-  const capacity = [...feeds.map(({ ragged }) => ragged), ...blocks].reduce((sum, part) => sum + part.capacity, 0);
-
-  const cells = context.environment.kernels.uniqueTableCells(capacity);
-  const scratch = context.perSlice(cells * 16, 'unique table');
-  // It is read before it is written: here that costs less than in the first step, where a page would be mapped twice.
-  context.environment.views.u8.fill(0, scratch.base, scratch.base + scratch.sliceBytes * context.plan.slices);
-  const generationCell = context.perSlice(64, 'generation');
-  const ids = context.perSlice(capacity * 8, 'unique ids');
-  const rows = context.perSlice(capacity * 4, 'rows');
-  const generation = slice.each();
-  context.emit(KERNEL.advanceGeneration, [generationCell.pointer, scratch.pointer, slice.constant(cells)], generation);
-
-  const mask = slice.constant(cells - 1);
-  let count = slice.constant(0);
-  const features = new Map<Tensor, { inverse: Register; ragged: RaggedFeed }>();
-  for (const { lookup, ragged } of feeds) {
-    const inverse = context.perSlice(ragged.capacity * 4, `inverse ${lookup.name}`).pointer;
-    const total = slice.each();
-    context.emit(
-      KERNEL.uniqueI64,
-      [ragged.values, ragged.count, scratch.pointer, mask, generation, count, ids.pointer, inverse],
-      total,
-    );
-    count = total;
-    features.set(lookup.output, { inverse, ragged });
-  }
-  const uniqueScratch = { table: scratch.pointer, mask, generation, ids: ids.pointer, capacity };
-  for (const block of blocks) count = block.unique(uniqueScratch, count);
-  const gate = updated ? stepGate(context, config.name, table.gate) : {};
-  const counts = gate.filter === undefined ? {} : { counts: lowerCounts(context, count, capacity, features, blocks) };
-  const group = { table, ids, rows, count, capacity, features, blocks, gate, ...counts };
-  if (BankedTable.needed(context, table)) {
-    const banked = new BankedTable(context, table, capacity, writeGate(context, gate, capacity));
-    const owners = lowerOwners(context, ids.pointer, count, capacity);
-    const [order, offsets] = [owners.order.pointer, owners.offsets.pointer];
-    banked.find({ ids: ids.pointer, order, offsets, rows: rows.pointer });
-    return { ...group, shown: rows.pointer, owners, banked };
-  }
-  const tableAddress = slice.constant(table.address);
-  const slots = updated && !table.isOnDevice ? context.perSlice(capacity * 4, 'slots') : undefined;
-  const slotsPointer = slots?.pointer ?? slice.constant(0);
-  context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer, slotsPointer]);
-  const shown = table.plan.plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
-  if (slots === undefined) return { ...group, shown };
-  return { ...group, shown, owners: lowerOwners(context, ids.pointer, count, capacity), slots };
-}
-
-/** Counts how often each unique id of a slice came, over all features of the table. */
-function lowerCounts(
-  context: LoweringContext,
-  count: Register,
-  capacity: number,
-  features: TableGroup['features'],
-  blocks: readonly IdBlock[],
-): PerSlice {
-  const counts = context.perSlice(capacity * 4, 'counts');
-  const one = context.slice.constant(1);
-  context.emit(KERNEL.zeroRowsF32, [counts.pointer, one, count, one]);
-  for (const { inverse, ragged } of features.values()) {
-    context.emit(KERNEL.countInverseU32, [inverse, ragged.count, counts.pointer]);
-  }
-  for (const block of blocks) block.count(counts.pointer);
-  return counts;
-}
-
-/** Groups the unique ids of a slice by partition. */
-function lowerOwners(context: LoweringContext, ids: Register, count: Register, capacity: number) {
-  const order = context.perSlice(capacity * 4, 'order');
-  const offsets = context.perSlice((PARTITIONS + 1) * 4, 'offsets');
-  const partitions = context.slice.constant(PARTITIONS);
-  context.emit(KERNEL.partitionByHash, [ids, count, partitions, order.pointer, offsets.pointer]);
-  return { order, offsets };
-}
-
-/** What lookups of a quantizing table show, one after the other; returns the addresses of them, which never change. */
-function lowerRetrieve(
-  context: LoweringContext,
-  table: HashTable,
-  ids: Register,
-  count: Register,
-  capacity: number,
-): Register {
-  const { slice, plan, environment } = context;
-  const stride = Math.ceil(table.dim / 4) * 4;
-  const shown = context.perSlice(capacity * stride * 4, 'shown rows');
-  const addresses = context.perSlice(capacity * 4, 'addresses of shown rows');
-  for (let s = 0; s < plan.slices; s++) {
-    const at = (addresses.base + s * addresses.sliceBytes) / 4;
-    const first = shown.base + s * shown.sliceBytes;
-    for (let i = 0; i < capacity; i++) environment.views.u32[at + i] = first + i * stride * 4;
-  }
-  const scratch = context.perSlice(LOOKUP_SCRATCH_BYTES, 'retrieve scratch').pointer;
-  const address = slice.constant(table.address);
-  context.emit(KERNEL.tableRetrieve, [address, ids, count, shown.pointer, slice.constant(stride), scratch]);
-  return addresses.pointer;
 }
 
 registerLowering(
@@ -269,33 +133,46 @@ registerLowering(EmbeddingUpdate, lowerUpdate, {
   takesParts: (op, input) => !op.attrs.lookups[input]!.op.inputs[0]!.spec.ragged,
 });
 
-function lowerUpdate(op: Op<EmbeddingUpdateAttrs>, context: LoweringContext): void {
+function lowerUpdate(op: Update, context: LoweringContext): void {
   const { table: config, lookups } = op.attrs;
   const group = groupOf(context, config);
-  const { slice, thread, plan } = context;
-  const { dim } = group.table;
   if (group.table.plan.serving)
     throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
-  const strideFloats = Math.ceil(dim / 4) * 4;
-  const sums = context.perSlice(group.capacity * strideFloats * 4, 'gradient sums');
-  const [dimRegister, stride] = [slice.constant(dim), slice.constant(strideFloats)];
-  context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, group.count, dimRegister]);
+  group.sums ??= lowerSums(context, group);
+  const { pointer, stride } = group.sums;
   lookups.forEach((lookup, index) => {
     const feature = group.features.get(lookup);
     if (feature === undefined) return;
     const grad = context.matrix(op.inputs[index]!);
     const { pooling } = lookup.op.attrs as EmbeddingLookupAttrs;
-    emitPoolGradient(context, pooling, feature, grad, dim, [sums.pointer, stride]);
+    emitPoolGradient(context, pooling, feature, grad, group.table.dim, [pointer, stride]);
   });
   for (const block of group.blocks) {
     const grads = lookups.map((lookup, index) => [op.inputs[index]!, lookup] as const);
-    block.scatter(
-      grads.filter(([, lookup]) => block.has(lookup)),
-      sums.pointer,
-      stride,
-    );
+    const own = grads.filter(([, lookup]) => block.has(lookup));
+    if (own.length > 0) block.scatter(own, pointer, stride);
   }
+  for (const other of group.waiting) {
+    if (context.finishTogether(op as Op, other as Op)) continue;
+    throw misfit(other.name, `${op.name} steps its table before it: give one applyEmbeddingGradients all gradients`);
+  }
+  group.waiting.delete(op);
+  if (group.waiting.size === 0) lowerApply(context, group, group.sums);
+}
 
+/** A row of zeros for each id that is stepped, which gradients are added to. */
+function lowerSums(context: LoweringContext, { table, trained, capacity }: TableGroup) {
+  const { slice } = context;
+  const strideFloats = Math.ceil(table.dim / 4) * 4;
+  const sums = context.perSlice(capacity * strideFloats * 4, 'gradient sums');
+  const stride = slice.constant(strideFloats);
+  context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, trained, slice.constant(table.dim)]);
+  return { ...sums, stride };
+}
+
+/** Steps the rows by the sums of all slices. */
+function lowerApply(context: LoweringContext, group: TableGroup, sums: PerSlice): void {
+  const { thread, plan } = context;
   // A table on a device needs no owners of partitions.
   const { order, offsets } = group.owners ?? {};
   const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
@@ -303,7 +180,7 @@ function lowerUpdate(op: Op<EmbeddingUpdateAttrs>, context: LoweringContext): vo
     const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
     const words = [
       ...[group.ids, order, offsets, group.rows, sums].map(at),
-      strideFloats,
+      Math.ceil(group.table.dim / 4) * 4,
       at(group.slots),
       at(group.counts),
     ];

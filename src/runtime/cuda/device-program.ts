@@ -78,7 +78,7 @@ export class DeviceProgram {
         capacity,
         ids: at(ids.block) + ids.offset,
         found: at(found),
-        gradients: gradients && { address: at(gradients.block) + gradients.offset, stride: gradients.stride },
+        gradients: gradients && { ...gradients, address: at(gradients.block) + gradients.offset },
       });
     });
     this.sorts = built.sorts;

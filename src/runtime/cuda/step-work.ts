@@ -45,8 +45,8 @@ export interface TableLookup {
   readonly ids: BlockPlace;
   /** Block of what is found. */
   readonly found: number;
-  /** Of a program that updates the table. */
-  readonly gradients: (BlockPlace & { readonly stride: number }) | null;
+  /** Of a program that updates the table; `countWord` has how many of the first ids have one. */
+  readonly gradients: (BlockPlace & { readonly stride: number; readonly countWord: number }) | null;
 }
 
 export type LaunchArgument =

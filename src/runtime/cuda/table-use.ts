@@ -14,8 +14,8 @@ export interface TablePlaces {
   /** Of each id the address of its row, its number, and whether it is new; see `foundBytes`. */
   readonly found: number;
   readonly capacity: number;
-  /** Sums of gradients, one row per id. */
-  readonly gradients: { readonly address: number; readonly stride: number } | null;
+  /** Sums of gradients, one row for each of the first ids, and the word that holds how many those are. */
+  readonly gradients: { readonly address: number; readonly stride: number; readonly countWord: number } | null;
 }
 
 /** Bytes of what is found of `capacity` ids: an address of 64 bits and two words for each. */
@@ -60,18 +60,20 @@ export class TableUse {
 
   /** Rows of the ids of this step; when they will be updated, there is room for the new ones afterwards. */
   find(): void {
-    const count = this.#views.u32[this.#places.countWord]!;
-    if (this.#places.gradients !== null) this.table.reserve(count);
+    const { u32 } = this.#views;
+    const { countWord, gradients } = this.#places;
+    const count = u32[countWord]!;
+    if (gradients !== null) this.table.reserve(u32[gradients.countWord]!);
     if (count === 0) return;
     const { find } = this.#ready();
     find.set(COUNT_OF_IDS, count);
     find.start();
   }
 
-  /** Makes rows for new ids and steps all of them. 0, or an UPDATE_RESULT. */
+  /** Makes rows for new ids that have a gradient, and steps those. 0, or an UPDATE_RESULT. */
   apply(): number {
     const { u32, i64 } = this.#views;
-    const count = u32[this.#places.countWord]!;
+    const count = u32[this.#places.gradients!.countWord]!;
     if (count === 0) return 0;
     const { control } = this.table;
     const { take, fill, admit, steps } = this.#ready();

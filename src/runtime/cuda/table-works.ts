@@ -30,13 +30,20 @@ export class TableWorks {
       const apply = instructions.find((later) => {
         return later.kernel === KERNEL.tableApply && u32[later.operands[0]!] === table;
       });
-      const slice = apply === undefined ? 0 : u32[apply.operands[3]!]! / 4;
       const gradients =
-        apply === undefined
-          ? null
-          : { ...blocks.place(u32[slice + APPLY_SLICE.gradients]!)!, stride: u32[slice + APPLY_SLICE.stride]! };
+        apply === undefined ? null : this.#gradients(u32[apply.operands[3]!]! / 4, instructions, blocks);
       return { record: tables.get(table)!, countWord: operands[2]!, capacity, ids: at, found, gradients };
     });
+  }
+
+  /** The sums of the slice record at word `slice`: as many as are cleared before gradients are added to them. */
+  #gradients(slice: number, instructions: readonly Instruction[], blocks: StepBlocks): TableLookup['gradients'] {
+    const u32 = this.#u32;
+    const [sums, stride] = [u32[slice + APPLY_SLICE.gradients]!, u32[slice + APPLY_SLICE.stride]!];
+    const clear = instructions.find(({ kernel, operands }) => {
+      return kernel === KERNEL.zeroRowsF32 && u32[operands[0]!] === sums;
+    });
+    return { ...blocks.place(sums)!, stride, countWord: clear!.operands[2]! };
   }
 
   /** The lookup that an instruction finds or applies. */
