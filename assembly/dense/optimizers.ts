@@ -2,6 +2,7 @@
 // independent, so body and tail agree bit for bit. The table code runs these once per row (n = 1..64, any 4-byte
 // alignment), the dense part once per range: no branch here depends on the data. A rule is a function that is put into
 // its caller's loop, and a kernel that is that function alone.
+import { divisor } from "../optim/lanes";
 import { stepFtrl } from "./ftrl";
 
 /** w -= lr * g. */
@@ -27,7 +28,7 @@ export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
   sgdStep(w, g, n, lr);
 }
 
-/** h = g + decay * w; norm += h * h; w -= lr / sqrt(norm) * h. No epsilon: the initial norm is what keeps it finite. */
+/** h = g + decay * w; norm += h * h; w -= lr / sqrt(norm) * h. No epsilon: the initial norm keeps steps small, and 0 / 0 is 0. */
 // @ts-ignore: decorator
 @inline export function adagradStep(w: usize, norm: usize, g: usize, n: i32, lr: f32, decay: f32): void {
   const rate = f32x4.splat(lr);
@@ -42,8 +43,8 @@ export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
     const h1 = f32x4.add(v128.load(g, 16), f32x4.mul(shrink, weight1));
     const sum0 = f32x4.add(v128.load(norm), f32x4.mul(h0, h0));
     const sum1 = f32x4.add(v128.load(norm, 16), f32x4.mul(h1, h1));
-    const next0 = f32x4.sub(weight0, f32x4.mul(f32x4.div(rate, f32x4.sqrt(sum0)), h0));
-    const next1 = f32x4.sub(weight1, f32x4.mul(f32x4.div(rate, f32x4.sqrt(sum1)), h1));
+    const next0 = f32x4.sub(weight0, f32x4.mul(f32x4.div(rate, divisor<v128>(f32x4.sqrt(sum0))), h0));
+    const next1 = f32x4.sub(weight1, f32x4.mul(f32x4.div(rate, divisor<v128>(f32x4.sqrt(sum1))), h1));
     v128.store(norm, sum0);
     v128.store(norm, sum1, 16);
     v128.store(w, next0);
@@ -58,7 +59,7 @@ export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
     const h = f32x4.add(v128.load(g), f32x4.mul(shrink, weight));
     const sum = f32x4.add(v128.load(norm), f32x4.mul(h, h));
     v128.store(norm, sum);
-    v128.store(w, f32x4.sub(weight, f32x4.mul(f32x4.div(rate, f32x4.sqrt(sum)), h)));
+    v128.store(w, f32x4.sub(weight, f32x4.mul(f32x4.div(rate, divisor<v128>(f32x4.sqrt(sum))), h)));
     w += 16;
     norm += 16;
     g += 16;
@@ -69,7 +70,7 @@ export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
     const h: f32 = load<f32>(g) + decay * weight;
     const sum: f32 = load<f32>(norm) + h * h;
     store<f32>(norm, sum);
-    store<f32>(w, weight - (lr / sqrt<f32>(sum)) * h);
+    store<f32>(w, weight - (lr / divisor<f32>(sqrt<f32>(sum))) * h);
     w += 4;
     norm += 4;
     g += 4;
@@ -85,7 +86,8 @@ export function applyAdagradF32(w: usize, norm: usize, g: usize, n: i32, lr: f32
  * norm' = norm + g * g; s = (sqrt(norm') - sqrt(norm)) / lr; zero' = zero + (g - s * w);
  * w = lr * (neg(zero') * l1 - zero') / ((sqrt(norm') + beta) + l2 * lr) where |zero'| > l1, else 0.
  *
- * neg is 1 where the sign bit is set and 0 elsewhere, not the sign: upstream's numbers depend on it.
+ * neg is 1 where the sign bit is set and 0 elsewhere, not the sign: upstream's numbers depend on it. At a rate of 0, where s is
+ * not defined, norm' = norm + g * g; zero' = zero + g, and the weights stay.
  */
 // @ts-ignore: decorator
 @inline export function ftrlStep(

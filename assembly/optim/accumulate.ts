@@ -1,6 +1,6 @@
 // Row optimizers that keep running sums: adadelta, momentum, moving average, and adagrad with decoupled decay. f32 at
 // every operation, no fused multiply-add, any 4-byte alignment. State blocks of `n` floats follow each other.
-import { add, decayed, div, mul, root, splat, sub } from "./lanes";
+import { add, decayed, div, divisor, mul, root, splat, sub } from "./lanes";
 
 // @ts-ignore: decorator
 @inline
@@ -9,7 +9,7 @@ function stepAdadelta<T>(w: usize, accum: usize, update: usize, g: usize, lr: T,
   const h = decayed<T>(load<T>(g), weight, decay);
   const a = add<T>(mul<T>(load<T>(accum), rho), mul<T>(mul<T>(h, h), rest));
   const before = load<T>(update);
-  const u = mul<T>(div<T>(root<T>(add<T>(before, eps)), root<T>(add<T>(a, eps))), h);
+  const u = mul<T>(div<T>(root<T>(add<T>(before, eps)), divisor<T>(root<T>(add<T>(a, eps)))), h);
   store<T>(accum, a);
   store<T>(w, sub<T>(weight, mul<T>(u, lr)));
   store<T>(update, add<T>(mul<T>(before, rho), mul<T>(mul<T>(u, u), rest)));
@@ -80,7 +80,7 @@ function stepDecoupled<T>(w: usize, norm: usize, g: usize, lr: T, shrink: T): vo
   const h = load<T>(g);
   const sum = add<T>(load<T>(norm), mul<T>(h, h));
   store<T>(norm, sum);
-  store<T>(w, sub<T>(sub<T>(weight, mul<T>(div<T>(lr, root<T>(sum)), h)), mul<T>(shrink, weight)));
+  store<T>(w, sub<T>(sub<T>(weight, mul<T>(div<T>(lr, divisor<T>(root<T>(sum))), h)), mul<T>(shrink, weight)));
 }
 
 /** Adagrad whose decay stays out of the accumulator: w' = (w - lr / sqrt(norm') * g) - (lr * decay) * w. State: norm[n]. */

@@ -1,6 +1,6 @@
 // Adam and amsgrad over one row. The powers of the betas are kept per row, so the bias correction counts that row's own
 // updates and not the global step.
-import { add, decayed, div, larger, mul, root, splat, sub } from "./lanes";
+import { add, decayed, div, divisor, larger, mul, root, splat, sub } from "./lanes";
 
 // @ts-ignore: decorator
 @inline
@@ -22,7 +22,7 @@ export function stepAdam<T>(
     store<T>(vhat, scale);
   }
   const direction = nesterov ? add<T>(mul<T>(h, rest1), mul<T>(beta1, first)) : first;
-  store<T>(w, sub<T>(weight, div<T>(mul<T>(direction, rate), add<T>(root<T>(scale), epsilon))));
+  store<T>(w, sub<T>(weight, div<T>(mul<T>(direction, rate), divisor<T>(add<T>(root<T>(scale), epsilon)))));
 }
 
 /**

@@ -1,5 +1,5 @@
 // Optimizers of dense variables that the rows of tables do not have. f32 at every operation; a thread may step any range.
-import { add, decayed, div, mul, root, splat, sub } from "./lanes";
+import { add, decayed, div, divisor, mul, root, splat, sub } from "./lanes";
 
 // @ts-ignore: decorator
 @inline
@@ -20,9 +20,9 @@ function stepAdamom<T>(
     store<T>(v, square);
     store<T>(c, count);
   }
-  const ratio = div<T>(square, count);
+  const ratio = div<T>(square, divisor<T>(count));
   const scale = second ? add<T>(root<T>(ratio), epsilon) : root<T>(add<T>(ratio, epsilon));
-  store<T>(w, sub<T>(weight, div<T>(mul<T>(mean, lr), scale)));
+  store<T>(w, sub<T>(weight, div<T>(mul<T>(mean, lr), divisor<T>(scale))));
 }
 
 /**
@@ -56,7 +56,7 @@ function stepRmsprop<T>(
   const hh = mul<T>(h, h);
   const square = second ? add<T>(mul<T>(beta2, before), hh) : add<T>(before, mul<T>(sub<T>(hh, before), rest2));
   const scale = second ? add<T>(root<T>(square), epsilon) : root<T>(add<T>(square, epsilon));
-  const mean = add<T>(mul<T>(beta1, load<T>(m)), div<T>(mul<T>(h, lr), scale));
+  const mean = add<T>(mul<T>(beta1, load<T>(m)), div<T>(mul<T>(h, lr), divisor<T>(scale)));
   store<T>(v, square);
   store<T>(m, mean);
   store<T>(w, sub<T>(weight, mean));

@@ -1,10 +1,12 @@
 // Optimizers that look at the whole row: one norm decides for all its weights. Sums over a row run in four lanes which
 // are added as (0 + 1) + (2 + 3), then the tail in order; the references do the same.
-import { add, decayed, div, larger, maxLanes, mul, root, splat, sub, sumLanes } from "./lanes";
+import { collectFtrl } from "../dense/ftrl";
+import { add, decayed, div, divisor, larger, maxLanes, mul, root, splat, sub, sumLanes } from "./lanes";
 
 /**
  * h = g + decay * w; q' = q + max h^2; l = lr / (beta + sqrt(q')); z = h - w / l; c = ||z||; w' = 0 where c < l2 (or c
- * is 0), else z * (-l * (c - l2) / c). State: q, one float. The gradient is overwritten with z.
+ * is 0), else z * (-l * (c - l2) / c). The weights stay where l or c is no finite number: at a rate of 0, and where nothing
+ * that l divides by is above 0. State: q, one float. The gradient is overwritten with z.
  */
 export function applyGroupAdagradF32(
   w: usize, state: usize, g: usize, n: i32, lr: f32, beta: f32, l2: f32, decay: f32,
@@ -41,6 +43,7 @@ export function applyGroupAdagradF32(
     sum = sum + z * z;
   }
   const c = sqrt<f32>(sum);
+  if (!(c <= f32.MAX_VALUE && l <= f32.MAX_VALUE)) return;
   if (c < l2 || c == 0) {
     memory.fill(w, 0, end - w);
     return;
@@ -67,16 +70,21 @@ function accumulateFtrl<T>(w: usize, norm: usize, zero: usize, g: usize, lr: T):
 @inline
 function weighFtrl<T>(w: usize, norm: usize, zero: usize, lr: T, factor: T, beta: T, l2lr: T): void {
   const scaled = mul<T>(mul<T>(lr, load<T>(zero)), factor);
-  store<T>(w, div<T>(scaled, add<T>(add<T>(beta, root<T>(load<T>(norm))), l2lr)));
+  store<T>(w, div<T>(scaled, divisor<T>(add<T>(add<T>(beta, root<T>(load<T>(norm))), l2lr))));
 }
 
 /**
  * norm' = norm + g^2; s = (sqrt(norm') - sqrt(norm)) / lr; zero' = (zero + g) - s * w; c = ||zero'||; w' = 0 where c < l1
- * (or c is 0), else lr * zero' * ((l1 - c) / c) / ((beta + sqrt(norm')) + l2 * lr). State: norm[n], zero[n].
+ * (or c is 0), else lr * zero' * ((l1 - c) / c) / ((beta + sqrt(norm')) + l2 * lr). At a rate of 0 as collectFtrl. State:
+ * norm[n], zero[n].
  */
 export function applyGroupFtrlF32(
   w: usize, state: usize, g: usize, n: i32, lr: f32, beta: f32, l1: f32, l2: f32,
 ): void {
+  if (lr == 0) {
+    collectFtrl(state, state + (<usize>n << 2), g, n);
+    return;
+  }
   const end = w + (<usize>n << 2);
   const body = w + (<usize>(n & ~3) << 2);
   const toNorm = state - w;
@@ -95,7 +103,8 @@ export function applyGroupFtrlF32(
     memory.fill(w, 0, end - w);
     return;
   }
-  const factor: f32 = (l1 - c) / c;
+  // Zeros of a tiny rate are so long that their squares are infinite: l1 is nothing to them.
+  const factor: f32 = c <= f32.MAX_VALUE ? (l1 - c) / c : -1;
   const l2lr: f32 = l2 * lr;
   const vFactor = splat<v128>(factor), vBeta = splat<v128>(beta), vL2 = splat<v128>(l2lr);
   for (p = w; p < body; p += 16) weighFtrl<v128>(p, p + toNorm, p + toZero, vLr, vFactor, vBeta, vL2);

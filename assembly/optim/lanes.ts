@@ -44,6 +44,19 @@ export function larger<T>(a: T, b: T): T {
   else return max<f32>(a, b);
 }
 
+const LEAST_ROOT: f32 = 3.743392066509216e-23;
+
+/**
+ * What a root or a sum of them is divided by: 2^-74.5, the root of the smallest float, in place of 0, and any other root as it
+ * is. A weight that had no gradient so far then stays, where 0 / 0 would make it NaN for good. NaN stays NaN.
+ */
+// @ts-ignore: decorator
+@inline
+export function divisor<T>(a: T): T {
+  if (isVector<T>()) return f32x4.pmax(a, f32x4.splat(LEAST_ROOT));
+  else return a < LEAST_ROOT ? LEAST_ROOT : a;
+}
+
 // @ts-ignore: decorator
 @inline
 export function splat<T>(x: f32): T {

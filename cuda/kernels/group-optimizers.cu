@@ -27,7 +27,7 @@ INLINE void forGroups(const u32* index, u32 count, u32 dim, Visit visit) {
   }
 }
 
-/** State: one float. Leaves the gradient changed. */
+/** State: one float. Leaves the gradient changed, and the weights where l or their size is no finite number. */
 KERNEL stepRowsGroupAdagradF32(float* w, u32 wStride, float* state, u32 stateStride, const u32* index, float* grad, u32 gradStride,
                                u32 count, u32 dim, float lr, float beta, float l2, float decay) {
   forGroups(index, count, dim, [=](u32 i, u32 row, u32 lane, u32 n) {
@@ -46,7 +46,8 @@ KERNEL stepRowsGroupAdagradF32(float* w, u32 wStride, float* state, u32 stateStr
     __syncwarp();
     const float size = sqrtf(squaresOfRow(z, n, lane));
     const float factor = (-l * (size - l2)) / size;
-    for (u32 c = lane; c < n; c += LANES) weights[c] = size < l2 || size == 0 ? 0.0f : factor * z[c];
+    const bool stays = !(isfinite(size) && isfinite(l));
+    for (u32 c = lane; c < n && !stays; c += LANES) weights[c] = size < l2 || size == 0 ? 0.0f : factor * z[c];
     if (n > 0 && lane == 0) *slot = q;
   });
 }
@@ -59,15 +60,15 @@ KERNEL stepRowsGroupFtrlF32(float* w, u32 wStride, float* state, u32 stateStride
     const float* const g = grad + (u64)i * gradStride;
     for (u32 c = lane; c < n; c += LANES) {
       const float before = norm[c], after = before + g[c] * g[c];
-      const float s = (sqrtf(after) - sqrtf(before)) / lr;
+      const float pull = lr == 0 ? 0.0f : ((sqrtf(after) - sqrtf(before)) / lr) * weights[c];
       norm[c] = after;
-      zero[c] = (zero[c] + g[c]) - s * weights[c];
+      zero[c] = (zero[c] + g[c]) - pull;
     }
     __syncwarp();
     const float size = sqrtf(squaresOfRow(zero, n, lane));
-    const float factor = (l1 - size) / size, l2Rate = l2 * lr;
-    for (u32 c = lane; c < n; c += LANES) {
-      const float scale = (beta + sqrtf(norm[c])) + l2Rate;
+    const float factor = isfinite(size) ? (l1 - size) / size : -1.0f, l2Rate = l2 * lr;
+    for (u32 c = lane; c < n && lr != 0; c += LANES) {
+      const float scale = divisor((beta + sqrtf(norm[c])) + l2Rate);
       weights[c] = size < l1 || size == 0 ? 0.0f : ((lr * zero[c]) * factor) / scale;
     }
   });

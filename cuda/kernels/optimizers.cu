@@ -53,8 +53,8 @@ KERNEL applyAdamomF32(float* w, float* m, float* v, float* count, const float* g
       b = ada * b + h * h;
       c = ada * c + 1.0f;
     }
-    const float ratio = b / c;
-    x = x - (a * lr) / (second ? sqrtf(ratio) + epsilon : sqrtf(ratio + epsilon));
+    const float ratio = b / divisor(c);
+    x = x - (a * lr) / divisor(second ? sqrtf(ratio) + epsilon : sqrtf(ratio + epsilon));
   });
 }
 
@@ -64,7 +64,7 @@ KERNEL applyDenseRmspropF32(float* w, float* m, float* v, const float* g, u32 n,
   stepWeights<2>(w, m, v, nullptr, g, n, STEP {
     const float h = g + decay * x, hh = h * h;
     b = second ? beta2 * b + hh : b + (hh - b) * (1.0f - beta2);
-    a = beta1 * a + (h * lr) / (second ? sqrtf(b) + epsilon : sqrtf(b + epsilon));
+    a = beta1 * a + (h * lr) / divisor(second ? sqrtf(b) + epsilon : sqrtf(b + epsilon));
     x = x - a;
   });
 }

@@ -2,6 +2,9 @@
 #pragma once
 #include "common.cuh"
 
+/** What a root or a sum of them is divided by: the root of the smallest float in place of 0, any other root as it is. */
+INLINE float divisor(float root) { return root < 3.743392066509216e-23f ? 3.743392066509216e-23f : root; }
+
 struct Sgd {
   float rate;
   __device__ __forceinline__ void operator()(float& w, float g) const { w = w - rate * g; }
@@ -12,7 +15,7 @@ struct Adagrad {
   __device__ __forceinline__ void operator()(float& w, float& norm, float g) const {
     const float h = g + decay * w, sum = norm + h * h;
     norm = sum;
-    w = w - (rate / sqrtf(sum)) * h;
+    w = w - (rate / divisor(sqrtf(sum))) * h;
   }
 };
 
@@ -21,7 +24,7 @@ struct DecoupledAdagrad {
   __device__ __forceinline__ void operator()(float& w, float& norm, float g) const {
     const float before = w;
     norm = norm + g * g;
-    w = (before - (rate / sqrtf(norm)) * g) - (rate * decay) * before;
+    w = (before - (rate / divisor(sqrtf(norm))) * g) - (rate * decay) * before;
   }
 };
 
@@ -31,10 +34,15 @@ struct Ftrl {
   u32 standard;
   __device__ __forceinline__ void operator()(float& w, float& norm, float& zero, float g) const {
     const float after = norm + g * g, root = sqrtf(after);
+    if (rate == 0) {
+      norm = after;
+      zero = zero + g;
+      return;
+    }
     const float s = (root - sqrtf(norm)) / rate;
     const float z = zero + (g - s * w);
     const float side = standard ? (signbit(z) ? -1.0f : 1.0f) : (z < 0 ? 1.0f : 0.0f);
-    const float step = (rate * (side * l1 - z)) / ((root + beta) + l2 * rate);
+    const float step = (rate * (side * l1 - z)) / divisor((root + beta) + l2 * rate);
     norm = after;
     zero = z;
     w = fabsf(z) > l1 ? step : 0.0f;
@@ -56,7 +64,7 @@ struct Adadelta {
   __device__ __forceinline__ void operator()(float& w, float& accum, float& update, float g) const {
     const float rest = 1.0f - rho, h = g + decay * w;
     const float a = accum * rho + (h * h) * rest;
-    const float u = (sqrtf(update + epsilon) / sqrtf(a + epsilon)) * h;
+    const float u = (sqrtf(update + epsilon) / divisor(sqrtf(a + epsilon))) * h;
     accum = a;
     w = w - u * rate;
     update = update * rho + (u * u) * rest;
@@ -75,7 +83,7 @@ struct Adam {
   }
   __device__ __forceinline__ void finish(float& w, float m, float scale, float h) const {
     const float direction = nesterov ? h * (1.0f - beta1) + beta1 * m : m;
-    w = w - (direction * rate) / (sqrtf(scale) + epsilon);
+    w = w - (direction * rate) / divisor(sqrtf(scale) + epsilon);
   }
   __device__ __forceinline__ void operator()(float& w, float& m, float& v, float g) const {
     float h;

@@ -11,6 +11,11 @@ import { type Plain, SCHEDULES, withTwin } from './twin.js';
 /** Positive, as sums of squares are. */
 const positives = (next: () => number, count: number) => randomFloats(next, count).map((x) => Math.abs(x) + 1e-3);
 
+/** A third of the runs has a rate of 0, a third sums and gradients that are 0. */
+const rateOf = (run: number) => (run % 3 === 1 ? 0 : 0.05);
+const withZeros = (run: number, next: () => number, values: Float32Array) =>
+  run % 3 === 2 ? values.map((x) => (next() < 0.3 ? 0 : x)) : values;
+
 const SIZES = [0, 1, 3, 255, 256, 1000, 2603];
 
 t.test('dense optimizers equal their references bit for bit', (t) =>
@@ -23,21 +28,26 @@ t.test('dense optimizers equal their references bit for bit', (t) =>
         // Quads where all arrays are aligned: in two of three runs one of them is not.
         const skew = (index: number) => (i % 3 > 0 && index === i % 6 ? 4 + 4 * (i % 3) : 0);
         const put = (index: number, values: Float32Array) => h.putF32(values, skew(index));
-        const [w, g, m] = [0, 1, 2].map((at) => put(at, randomFloats(next, n))) as [number, number, number];
-        const [norm, zero] = [put(3, positives(next, n)), put(4, randomFloats(next, n))];
-        const count = put(5, positives(next, n));
+        const [w, g, m] = [0, 1, 2].map((at) => put(at, withZeros(i, next, randomFloats(next, n)))) as [
+          number,
+          number,
+          number,
+        ];
+        const [norm, zero] = [put(3, withZeros(i, next, positives(next, n))), put(4, randomFloats(next, n))];
+        const count = put(5, withZeros(i, next, positives(next, n)));
+        const [lr, epsilon] = [rateOf(i), i % 3 === 2 ? 0 : 1e-6];
         const run = (name: string, plain: unknown, args: readonly number[]) =>
           twin.run(h, begin, name, plain as Plain, args);
         run('applySgdF32', dense.applySgdF32, [w, g, n, 0.05]);
-        run('applyAdagradF32', dense.applyAdagradF32, [w, norm, g, n, 0.05, 0.01]);
-        run('applyFtrlF32', dense.applyFtrlF32, [w, norm, zero, g, n, 0.05, 0.1, 0.3, 0.01]);
-        run('applyStandardFtrlF32', optim.applyStandardFtrlF32, [w, norm, zero, g, n, 0.05, 0.1, 0.3, 0.01]);
-        run('applyDenseMomentumF32', optim.applyDenseMomentumF32, [w, m, g, n, 0.05, 0.9, i % 2]);
+        run('applyAdagradF32', dense.applyAdagradF32, [w, norm, g, n, lr, 0.01]);
+        run('applyFtrlF32', dense.applyFtrlF32, [w, norm, zero, g, n, lr, 0.1, 0.3, 0.01]);
+        run('applyStandardFtrlF32', optim.applyStandardFtrlF32, [w, norm, zero, g, n, lr, 0.1, 0.3, 0.01]);
+        run('applyDenseMomentumF32', optim.applyDenseMomentumF32, [w, m, g, n, lr, 0.9, i % 2]);
         const powers = h.putF32([0.81, 0.98]);
-        const adam = [0.05, powers, powers + 4, 0.9, 0.99, 0.01, 1e-6, i % 2];
+        const adam = [lr, powers, powers + 4, 0.9, 0.99, 0.01, epsilon, i % 2];
         run('applyDenseAdamF32', optim.applyDenseAdamF32, [w, m, norm, g, n, ...adam]);
-        run('applyMomentumF32', optim.applyMomentumF32, [w, m, g, n, 0.05, 0.01, 0.9, i % 2]);
-        const rates = [0.05, 0.99, 0.9, 1e-6, 0.01];
+        run('applyMomentumF32', optim.applyMomentumF32, [w, m, g, n, lr, 0.01, 0.9, i % 2]);
+        const rates = [lr, 0.99, 0.9, epsilon, 0.01];
         run('applyAdamomF32', optim.applyAdamomF32, [w, m, norm, count, g, n, ...rates, i % 2, i % 3 === 0 ? 0 : 1]);
         run('applyDenseRmspropF32', optim.applyDenseRmspropF32, [w, m, norm, g, n, ...rates, i % 2]);
         const state = h.putF32([...randomFloats(next, n), ...positives(next, n), 0.81, i === 0 ? 1e-38 : 0.98]);
@@ -49,9 +59,9 @@ t.test('dense optimizers equal their references bit for bit', (t) =>
           (optim.applyAdamF32 as unknown as Plain)(v, ...args);
           v.f32.set(powers, at);
         };
-        run('applyAdamF32', keepPowers, [w, state, g, n, 0.05, ...betas, 0.01, 1e-6, i % 2]);
+        run('applyAdamF32', keepPowers, [w, state, g, n, lr, ...betas, 0.01, epsilon, i % 2]);
         const raise = (v: Views, at: number) =>
-          (optim.applyAdamF32 as unknown as Plain)(v, w, at, g, 0, 0.05, ...betas, 0, 0, 0);
+          (optim.applyAdamF32 as unknown as Plain)(v, w, at, g, 0, lr, ...betas, 0, 0, 0);
         run('applyAdamPowersF32', raise as Plain, [state + 8 * n, ...betas]);
         run('addCountI64', addCountI64, [h.putI64([2n ** 32n - 1n + BigInt(i)]), 4096]);
       });
@@ -67,72 +77,71 @@ interface RowOptimizer {
   readonly plain: (m: Views, w: number, state: number, g: number, n: number) => void;
 }
 
-const rates = [0.05, 0.9, 0.99, 0.01, 1e-6] as const;
+const betas = [0.9, 0.99, 0.01, 1e-6] as const;
 
-const ROW_OPTIMIZERS: readonly RowOptimizer[] = [
+const rowOptimizers = (lr: number): readonly RowOptimizer[] => [
   {
     name: 'stepRowsAdagradF32',
     floats: (n) => n,
-    values: [0.05, 0.01],
-    plain: (m, w, s, g, n) => dense.applyAdagradF32(m, w, s, g, n, 0.05, 0.01),
+    values: [lr, 0.01],
+    plain: (m, w, s, g, n) => dense.applyAdagradF32(m, w, s, g, n, lr, 0.01),
   },
   {
     name: 'stepRowsDecoupledAdagradF32',
     floats: (n) => n,
-    values: [0.05, 0.01],
-    plain: (m, w, s, g, n) => optim.applyDecoupledAdagradF32(m, w, s, g, n, 0.05, 0.01),
+    values: [lr, 0.01],
+    plain: (m, w, s, g, n) => optim.applyDecoupledAdagradF32(m, w, s, g, n, lr, 0.01),
   },
   ...[0, 1].flatMap((flag): RowOptimizer[] => [
     {
       name: 'stepRowsMomentumF32',
       floats: (n) => n,
-      values: [0.05, 0.01, 0.9, flag],
-      plain: (m, w, s, g, n) => optim.applyMomentumF32(m, w, s, g, n, 0.05, 0.01, 0.9, flag),
+      values: [lr, 0.01, 0.9, flag],
+      plain: (m, w, s, g, n) => optim.applyMomentumF32(m, w, s, g, n, lr, 0.01, 0.9, flag),
     },
     {
       name: 'stepRowsRmspropF32',
       floats: (n) => n,
-      values: [0.05, 0.01, 0.9, flag],
-      plain: (m, w, s, g, n) =>
-        (flag ? optim.applyRmspropV2F32 : optim.applyRmspropF32)(m, w, s, g, n, 0.05, 0.01, 0.9),
+      values: [lr, 0.01, 0.9, flag],
+      plain: (m, w, s, g, n) => (flag ? optim.applyRmspropV2F32 : optim.applyRmspropF32)(m, w, s, g, n, lr, 0.01, 0.9),
     },
     {
       name: 'stepRowsFtrlF32',
       floats: (n) => 2 * n,
-      values: [0.05, 0.1, 0.3, 0.01, flag],
+      values: [lr, 0.1, 0.3, 0.01, flag],
       plain: (m, w, s, g, n) =>
-        (flag ? optim.applyStandardFtrlF32 : dense.applyFtrlF32)(m, w, s, s + n * 4, g, n, 0.05, 0.1, 0.3, 0.01),
+        (flag ? optim.applyStandardFtrlF32 : dense.applyFtrlF32)(m, w, s, s + n * 4, g, n, lr, 0.1, 0.3, 0.01),
     },
     {
       name: 'stepRowsAdamF32',
       floats: (n) => 2 * n + 2,
-      values: [...rates, flag],
-      plain: (m, w, s, g, n) => optim.applyAdamF32(m, w, s, g, n, ...rates, flag),
+      values: [lr, ...betas, flag],
+      plain: (m, w, s, g, n) => optim.applyAdamF32(m, w, s, g, n, lr, ...betas, flag),
     },
     {
       name: 'stepRowsAmsgradF32',
       floats: (n) => 3 * n + 2,
-      values: [...rates, flag],
-      plain: (m, w, s, g, n) => optim.applyAmsgradF32(m, w, s, g, n, ...rates, flag),
+      values: [lr, ...betas, flag],
+      plain: (m, w, s, g, n) => optim.applyAmsgradF32(m, w, s, g, n, lr, ...betas, flag),
     },
   ]),
   {
     name: 'stepRowsGroupAdagradF32',
     floats: () => 1,
-    values: [0.05, 0.1, 0.3, 0.01],
-    plain: (m, w, s, g, n) => optim.applyGroupAdagradF32(m, w, s, g, n, 0.05, 0.1, 0.3, 0.01),
+    values: [lr, 0.1, 0.3, 0.01],
+    plain: (m, w, s, g, n) => optim.applyGroupAdagradF32(m, w, s, g, n, lr, 0.1, 0.3, 0.01),
   },
   {
     name: 'stepRowsGroupFtrlF32',
     floats: (n) => 2 * n,
-    values: [0.05, 0.1, 3, 0.01],
-    plain: (m, w, s, g, n) => optim.applyGroupFtrlF32(m, w, s, g, n, 0.05, 0.1, 3, 0.01),
+    values: [lr, 0.1, 3, 0.01],
+    plain: (m, w, s, g, n) => optim.applyGroupFtrlF32(m, w, s, g, n, lr, 0.1, 3, 0.01),
   },
   {
     name: 'stepRowsAdadeltaF32',
     floats: (n) => 2 * n,
-    values: [0.05, 0.01, 0.9, 1e-6],
-    plain: (m, w, s, g, n) => optim.applyAdadeltaF32(m, w, s, g, n, 0.05, 0.01, 0.9, 1e-6),
+    values: [lr, 0.01, 0.9, 1e-6],
+    plain: (m, w, s, g, n) => optim.applyAdadeltaF32(m, w, s, g, n, lr, 0.01, 0.9, 1e-6),
   },
 ];
 
@@ -148,8 +157,8 @@ function layOutRows(h: KernelHarness, i: number, floats: (dim: number) => number
   const stride = even ? Math.ceil((dim + floats(dim)) / 4) * 4 : dim + floats(dim) + (i % 3);
   const [gradStride, count] = [dim + (even ? 0 : i % 2), Math.floor(next() * (rows + 1))];
   const begin = h.arena.mark();
-  const table = h.putF32(positives(next, rows * stride).map((x) => Math.min(x, 0.9)));
-  const grad = h.putF32(randomFloats(next, count * gradStride));
+  const table = h.putF32(withZeros(i, next, positives(next, rows * stride)).map((x) => Math.min(x, 0.9)));
+  const grad = h.putF32(withZeros(i, next, randomFloats(next, count * gradStride)));
   // A step through the rows that meets none twice, and passes some gradients over.
   const index = Int32Array.from({ length: rows }, (_, k) => k).sort(() => next() - 0.5);
   for (let k = 0; k < rows; k++) if (next() < 0.1) index[k] = NO_ROW;
@@ -160,8 +169,8 @@ function layOutRows(h: KernelHarness, i: number, floats: (dim: number) => number
 
 t.test('optimizers of rows equal their references bit for bit', (t) =>
   withTwin((twin, h) => {
-    for (const { name, floats, values, plain } of ROW_OPTIMIZERS) {
-      for (let i = 0; i < SCHEDULES; i++) {
+    for (let i = 0; i < SCHEDULES; i++) {
+      for (const { name, floats, values, plain } of rowOptimizers(rateOf(i))) {
         h.scope(() => {
           const { begin, table, stride, grad, gradStride, at, count, dim, rowOf } = layOutRows(h, i, floats);
           const rowsOf = (m: Views) => {

@@ -51,8 +51,7 @@ t.test('without slot updates adamom moves by its old slots and rmsprop stays', a
   const options = { learningRate: 1, updateSlots: false };
   const { v, ...rmsprop } = await stepOnce(new RmspropOptimizer(options));
   t.same([v, ...Object.values(rmsprop)], [Math.fround(0.1), 0, 0]);
-  // 0 / 0 of slots that never moved is no number, as upstream.
-  t.same(Object.values(await stepOnce(new AdamomOptimizer(options))), [Number.NaN, 0, 0, 0]);
+  t.same(Object.values(await stepOnce(new AdamomOptimizer(options))), [Math.fround(0.1), 0, 0, 0]);
 });
 
 t.test('minimize counts the step, steps trainable variables and leaves the others', async (t) => {

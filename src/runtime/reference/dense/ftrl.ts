@@ -1,7 +1,17 @@
 /** @file The FTRL step of both kinds of l1, in plain TypeScript. */
 import type { Views } from '../../../memory/views.js';
+import { divisor } from '../optim/terms.js';
 
 const f = Math.fround;
+
+/** A step at a rate of 0: weights stay, their sums go on. */
+export function collectFtrl({ f32 }: Views, norm: number, zero: number, g: number, n: number): void {
+  for (let i = 0; i < n; i++) {
+    const grad = f32[(g >>> 2) + i]!;
+    f32[(norm >>> 2) + i] = f32[(norm >>> 2) + i]! + f(grad * grad);
+    f32[(zero >>> 2) + i] = f32[(zero >>> 2) + i]! + grad;
+  }
+}
 
 /** `sideOf` says how l1 acts: upstream's indicator of a negative sum, or its sign. */
 export function stepFtrl(
@@ -18,6 +28,10 @@ export function stepFtrl(
   sideOf: (z: number) => number,
 ): void {
   const rate = f(lr);
+  if (rate === 0) {
+    collectFtrl(m, norm, zero, g, n);
+    return;
+  }
   const threshold = f(l1);
   const l2Rate = f(f(l2) * rate);
   for (let i = 0; i < n; i++) {
@@ -28,7 +42,7 @@ export function stepFtrl(
     const s = f(f(root - f(Math.sqrt(before))) / rate);
     const z = f(m.f32[(zero >>> 2) + i]! + f(grad - f(s * m.f32[(w >>> 2) + i]!)));
     const push = f(sideOf(z) * threshold);
-    const step = f(f(rate * f(push - z)) / f(f(root + f(beta)) + l2Rate));
+    const step = f(f(rate * f(push - z)) / divisor(f(f(root + f(beta)) + l2Rate)));
     m.f32[(norm >>> 2) + i] = after;
     m.f32[(zero >>> 2) + i] = z;
     m.f32[(w >>> 2) + i] = Math.abs(z) > threshold ? step : 0;

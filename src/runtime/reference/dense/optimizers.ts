@@ -1,5 +1,6 @@
 /** @file Optimizer steps in plain TypeScript: f32 at every operation, as upstream computes them. */
 import type { Views } from '../../../memory/views.js';
+import { divisor } from '../optim/terms.js';
 import { stepFtrl } from './ftrl.js';
 
 const f = Math.fround;
@@ -27,7 +28,7 @@ export function applyAdagradF32(
     const h = f(m.f32[(g >>> 2) + i]! + f(f(decay) * weight));
     const sum = f(m.f32[(norm >>> 2) + i]! + f(h * h));
     m.f32[(norm >>> 2) + i] = sum;
-    m.f32[(w >>> 2) + i] = weight - f(f(f(lr) / f(Math.sqrt(sum))) * h);
+    m.f32[(w >>> 2) + i] = weight - f(f(f(lr) / divisor(f(Math.sqrt(sum)))) * h);
   }
 }
 
@@ -35,7 +36,8 @@ export function applyAdagradF32(
  * n' = n + g^2; s = (sqrt(n') - sqrt(n)) / lr; z' = z + (g - s * w);
  * w' = lr * (neg(z') * l1 - z') / (sqrt(n') + beta + l2 * lr) where |z'| > l1, else 0.
  *
- * neg is 1 where the sign bit is set, else 0: upstream's indicator, not the sign.
+ * neg is 1 where the sign bit is set, else 0: upstream's indicator, not the sign. At a rate of 0 n' = n + g^2; z' = z + g, and
+ * the weights stay.
  */
 export function applyFtrlF32(
   m: Views,

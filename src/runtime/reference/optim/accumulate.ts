@@ -1,6 +1,6 @@
 /** @file Adadelta, momentum, moving average and decoupled adagrad in plain TypeScript, f32 at every operation. */
 import type { Views } from '../../../memory/views.js';
-import { decayedGradient } from './terms.js';
+import { decayedGradient, divisor } from './terms.js';
 
 const f = Math.fround;
 
@@ -25,7 +25,7 @@ export function applyAdadeltaF32(
     const h = decayedGradient(m, (g >>> 2) + i, weight, decay);
     const a = f(f(m.f32[accum]! * keep) + f(f(h * h) * rest));
     const before = m.f32[update]!;
-    const u = f(f(f(Math.sqrt(f(before + eps))) / f(Math.sqrt(f(a + eps)))) * h);
+    const u = f(f(f(Math.sqrt(f(before + eps))) / divisor(f(Math.sqrt(f(a + eps))))) * h);
     m.f32[accum] = a;
     m.f32[weight] = m.f32[weight]! - f(u * f(lr));
     m.f32[update] = f(before * keep) + f(f(u * u) * rest);
@@ -79,6 +79,6 @@ export function applyDecoupledAdagradF32(
     const h = m.f32[(g >>> 2) + i]!;
     const sum = f(m.f32[(norm >>> 2) + i]! + f(h * h));
     m.f32[(norm >>> 2) + i] = sum;
-    m.f32[(w >>> 2) + i] = f(weight - f(f(f(lr) / f(Math.sqrt(sum))) * h)) - f(shrink * weight);
+    m.f32[(w >>> 2) + i] = f(weight - f(f(f(lr) / divisor(f(Math.sqrt(sum)))) * h)) - f(shrink * weight);
   }
 }

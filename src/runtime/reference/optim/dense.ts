@@ -1,6 +1,6 @@
 /** @file Adamom and the dense rmsprops in plain TypeScript, f32 at every operation. */
 import type { Views } from '../../../memory/views.js';
-import { decayedGradient } from './terms.js';
+import { decayedGradient, divisor } from './terms.js';
 
 const f = Math.fround;
 const root = (x: number): number => f(Math.sqrt(x));
@@ -31,9 +31,9 @@ export function applyAdamomF32(
       f32[square] = f(f(ada) * f32[square]!) + f(h * h);
       f32[count] = f(f(ada) * f32[count]!) + 1;
     }
-    const ratio = f(f32[square]! / f32[count]!);
+    const ratio = f(f32[square]! / divisor(f32[count]!));
     const scale = second ? f(root(ratio) + f(epsilon)) : root(f(ratio + f(epsilon)));
-    f32[weight] = f32[weight]! - f(f(f32[mean]! * f(lr)) / scale);
+    f32[weight] = f32[weight]! - f(f(f32[mean]! * f(lr)) / divisor(scale));
   }
 }
 
@@ -61,7 +61,7 @@ export function applyDenseRmspropF32(
     const after = second ? f(f(f(beta2) * before) + hh) : f(before + f(f(hh - before) * f(1 - f(beta2))));
     const scale = second ? f(root(after) + f(epsilon)) : root(f(after + f(epsilon)));
     f32[square] = after;
-    f32[mean] = f(f(beta1) * f32[mean]!) + f(f(h * f(lr)) / scale);
+    f32[mean] = f(f(beta1) * f32[mean]!) + f(f(h * f(lr)) / divisor(scale));
     f32[weight] = f32[weight]! - f32[mean]!;
   }
 }

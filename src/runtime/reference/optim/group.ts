@@ -1,10 +1,11 @@
 /** @file Optimizers with one norm per row, in plain TypeScript. */
 import type { Views } from '../../../memory/views.js';
-import { decayedGradient, sumSquares } from './terms.js';
+import { collectFtrl } from '../dense/ftrl.js';
+import { decayedGradient, divisor, sumSquares } from './terms.js';
 
 const f = Math.fround;
 
-/** State: one float. Leaves the gradient changed. */
+/** State: one float. Leaves the gradient changed, and the weights where l or c is no finite number. */
 export function applyGroupAdagradF32(
   m: Views,
   w: number,
@@ -28,6 +29,7 @@ export function applyGroupAdagradF32(
   const l = f(f(lr) / f(f(beta) + f(Math.sqrt(q))));
   for (let i = 0; i < n; i++) m.f32[z + i] = m.f32[z + i]! - f(m.f32[weights + i]! / l);
   const c = f(Math.sqrt(sumSquares(m, z, n)));
+  if (!(Number.isFinite(c) && Number.isFinite(l))) return;
   const isZero = c < f(l2) || c === 0;
   const factor = f(f(-l * f(c - f(l2))) / c);
   for (let i = 0; i < n; i++) m.f32[weights + i] = isZero ? 0 : factor * m.f32[z + i]!;
@@ -49,6 +51,10 @@ export function applyGroupFtrlF32(
   const norm = state >>> 2;
   const zero = norm + n;
   const rate = f(lr);
+  if (rate === 0) {
+    collectFtrl(m, state, state + n * 4, g, n);
+    return;
+  }
   for (let i = 0; i < n; i++) {
     const grad = m.f32[(g >>> 2) + i]!;
     const before = m.f32[norm + i]!;
@@ -59,10 +65,10 @@ export function applyGroupFtrlF32(
   }
   const c = f(Math.sqrt(sumSquares(m, zero, n)));
   const isZero = c < f(l1) || c === 0;
-  const factor = f(f(f(l1) - c) / c);
+  const factor = Number.isFinite(c) ? f(f(f(l1) - c) / c) : -1;
   const l2Rate = f(f(l2) * rate);
   for (let i = 0; i < n; i++) {
-    const scale = f(f(f(beta) + f(Math.sqrt(m.f32[norm + i]!))) + l2Rate);
+    const scale = divisor(f(f(f(beta) + f(Math.sqrt(m.f32[norm + i]!))) + l2Rate));
     m.f32[weights + i] = isZero ? 0 : f(f(rate * m.f32[zero + i]!) * factor) / scale;
   }
 }
