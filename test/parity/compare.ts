@@ -2,18 +2,26 @@
  * @file Compares what was computed with what a parity file expects, under the tolerance of the case.
  *
  * Conventions of the file: integers beyond 2^53 and non-finite numbers are strings, `{"range":[a,b]}` stands for
- * a..b-1, keys that end in `_unordered` or `_sorted` compare after sorting.
+ * a..b-1, keys that end in `_unordered` or `_sorted` compare after sorting. A name of the result is looked for by its
+ * meaning (derived.ts), so `w_last` is the last entry of `w`; a result that stands alone needs no name.
  */
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor } from '../../src/tensor/tensor.js';
-import type { Tolerance } from './case.js';
+import { isRecord, type Tolerance, UnknownKeys } from './case.js';
+import { derive, Series } from './derived.js';
 
 const DIFFERENCES_MAX = 3;
 
-/** Differences as sentences; none when `actual` is what is expected. */
+/** Differences as sentences; none when `actual` is what is expected. Names that nothing was computed for are thrown. */
 export function differences(actual: unknown, expected: unknown, tolerance: Tolerance = { exact: true }): string[] {
   const found: string[] = [];
-  walk(plain(actual), expected, tolerance, '', found);
+  const [only] = isRecord(actual) && !isRecord(plain(expected)) ? Object.values(actual) : [];
+  const given = only ?? actual;
+  if (isRecord(expected) && !('range' in expected)) {
+    const unknown = Object.keys(expected).filter((key) => derive(key, given) === undefined);
+    if (unknown.length > 0) throw new UnknownKeys(unknown, 'the expectation');
+  }
+  walk(plain(given), expected, tolerance, '', found);
   return found.slice(0, DIFFERENCES_MAX);
 }
 
@@ -22,6 +30,15 @@ function plain(value: unknown): unknown {
   if (value instanceof Tensor || value instanceof RaggedTensor) return value.toArray();
   if (ArrayBuffer.isView(value)) return [...(value as unknown as Iterable<unknown>)];
   return value;
+}
+
+/** One number stands for a list of it alone and a list of one for its number; a series for its last where that is meant. */
+function ofSameDepth(actual: unknown, expected: unknown): unknown {
+  if (actual instanceof Series) return plain(actual.like(expected));
+  const leaf = typeof expected !== 'object';
+  if (leaf && Array.isArray(actual) && actual.length === 1) return ofSameDepth(plain(actual[0]), expected);
+  const alone = Array.isArray(expected) && expected.length === 1 && !Array.isArray(actual);
+  return alone && typeof actual !== 'object' && typeof expected[0] !== 'object' ? [actual] : actual;
 }
 
 /** The list behind `{"range":[a,b]}`, anything else as it is. */
@@ -34,8 +51,8 @@ export function expandRange(value: unknown): unknown {
 
 function walk(given: unknown, wanted: unknown, tolerance: Tolerance, path: string, found: string[]): void {
   if (found.length >= DIFFERENCES_MAX) return;
-  const actual = plain(given);
   const expected = expandRange(wanted);
+  const actual = ofSameDepth(plain(given), expected);
   const at = path === '' ? 'the result' : path;
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual)) found.push(`${at} is ${text(actual)}, not a list`);
@@ -53,8 +70,9 @@ function walk(given: unknown, wanted: unknown, tolerance: Tolerance, path: strin
     }
     for (const [key, item] of Object.entries(expected)) {
       const under = path === '' ? key : `${path}.${key}`;
-      if (!(key in actual)) found.push(`${under} was not computed`);
-      else walkKey(key, (actual as Record<string, unknown>)[key], item, tolerance, under, found);
+      const computed = derive(key, actual);
+      if (computed === undefined) found.push(`${under} was not computed`);
+      else walkKey(key, computed.value, item, tolerance, under, found);
     }
   } else if (!sameLeaf(actual, expected, tolerance)) found.push(`${at} is ${text(actual)}, not ${text(expected)}`);
 }

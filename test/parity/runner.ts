@@ -1,13 +1,16 @@
 /** @file Runs the cases of a parity file through the handlers of test/parity/modules. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { messageOf } from '../../src/base/errors.js';
-import { NotApplicable, type ParityCase, type ParityHandler, type ParityHandlers } from './case.js';
+import { type Fields, NotApplicable, type ParityHandler, type ParityHandlers, UnknownKeys } from './case.js';
 import { differences } from './compare.js';
+import { parityCaseOf } from './read-case.js';
 
-export type Status = 'pass' | 'fail' | 'not-applicable';
+/** `unknown-key` is a failure too: the case says something that its handler does not understand. */
+export type Status = 'pass' | 'fail' | 'unknown-key' | 'not-applicable';
 
 export interface Outcome {
-  readonly parity: ParityCase;
+  /** Module and case. */
+  readonly label: string;
   readonly status: Status;
   /** Why it failed or does not apply. */
   readonly reason: string;
@@ -28,25 +31,22 @@ export async function loadHandlers(): Promise<ReadonlyMap<string, ParityHandler>
   return handlers;
 }
 
-export function readCases(path: string | URL): readonly ParityCase[] {
-  const cases: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  if (!Array.isArray(cases)) throw new Error('a parity file is a list of cases');
-  return cases.map((item: Partial<ParityCase>, i) => {
-    if (typeof item?.module !== 'string' || typeof item.case !== 'string') {
-      throw new Error(`entry ${i} has no module and case`);
-    }
-    return item as ParityCase;
-  });
-}
-
-export async function runCase(handlers: ReadonlyMap<string, ParityHandler>, parity: ParityCase): Promise<Outcome> {
-  const handler = handlers.get(parity.module);
-  if (handler === undefined) return { parity, status: 'fail', reason: `no handler for module ${parity.module}` };
+export async function runCase(handlers: ReadonlyMap<string, ParityHandler>, entry: object): Promise<Outcome> {
+  const named = entry as Fields;
+  const label = `${named.module ?? '?'} ${named.case ?? named.name ?? '?'}`;
   try {
+    const parity = parityCaseOf(named);
+    const handler = handlers.get(parity.module);
+    if (handler === undefined) return { label, status: 'fail', reason: `no handler for module ${parity.module}` };
     const actual = await handler(parity);
     const found = actual === undefined ? [] : differences(actual, parity.expected, parity.tolerance);
-    return { parity, status: found.length === 0 ? 'pass' : 'fail', reason: found.join('; ') };
+    return { label, status: found.length === 0 ? 'pass' : 'fail', reason: found.join('; ') };
   } catch (error) {
-    return { parity, status: error instanceof NotApplicable ? 'not-applicable' : 'fail', reason: messageOf(error) };
+    return { label, status: statusOf(error), reason: messageOf(error) };
   }
+}
+
+function statusOf(error: unknown): Status {
+  if (error instanceof NotApplicable) return 'not-applicable';
+  return error instanceof UnknownKeys ? 'unknown-key' : 'fail';
 }

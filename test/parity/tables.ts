@@ -12,7 +12,7 @@ import type {
   OptimizerMessage,
   SlotExpireTimeConfig,
 } from '../../src/sparse/config-messages.js';
-import { ENTRY_TYPE, STORAGE_TYPE } from '../../src/sparse/config-messages.js';
+import { ENTRY_TYPE, OPTIMIZER_MESSAGES, STORAGE_TYPE } from '../../src/sparse/config-messages.js';
 import { HashTable } from '../../src/sparse/hash-table.js';
 import { PolynomialDecay, type Rate, resolveRate } from '../../src/sparse/learning-rate.js';
 import { planOptimizer } from '../../src/sparse/optimizer-plan.js';
@@ -44,7 +44,14 @@ export function initializerOf(given: unknown): InitializerMessage {
   return typeof given === 'number' ? constant(given) : (member(given, 'constant') as InitializerMessage);
 }
 
-export const optimizerOf = (given: unknown): OptimizerMessage => member(given, 'learningRate') as OptimizerMessage;
+/** An optimizer of its name and fields; those that its config does not have are refused. */
+export function optimizerOf(given: unknown): OptimizerMessage {
+  const [[name, fields]] = Object.entries(member(given, 'learningRate')) as [[keyof typeof OPTIMIZER_MESSAGES, Fields]];
+  const message = OPTIMIZER_MESSAGES[name];
+  if (message === undefined) throw new UnknownForm(`optimizer ${name}`);
+  return { [name]: fieldsOf(fields, [], Object.keys(message.fields), { where: `the config of ${name}` }) };
+}
+
 export const compressorOf = (given: unknown): FloatCompressorMessage => member(given, 'r') as FloatCompressorMessage;
 
 /** `{ polynomial_decay: { initial, decay_steps, end, power, cycle } }` */

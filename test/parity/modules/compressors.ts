@@ -8,7 +8,19 @@ import { planInitializer, StreamInitializer } from '../../../src/sparse/initiali
 import { almostEqual, l2NormSquare } from '../../../src/sparse/linalg.js';
 import { hashNetRetriever } from '../../../src/sparse/retriever.js';
 import { KernelHarness } from '../../kernels/harness.js';
-import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import {
+  type Fields,
+  fieldsOf,
+  isRecord,
+  listOf,
+  ORDINALS,
+  type ParityCase,
+  type ParityHandlers,
+  recordsOf,
+  UnknownForm,
+} from '../case.js';
+import { Series } from '../derived.js';
+import { STEP_FIELDS, stepsOf } from '../steps.js';
 import { f32 } from '../values.js';
 
 const h = await KernelHarness.create(4 << 20);
@@ -27,6 +39,8 @@ function compressorConfig(type: string, given: Fields): FloatCompressorMessage {
         oneBit: {
           ...(given.step_size === undefined ? {} : { stepSize: given.step_size as number }),
           ...(given.amplitude === undefined ? {} : { amplitude: given.amplitude as number }),
+          ...(given.init_scale === undefined ? {} : { initScale: given.init_scale as number }),
+          ...(given.max_scale === undefined ? {} : { maxScale: given.max_scale as number }),
         },
       };
     default:
@@ -34,12 +48,22 @@ function compressorConfig(type: string, given: Fields): FloatCompressorMessage {
   }
 }
 
-function floatCompressor({ input, expected }: ParityCase) {
-  const given = fieldsOf(input, ['values'], ['type', 'types', 'r', 'step_size', 'amplitude']);
+/** `type` is a name beside the fields, or `{ name: { fields } }`. */
+function oneCompressor(given: Fields): FloatCompressorMessage {
+  if (!isRecord(given.type)) return compressorConfig(given.type as string, given);
+  const [type, fields] = Object.entries(given.type)[0] ?? [];
+  if (type === undefined) throw new UnknownForm('no compressor');
+  const known = ['r', 'step_size', 'amplitude', 'init_scale', 'max_scale'];
+  return compressorConfig(type, isRecord(fields) ? fieldsOf(fields, [], known) : { r: fields });
+}
+
+function floatCompressor({ input }: ParityCase) {
+  const optional = ['type', 'types', 'r', 'step_size', 'amplitude', 'init_scale', 'max_scale'];
+  const given = fieldsOf(input, ['values'], optional);
   const values = f32(given.values).data;
   const parts =
     given.types === undefined
-      ? [makeCompressor(compressorConfig(given.type as string, given), values.length, memory)]
+      ? [makeCompressor(oneCompressor(given), values.length, memory)]
       : (given.types as Record<string, number>[]).map((one) => {
           const [type, dim] = Object.entries(one)[0]!;
           return makeCompressor(compressorConfig(type, {}), dim, memory);
@@ -48,13 +72,12 @@ function floatCompressor({ input, expected }: ParityCase) {
   const [src, bytes, out] = [h.putF32(values), h.alloc(whole.sizeBytes), h.alloc(whole.dim * 4)];
   whole.encode(src, bytes);
   whole.decode(bytes, out);
-  const decoded = h.f32(out, whole.dim);
-  return 'size_bytes' in (expected as Fields) ? { decoded, size_bytes: whole.sizeBytes } : { decoded };
+  return { decoded: h.f32(out, whole.dim), size_bytes: whole.sizeBytes };
 }
 
 function fakeQuantizer({ input }: ParityCase) {
   const { r, inputs } = fieldsOf(input, ['r', 'inputs']);
-  const values = f32(inputs).data;
+  const values = f32(listOf(inputs)).data;
   const at = h.putF32(values);
   h.wasm.quantizeFixedR8F32(at, at, values.length, r as number);
   return { quantized: h.f32(at, values.length) };
@@ -68,7 +91,7 @@ interface Backward {
 
 /** Forward of the inputs, or backward calls in order and the forward of 2 at the end. */
 function hashNet({ input }: ParityCase) {
-  const optional = ['init_scale', 'max_scale', 'inputs', 'sequence', 'num', 'grad', 'global_step'];
+  const optional = ['init_scale', 'max_scale', 'inputs', 'sequence', 'num', ...STEP_FIELDS];
   const given = fieldsOf(input, ['step_size', 'amplitude'], optional);
   const scaleAt = h.alloc(4);
   const options = {
@@ -91,12 +114,22 @@ function hashNet({ input }: ParityCase) {
     retriever.backward(w, g, BigInt(global_step));
     return h.f32(g, 1)[0];
   };
-  if (given.inputs !== undefined) return { scale: scale(), forward: (given.inputs as number[]).map(forward) };
+  if (given.inputs !== undefined) return { forward: listOf<number>(given.inputs).map(forward), scale: scale() };
   if (given.sequence !== undefined) {
-    const grads = (given.sequence as Backward[]).map(backward);
-    return { grads, scale_end: scale(), forward_2_end: forward(2) };
+    const calls = recordsOf<Backward>(given.sequence, ['num', 'grad', 'global_step']);
+    const steps = calls.map((call) => ({ grad: backward(call), scale: scale() }));
+    return {
+      grads: steps.map(({ grad }) => grad),
+      scales: new Series(steps.map((step) => step.scale)),
+      scale_end: scale(),
+      forward_2_end: forward(2),
+    };
   }
-  return { grad: backward(given as unknown as Backward), scale: scale() };
+  const steps = stepsOf(given, 1);
+  const grads = steps.map(({ grad, globalStep }) =>
+    backward({ num: listOf<number>(given.num)[0]!, grad: grad[0]!, global_step: globalStep }),
+  );
+  return { grad: new Series(grads), scale: scale(), forward: forward(listOf<number>(given.num)[0]!) };
 }
 
 function initializer({ input, expected }: ParityCase) {
@@ -115,18 +148,19 @@ function initializer({ input, expected }: ParityCase) {
 }
 
 function blockAllocator({ input }: ParityCase) {
-  const { allocs, start_block, align } = fieldsOf(input, ['allocs', 'start_block', 'align']);
+  const { allocs, start_block = 1024, align = 8 } = fieldsOf(input, ['allocs'], ['start_block', 'align']);
   if (start_block !== 1024 || align !== 8) throw new UnknownForm('other blocks');
   const allocator = new BlockAllocator(new Arena('blocks', 0, 1 << 24));
-  const steps = (allocs as number[]).map((bytes) => ({
+  const steps = listOf<number>(allocs).map((bytes) => ({
     at: allocator.allocate(bytes),
     total: allocator.allocatedBytes,
   }));
   allocator.deallocateAll();
   return {
-    second_minus_first: steps[1]!.at - steps[0]!.at,
-    allocated_after_first: steps[0]!.total,
-    allocated_after_third: steps[2]!.total,
+    allocated: steps.map(({ total }) => total),
+    offsets: steps.map(({ at }) => at - steps[0]!.at),
+    second_minus_first: steps.length < 2 ? undefined : steps[1]!.at - steps[0]!.at,
+    ...Object.fromEntries(steps.map(({ total }, i) => [`allocated_after_${ORDINALS[i]}`, total])),
     after_deallocate_all: allocator.allocatedBytes,
   };
 }
@@ -144,11 +178,11 @@ function entryDefs({ input }: ParityCase) {
 }
 
 function linalg({ input }: ParityCase) {
-  const { almost_equal, l2_norm_square } = fieldsOf(input, ['almost_equal', 'l2_norm_square']);
-  return {
-    almost_equal: (almost_equal as [number, number][]).map(([a, b]) => almostEqual(a, b)),
-    l2_norm_square: (l2_norm_square as number[][]).map(l2NormSquare),
-  };
+  const given = fieldsOf(input, [], ['almost_equal', 'l2_norm_square']);
+  const pairs = (given.almost_equal ?? []) as [number, number][];
+  const vectors = (given.l2_norm_square ?? []) as number[] | number[][];
+  const lists = (Array.isArray(vectors[0]) || vectors.length === 0 ? vectors : [vectors]) as number[][];
+  return { almost_equal: pairs.map(([a, b]) => almostEqual(a, b)), l2_norm_square: lists.map(l2NormSquare) };
 }
 
 const scoped = (handler: (parity: ParityCase) => unknown) => (parity: ParityCase) => h.scope(() => handler(parity));

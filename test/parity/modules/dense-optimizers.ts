@@ -9,42 +9,48 @@ import type { Optimizer } from '../../../src/optim/optimizer.js';
 import { AdamomOptimizer, RmspropOptimizer } from '../../../src/optim/optimizers.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import { withSession } from '../../runtime/with-session.js';
-import { type Fields, fieldsOf, type ParityCase, type ParityHandlers } from '../case.js';
+import { type Fields, fieldsOf, listOf, type ParityCase, type ParityHandlers } from '../case.js';
+import { Series } from '../derived.js';
+import { stepsOf } from '../steps.js';
 
+const STEPS = ['steps', 'grad', 'grads'];
 const h = await KernelHarness.create(1 << 20);
 
-/** One step of a variable [1] whose gradient is fed; the result has the slots by their names. */
-function stepOnce(optimizer: Optimizer, given: Fields): Promise<Record<string, number>> {
+/** Steps of a variable [1] whose gradients are fed; the result has the slots by their names, after each step. */
+function runSteps(optimizer: Optimizer, given: Fields): Promise<Record<string, Series>> {
   const graph = new Graph();
   const x = placeholder(graph, 'x');
-  const target = variable(graph, 'var', [1], () => Float32Array.of(given.var as number));
+  const target = variable(graph, 'var', [1], () => Float32Array.of(listOf<number>(given.var)[0]!));
   const loss = reduceMean(rowDot(x, addBias(scale(x, 0), target)));
   const [gradient] = gradients([loss], [target]) as [Tensor];
   const train = optimizer.applyGradients([[gradient, target]]);
   return withSession(graph, {}, async (session) => {
-    await session.run([train], { x: Float32Array.of(given.grad as number) });
-    const values = session.variableNames.map((name) => [name.replace(/^.*\//, ''), session.readVariable(name)[0]]);
-    return Object.fromEntries(values);
+    const each = new Map(session.variableNames.map((name) => [name, [] as unknown[]]));
+    for (const { grad } of stepsOf(given, 1)) {
+      await session.run([train], { x: Float32Array.from(grad) });
+      for (const [name, values] of each) values.push(session.readVariable(name)[0]);
+    }
+    return Object.fromEntries([...each].map(([name, values]) => [name.replace(/^.*\//, ''), new Series(values)]));
   });
 }
 
 function adamom({ input }: ParityCase) {
   const given = fieldsOf(
     input,
-    ['var', 'grad'],
-    ['learning_rate', 'weight_decay', 'ada_decay', 'mom_decay', 'epsilon'],
+    ['var'],
+    ['learning_rate', 'weight_decay', 'ada_decay', 'mom_decay', 'epsilon', ...STEPS],
   );
   const [learningRate, weightDecay, adaDecay] = numbers(given, ['learning_rate', 'weight_decay', 'ada_decay']);
   const [momDecay, epsilon] = numbers(given, ['mom_decay', 'epsilon']);
-  return stepOnce(new AdamomOptimizer(definite({ learningRate, weightDecay, adaDecay, momDecay, epsilon })), given);
+  return runSteps(new AdamomOptimizer(definite({ learningRate, weightDecay, adaDecay, momDecay, epsilon })), given);
 }
 
 function rmsprop({ input }: ParityCase) {
   const options = ['learning_rate', 'weight_decay', 'beta1', 'beta2', 'epsilon'];
-  const given = fieldsOf(input, ['var', 'grad'], [...options, 'use_v2']);
+  const given = fieldsOf(input, ['var'], [...options, 'use_v2', ...STEPS]);
   const [learningRate, weightDecay, beta1, beta2, epsilon] = numbers(given, options);
   const useV2 = given.use_v2 === true;
-  return stepOnce(
+  return runSteps(
     new RmspropOptimizer({ ...definite({ learningRate, weightDecay, beta1, beta2, epsilon }), useV2 }),
     given,
   );

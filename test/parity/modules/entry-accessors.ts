@@ -7,7 +7,8 @@ import { RecordReader } from '../../../src/io/record-reader.js';
 import { MultiHashTableMetadataMessage } from '../../../src/sparse/config-messages.js';
 import { makeCompressor } from '../../../src/sparse/float-compressor.js';
 import { KernelHarness } from '../../kernels/harness.js';
-import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { type Fields, fieldsOf, listOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { Series } from '../derived.js';
 import { parseForm } from '../expression.js';
 import { inDirectory, recordOf, saveBoth } from '../table-files.js';
 import { CaseTables, compressorOf, configOf, rowsOf } from '../tables.js';
@@ -17,9 +18,9 @@ const h = await KernelHarness.create(1 << 20);
 const ID = BigInt64Array.of(7n);
 
 async function entryAccessor({ input, expected }: ParityCase) {
-  const optional = ['segments', 'entry_type', 'comp', 'dim', 'grad', 'learning_rates', 'global_step'];
-  const given = fieldsOf(input, [], [...optional, 'assign', 'dump', 'save_timestamp']);
-  const { grad, learning_rates, global_step, assign, dump, save_timestamp, ...table } = given;
+  const optional = ['segments', 'entry_type', 'comp', 'dim', 'init', 'opt', 'grad', 'grads', 'steps', 'learning_rates'];
+  const given = fieldsOf(input, [], [...optional, 'global_step', 'assign', 'dump', 'save_timestamp']);
+  const { grad, grads, steps, learning_rates, global_step, assign, dump, save_timestamp, ...table } = given;
   const tables = await CaseTables.create();
   const config = configOf(table);
   const one = tables.table(config);
@@ -33,22 +34,26 @@ async function entryAccessor({ input, expected }: ParityCase) {
     one.restore([row(f32(num).data, new Float32Array(0), (last_update_ts_sec ?? 0) as number)]);
     return { fill: fill() };
   }
-  if (grad === undefined) throw new UnknownForm('a row that nothing happens to');
-  const step = (to = one) =>
-    to.optimize(ID, f32(grad).data.slice(), {
-      learningRates: learning_rates as number[],
+  const each = grads ?? (grad === undefined ? undefined : new Array<unknown>((steps ?? 1) as number).fill(grad));
+  if (each === undefined) throw new UnknownForm('a row that nothing happens to');
+  const step = (to: typeof one, gradient: unknown) =>
+    to.optimize(ID, f32(gradient).data.slice(), {
+      ...(learning_rates === undefined ? {} : { learningRates: listOf<number>(learning_rates) }),
       timeSec: (save_timestamp ?? 0) as number,
       globalStep: (global_step ?? 0) as number,
     });
-  step();
-  if (save_timestamp === undefined) return { fill: fill() };
+  const rows = (Array.isArray((each as unknown[])[0]) ? (each as unknown[]) : [each]).map((gradient) => {
+    step(one, gradient);
+    return fill();
+  });
+  if (save_timestamp === undefined) return { fill: new Series(rows) };
   const first = fill();
   const restored = tables.table(config, { name: 'restored' });
   const [dumped] = [...one.rows()];
   restored.restore([dumped!]);
   const [again] = [...restored.rows()];
   const timestamp = again!.lastUpdateSec;
-  step(restored);
+  step(restored, grad);
   return {
     after_step_1: first,
     restored_timestamp: timestamp,

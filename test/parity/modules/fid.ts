@@ -1,6 +1,6 @@
 /** @file Cases of fids (src/sparse/fid). */
 import { fidV1, fidV2, signatureOfFidV1, signatureOfFidV2, slotOfFidV1, slotOfFidV2 } from '../../../src/sparse/fid.js';
-import { fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { fieldsOf, listOf, orError, type ParityCase, type ParityHandlers, recordsOf, UnknownForm } from '../case.js';
 
 const VERSIONS = {
   v1: { pack: fidV1, slot: slotOfFidV1, signature: signatureOfFidV1 },
@@ -19,13 +19,21 @@ interface Packed {
 }
 
 function fid({ case: name, input }: ParityCase) {
-  const version = versionOf(name);
-  const given = fieldsOf(input, [], ['cases', 'slot', 'signature', 'fid']);
-  if (given.fid !== undefined) return { slot: (given.fid as string[]).map((id) => version.slot(BigInt(id))) };
-  if (given.cases === undefined) {
-    return orError(() => ({ fid: version.pack(given.slot as number, BigInt((given.signature ?? 0) as number)) }));
+  const given = fieldsOf(input, [], ['cases', 'slot', 'signature', 'fid', 'version']);
+  const version = versionOf(given.version === undefined ? name : `v${String(given.version).replace(/^v/i, '')}`);
+  if (given.fid !== undefined) {
+    const made = listOf<string>(given.fid).map(BigInt);
+    return { slot: made.map(version.slot), signature: made.map(version.signature) };
   }
-  const made = (given.cases as Packed[]).map(({ slot, signature }) => version.pack(slot, BigInt(signature)));
+  if (given.cases === undefined) {
+    return orError(() => {
+      const made = version.pack(given.slot as number, BigInt((given.signature ?? 0) as number));
+      return { fid: made, slot: version.slot(made), signature: version.signature(made) };
+    });
+  }
+  const made = recordsOf<Packed>(given.cases, ['slot', 'signature']).map(({ slot, signature }) =>
+    version.pack(slot, BigInt(signature)),
+  );
   return { fid: made, slot: made.map(version.slot), signature: made.map(version.signature) };
 }
 
@@ -33,7 +41,7 @@ function fid({ case: name, input }: ParityCase) {
 function dataFid({ case: name, input }: ParityCase) {
   const version = versionOf(name);
   const given = fieldsOf(input, [], ['fids', 'rows']);
-  if (given.fids !== undefined) return (given.fids as string[]).map((id) => version.slot(BigInt(id)));
+  if (given.fids !== undefined) return listOf<string>(given.fids).map((id) => version.slot(BigInt(id)));
   return (given.rows as [number, string][]).map(([slot, signature]) =>
     orError(() => {
       const made = version.pack(slot, BigInt(signature));

@@ -14,7 +14,15 @@ import {
 } from '../../../src/sparse/admission-filter.js';
 import { HashFilterSplitMetaMessage, restoreFilter, saveFilter } from '../../../src/sparse/filter-files.js';
 import { KernelHarness } from '../../kernels/harness.js';
-import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import {
+  type Fields,
+  fieldsOf,
+  listOf,
+  type ParityCase,
+  type ParityHandlers,
+  recordsOf,
+  UnknownForm,
+} from '../case.js';
 import { inDirectory } from '../table-files.js';
 import { ids } from '../values.js';
 
@@ -32,7 +40,7 @@ function sameOfAll<T>(values: readonly T[]): T {
 
 function saturate(given: Fields, make: (capacity: number) => HashFilter) {
   return sameOfAll(
-    (given.capacities as number[]).map((capacity) => {
+    listOf<number>(given.capacities).map((capacity) => {
       const filter = make(capacity);
       const fid = ids([given.fid]);
       const rounds = Array.from({ length: given.adds_of_1 as number }, () => {
@@ -63,13 +71,14 @@ function errorRate(filter: HashFilter, keys: number) {
 }
 
 function checkRates({ expected, tolerance }: ParityCase, found: readonly ReturnType<typeof errorRate>[]): void {
-  const { error_rate } = expected as { error_rate: number[] };
-  const bounds = tolerance as { ratio_between?: [number, number]; rel?: number };
-  const [low, high] = bounds.ratio_between ?? [1 - (bounds.rel ?? 0), 1 + (bounds.rel ?? 0)];
+  const wanted = fieldsOf(expected, ['error_rate'], ['failure_count', 'failure_count_below']);
+  const error_rate = listOf<number>(wanted.error_rate);
+  const { ratio_between, rel = 0 } = tolerance ?? {};
+  const [low, high] = ratio_between ?? [1 - rel, 1 + rel];
   for (const [i, { rate, distinct, failures }] of found.entries()) {
     const ratio = rate / error_rate[i]!;
     if (!(ratio >= low && ratio <= high)) throw new Error(`error rate ${i} is ${rate}, not ${error_rate[i]}`);
-    const limit = 'failure_count' in (expected as Fields) ? 0.5 : distinct / 10000;
+    const limit = 'failure_count' in wanted ? 0.5 : distinct / 10000;
     if (!(failures < limit)) throw new Error(`${failures} ids found no cell`);
   }
 }
@@ -83,12 +92,13 @@ async function hashFilter(parity: ParityCase) {
   if (given.capacities !== undefined) return saturate(given, counting);
   if (given.adds !== undefined) {
     const filter = counting(given.capacity as number);
-    for (const count of given.adds as number[]) filter.add(ids([given.fid]), Uint32Array.of(count));
+    for (const count of listOf<number>(given.adds)) filter.add(ids([given.fid]), Uint32Array.of(count));
     return { elements: filter.elementCount };
   }
   if (given.calls !== undefined) return bypass(given, counting);
   if (given.cases === undefined) throw new UnknownForm('hash_filter');
-  const cases = given.cases as { cell_bits: 8 | 16; keys: number; fill_rate: number }[];
+  const names = ['cell_bits', 'keys', 'fill_rate'];
+  const cases = recordsOf<{ cell_bits: 8 | 16; keys: number; fill_rate: number }>(given.cases, names);
   checkRates(
     parity,
     cases.map(({ cell_bits: cellBits, keys, fill_rate: fillRate }) =>
@@ -160,7 +170,8 @@ function slidingFilter(parity: ParityCase) {
     filter.add(fids, new Uint32Array(count).fill(given.count as number));
     return { elements: filter.elementCount };
   }
-  const cases = given.cases as { capacity: number; split_num: number; keys?: number }[];
+  const names = ['capacity', 'split_num'];
+  const cases = recordsOf<{ capacity: number; split_num: number; keys?: number }>(given.cases, names, ['keys']);
   if (given.procedure === undefined) {
     return {
       cases: cases.map(({ capacity, split_num }) => {
@@ -225,12 +236,12 @@ async function filterOps({ input, expected }: ParityCase) {
 }
 
 function probabilistic({ case: name, input }: ParityCase) {
-  const given = fieldsOf(input, ['trials', 'threshold'], ['counts', 'count', 'table']);
+  const given = fieldsOf(input, ['trials', 'threshold'], ['counts', 'count', 'table', 'equal_probability']);
   const trials = given.trials as number;
   const filter = new ProbabilisticFilter({
     ...memory,
     thresholds: { defaultOccurrenceThreshold: given.threshold as number },
-    equalProbability: /^equal/.test(name),
+    equalProbability: (given.equal_probability ?? /^equal/.test(name)) as boolean,
     seed: 42n,
   });
   const fids = BigInt64Array.from({ length: trials }, (_, i) => BigInt(i));
@@ -240,7 +251,7 @@ function probabilistic({ case: name, input }: ParityCase) {
     return filter.shouldFilter(question).reduce((sum, kept) => sum + 1 - kept, 0);
   };
   if (given.counts === undefined) {
-    if (given.table !== null) throw new UnknownForm('a table');
+    if (given.table !== null && given.table !== undefined) throw new UnknownForm('a table');
     return { inserted: inserted(given.count as number) };
   }
   return { inserted: (given.counts as number[]).map((count) => inserted(count, new Uint8Array(trials))) };

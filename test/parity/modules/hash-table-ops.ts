@@ -3,17 +3,25 @@ import { extractSlot } from '../../../src/sparse/extract-slot.js';
 import { lookupGradient } from '../../../src/sparse/lookup-gradient.js';
 import { sharedName } from '../../../src/sparse/shared-name.js';
 import { iterateTable } from '../../../src/sparse/table-files/iterate-table.js';
-import { type Fields, fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import {
+  type Fields,
+  fieldsOf,
+  ORDINALS,
+  orError,
+  type ParityCase,
+  type ParityForm,
+  type ParityHandlers,
+  runForm,
+} from '../case.js';
 import { dumpAll, inDirectory, restoreBoth } from '../table-files.js';
 import { TableRun } from '../table-run.js';
 import { CaseTables, configOf, entriesOf, rowsOf, TABLE_FIELDS } from '../tables.js';
 import { f32, i64, ids } from '../values.js';
 import { runFused } from './multi-tables.js';
 
-const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth'];
 const UPDATE = ['global_step', 'enable_dedup', 'time', 'filter'];
 
-const FORMS: readonly (readonly [string, (parity: ParityCase) => unknown])[] = [
+const FORMS: readonly ParityForm[] = [
   ['ops', operations],
   ['tables', fused],
   ['indices', pooledGradient],
@@ -28,9 +36,7 @@ const FORMS: readonly (readonly [string, (parity: ParityCase) => unknown])[] = [
 
 /** Which form a case has follows from its fields. */
 function hashTableOps(parity: ParityCase): unknown {
-  const form = FORMS.find(([field]) => field in (parity.input as Fields));
-  if (form === undefined) throw new UnknownForm(Object.keys(parity.input as Fields).join());
-  return form[1](parity);
+  return runForm(FORMS, parity, ['table', 'ids', ...TABLE_FIELDS]);
 }
 
 /** A table ready to run, with the filter of the case. */
@@ -111,7 +117,8 @@ async function saved({ input, expected }: ParityCase) {
   return inDirectory(async (dir) => {
     const run = await runOf(given, dir);
     const written = write(run, given);
-    const found = () => (Array.isArray(wanted.restored) ? run.rows(written) : lookupOf(run, wanted.restored));
+    const rows = wanted.restored ?? Object.values(wanted)[0];
+    const found = () => (Array.isArray(rows) ? run.rows(written) : lookupOf(run, rows));
     const generation = async () => {
       await run.run('save');
       await run.run({ op: 'restore_into_new' });

@@ -1,6 +1,14 @@
 /** @file Cases of one table below the ops: reads and writes, threads, saves by entry, eviction, zero rows. */
 import type { HashTable } from '../../../src/sparse/hash-table.js';
-import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import {
+  type Fields,
+  fieldsOf,
+  type ParityCase,
+  type ParityForm,
+  type ParityHandlers,
+  runForm,
+  UnknownForm,
+} from '../case.js';
 import { parseConcurrent, runConcurrently } from '../concurrent.js';
 import { parseExpression, parseForm, parseSpan } from '../expression.js';
 import { dumpAll, dumpPages, entryRecords, inDirectory, restoreBoth, restoreInto, saveBoth } from '../table-files.js';
@@ -8,7 +16,7 @@ import { TableRun } from '../table-run.js';
 import { CaseTables, configOf, entriesOf, TABLE_FIELDS } from '../tables.js';
 import { ids } from '../values.js';
 
-const FORMS: readonly (readonly [string, (parity: ParityCase) => unknown])[] = [
+const FORMS: readonly ParityForm[] = [
   ['ops', operations],
   ['shard', resumedSave],
   ['shards', shardedSave],
@@ -20,9 +28,7 @@ const FORMS: readonly (readonly [string, (parity: ParityCase) => unknown])[] = [
 
 /** Which form a case has follows from its fields. */
 function hashTable(parity: ParityCase): unknown {
-  const form = FORMS.find(([field]) => field in (parity.input as Fields));
-  if (form === undefined) throw new UnknownForm(Object.keys(parity.input as Fields).join());
-  return form[1](parity);
+  return runForm(FORMS, parity, ['table', 'ids', ...TABLE_FIELDS]);
 }
 
 /** Operations in order, for each way of storing entries that the case names: all must answer the same. */

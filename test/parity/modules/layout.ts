@@ -11,7 +11,7 @@ import { type ShardedFids, shardFidColumns } from '../../../src/feature/sharding
 import { FEATURE_LIST_TYPE, type FeatureConfigs, OUT_TYPE, POOLING_TYPE } from '../../../src/io/example-messages.js';
 import type { MessageInput } from '../../../src/io/message.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
-import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, recordsOf, UnknownForm } from '../case.js';
 import { ids, ones } from '../values.js';
 
 interface FeatureCase {
@@ -25,24 +25,34 @@ interface OutCase {
   slices: { feature: string; start: number; end: number }[];
 }
 
+const featureOf = (given: unknown) =>
+  fieldsOf(given, ['table', 'slice_dims', 'pooling'], ['max_seq']) as unknown as FeatureCase;
+
 function configsOf(given: Fields): MessageInput<FeatureConfigs> {
   const features = given.feature_configs as Record<string, FeatureCase>;
   const outs = (given.out_configs ?? {}) as Record<string, OutCase>;
   return {
     featureConfigs: new Map(
-      Object.entries(features).map(([name, { table, slice_dims, pooling, max_seq }]) => [
-        name,
-        { table, sliceDims: slice_dims, poolingType: POOLING_TYPE[pooling], maxSequenceLength: max_seq ?? 0 },
-      ]),
+      Object.entries(features).map(([name, given]) => {
+        const { table, slice_dims, pooling, max_seq } = featureOf(given);
+        return [
+          name,
+          { table, sliceDims: slice_dims, poolingType: POOLING_TYPE[pooling], maxSequenceLength: max_seq ?? 0 },
+        ];
+      }),
     ),
     outConfigs: new Map(
-      Object.entries(outs).map(([name, { type, slices }]) => [
-        name,
-        {
-          outType: OUT_TYPE[type],
-          sliceConfigs: slices.map(({ feature, start, end }) => ({ featureName: feature, start, end })),
-        },
-      ]),
+      Object.entries(outs).map(([name, given]) => {
+        const { type, slices } = fieldsOf(given, ['type', 'slices']) as unknown as OutCase;
+        const parts = recordsOf<OutCase['slices'][number]>(slices, ['feature', 'start', 'end']);
+        return [
+          name,
+          {
+            outType: OUT_TYPE[type],
+            sliceConfigs: parts.map(({ feature, start, end }) => ({ featureName: feature, start, end })),
+          },
+        ];
+      }),
     ),
   };
 }

@@ -1,7 +1,7 @@
 /** @file Cases of row optimizers, their decorators and learning rates (src/sparse, assembly/optim). */
 import { OPTIMIZER_DUMPS } from '../../../src/io/optimizer-dump.js';
 import { PARAMETER_BLOCK_BYTES } from '../../../src/memory/optimizer-layout.js';
-import type { OptimizerMessage } from '../../../src/sparse/config-messages.js';
+import { OPTIMIZER_MESSAGES, type OptimizerMessage } from '../../../src/sparse/config-messages.js';
 import { PolynomialDecay } from '../../../src/sparse/learning-rate.js';
 import {
   type OptimizerPlan,
@@ -12,16 +12,22 @@ import {
   writeParameters,
 } from '../../../src/sparse/optimizer-plan.js';
 import { KernelHarness } from '../../kernels/harness.js';
-import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import {
+  type Fields,
+  fieldsOf,
+  listOf,
+  type ParityCase,
+  type ParityHandlers,
+  recordsOf,
+  UnknownForm,
+} from '../case.js';
 import { differences } from '../compare.js';
+import { derive, Series } from '../derived.js';
+import { snake } from '../meanings.js';
+import { STEP_FIELDS, startOf, stepsOf } from '../steps.js';
+import { camel, optimizerOf } from '../tables.js';
 
 const h = await KernelHarness.create(4 << 20);
-
-const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-
-function configOf(name: string, fields: Fields): OptimizerMessage {
-  return { [name]: Object.fromEntries(Object.entries(fields).map(([key, value]) => [camel(key), value])) };
-}
 
 /** One row under one optimizer. */
 class Row {
@@ -61,6 +67,12 @@ class Row {
     if (result !== 0) throw stepError(this.plan, result, globalStep);
   }
 
+  /** Names of the parts of the state that can be read. */
+  get parts(): string[] {
+    const kept = OPTIMIZER_DUMPS[this.plan.name].parts.filter(({ kind }) => kind === 'floats' || kind === 'float');
+    return kept.map(({ name }) => name);
+  }
+
   /** A part of the state by its name in the dump. */
   part(name: string): number[] {
     const { parts, blocks } = OPTIMIZER_DUMPS[this.plan.name];
@@ -71,46 +83,42 @@ class Row {
   }
 }
 
-interface Step {
-  readonly grad: readonly number[];
-  readonly lr: readonly number[];
-  readonly global_step?: number;
-  readonly latest?: readonly number[];
-}
-
-/** Runs the steps, and checks weights and state under their own tolerances. */
-function runSteps(name: PlannedOptimizer, { input, expected, tolerance }: ParityCase): void {
-  const given = fieldsOf(input, ['w0', 'steps'], ['config', 'base', 'lambda']);
-  const row = new Row(configOf(name, (given.config ?? {}) as Fields), given.w0 as number[]);
-  const wanted = expected as Fields;
-  const stateTolerance = { ...tolerance, abs: tolerance?.abs_state ?? tolerance?.abs ?? 0 };
-  const found: Record<string, unknown> = {};
+/** Weights and parts of the state after every step; each part under its own tolerance. */
+function runSteps(name: PlannedOptimizer, { input, expected, tolerance }: ParityCase): unknown {
+  const options = Object.keys(OPTIMIZER_MESSAGES[name as keyof typeof OPTIMIZER_MESSAGES].fields).map(snake);
+  const given = fieldsOf(input, [], ['w0', 'config', 'base', 'lambda', ...STEP_FIELDS, ...options]);
+  const beside = Object.fromEntries(
+    options.filter((key) => key in given && key !== 'dim_size').map((key) => [key, given[key]]),
+  );
+  const config = optimizerOf({ [name]: { ...beside, ...((given.config ?? {}) as Fields) } });
+  const guess = given.grads ?? given.grad;
+  const width = Array.isArray(guess) && !Array.isArray(guess[0]) && given.steps !== undefined ? guess.length : 1;
+  const row = new Row(config, startOf(given.w0, given.dim ?? width));
   const weights: number[][] = [];
-  for (const [index, one] of (given.steps as Step[]).entries()) {
-    const {
-      grad,
-      lr,
-      global_step = 0,
-      latest,
-    } = fieldsOf(one, ['grad', 'lr'], ['global_step', 'latest']) as unknown as Step;
-    const delay = latest === undefined ? undefined : { latest, lambda: given.lambda as number };
-    row.step(grad, lr[0]!, BigInt(global_step), delay);
+  const states: Record<string, number[][]> = {};
+  for (const { grad, lr, globalStep, latest } of stepsOf(given, row.plan.dim)) {
+    const delay = latest === undefined ? undefined : { latest, lambda: (given.lambda ?? 0) as number };
+    row.step(grad, lr ?? row.plan.learningRate, BigInt(globalStep), delay);
     weights.push(row.weights);
-    for (const key of Object.keys(wanted)) {
-      const after = /^(\w+?)_after_(\d+)$/.exec(key);
-      if (after !== null && Number(after[2]) === index + 1) found[key] = row.part(after[1]!);
+    for (const part of row.parts) {
+      states[part] ??= [];
+      states[part].push(row.part(part));
     }
   }
-  for (const key of Object.keys(wanted)) {
-    if (key === 'w') found.w = weights;
-    else if (key === 'dump_count') found[key] = OPTIMIZER_DUMPS[name].field === null ? 0 : 1;
-    else if (key === 'stored_step') found[key] = h.i32(row.state, 1)[0];
-    else if (found[key] === undefined) found[key] = row.part(key);
-  }
-  const wrong = Object.keys(wanted).flatMap((key) =>
-    differences({ [key]: found[key] }, { [key]: wanted[key] }, key === 'w' ? tolerance : stateTolerance),
-  );
+  const state = Object.fromEntries(Object.entries(states).map(([part, each]) => [part, new Series(each)]));
+  const found: Record<string, unknown> = {
+    w: new Series(weights),
+    ...state,
+    dump_count: OPTIMIZER_DUMPS[name].field === null ? 0 : 1,
+    ...(name === 'batchSoftmax' ? { stored_step: h.i32(row.state, 1)[0] } : {}),
+  };
+  const stateTolerance = { ...tolerance, abs: tolerance?.abs_state ?? tolerance?.abs ?? 0 };
+  const wrong = Object.entries(expected as Fields).flatMap(([key, item]) => {
+    const ofState = derive(key, { w: found.w }) === undefined;
+    return differences(found, { [key]: item }, ofState ? stateTolerance : tolerance);
+  });
   if (wrong.length > 0) throw new Error(wrong.join('; '));
+  return undefined;
 }
 
 /** Ids that come at fixed intervals: what batch_softmax makes of the steps between. */
@@ -131,19 +139,17 @@ function intervals({ input }: ParityCase) {
 
 /** Segments one after the other, each with its own rate; then the same state under zero weights. */
 function combined({ input }: ParityCase) {
-  const { parts, grad, lr } = fieldsOf(input, ['parts', 'grad', 'lr']) as {
-    parts: Record<string, Fields>[];
-    grad: number[];
-    lr: number[];
-  };
+  const given = fieldsOf(input, ['parts', 'grad', 'lr']);
+  const { parts, grad } = given as { parts: Record<string, Fields>[]; grad: number[] };
+  const rates = listOf<number>(given.lr);
   const rows = parts.map((part) => {
     const [name, { dim, ...config }] = Object.entries(part)[0] as [string, { dim: number }];
-    return new Row(configOf(camel(name), config), new Array<number>(dim).fill(0));
+    return new Row(optimizerOf({ [name]: config }), new Array<number>(dim).fill(0));
   });
   const step = () => {
     let at = 0;
     return rows.flatMap((row, i) => {
-      row.step(grad.slice(at, at + row.plan.dim), lr[i]!);
+      row.step(grad.slice(at, at + row.plan.dim), rates[i] ?? rates[0]!);
       at += row.plan.dim;
       return row.weights;
     });
@@ -156,7 +162,7 @@ function combined({ input }: ParityCase) {
 function rounding({ input }: ParityCase) {
   const { seed, draws, cases } = fieldsOf(input, [], ['seed', 'draws', 'cases']);
   if (cases !== undefined) {
-    const rounded = (cases as { x: number; p: number }[]).map(({ x, p }) => h.wasm.roundToHalf(x, p));
+    const rounded = recordsOf<{ x: number; p: number }>(cases, ['x', 'p']).map(({ x, p }) => h.wasm.roundToHalf(x, p));
     return { rounded };
   }
   const generator = h.putI32(seed as number[]);
@@ -164,7 +170,7 @@ function rounding({ input }: ParityCase) {
 }
 
 function learningRate({ input }: ParityCase) {
-  const options = ['end', 'power', 'cycle', 'global_steps', 'accumulator', 'vars', 'grads'];
+  const options = ['end', 'power', 'cycle', 'global_steps', 'accumulator', 'vars', 'grads', 'steps'];
   const given = fieldsOf(input, ['initial', 'decay_steps'], options);
   const rate = new PolynomialDecay({
     initialLearningRate: given.initial as number,
@@ -173,12 +179,14 @@ function learningRate({ input }: ParityCase) {
     ...(given.power === undefined ? {} : { power: given.power as number }),
     ...(given.cycle === undefined ? {} : { cycle: given.cycle as boolean }),
   });
-  if (given.global_steps !== undefined) return { lr: (given.global_steps as number[]).map((step) => rate.call(step)) };
+  if (given.global_steps !== undefined)
+    return { lr: listOf<number>(given.global_steps).map((step) => rate.call(step)) };
   const config = { adagrad: { initialAccumulatorValue: given.accumulator as number } };
   return {
     vars: (given.vars as number[][]).map((variable, i) => {
       const row = new Row(config, variable);
-      for (let step = 0; step < 3; step++) row.step((given.grads as number[][])[i]!, rate.call(0));
+      for (let step = 0; step < ((given.steps ?? 3) as number); step++)
+        row.step((given.grads as number[][])[i]!, rate.call(0));
       return row.weights;
     }),
   };
@@ -196,9 +204,11 @@ export const handlers: ParityHandlers = {
     'schedule' in (parity.input as Fields) ? intervals(parity) : runSteps('batchSoftmax', parity),
   ),
   'opt.combined': scoped(combined),
-  'opt.dc': scoped((parity) => runSteps((parity.input as { base: PlannedOptimizer }).base, parity)),
+  'opt.dc': scoped((parity) => runSteps(camel(String((parity.input as Fields).base)) as PlannedOptimizer, parity)),
+  'opt.dynamic_wd_adagrad': steps('dynamicWdAdagrad'),
   'opt.ftrl': steps('ftrl'),
   'opt.group_adagrad': steps('groupAdagrad'),
+  'opt.group_ftrl': steps('groupFtrl'),
   'opt.momentum': steps('momentum'),
   'opt.moving_average': steps('movingAverage'),
   'opt.rmsprop': steps('rmsprop'),

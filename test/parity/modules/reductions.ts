@@ -19,13 +19,14 @@ import {
   reduceSumGradient,
 } from '../../../src/tensor/ops/reduce.js';
 import { fusedSortedSegmentSum } from '../../../src/tensor/ops/reduce-and-split.js';
-import { fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { fieldsOf, orError, type ParityCase, type ParityHandlers, recordsOf, UnknownForm } from '../case.js';
 import { f32, i32, i64, list, matrix, ones } from '../values.js';
 
 function reduce({ case: name, input }: ParityCase) {
-  const given = fieldsOf(input, ['rows', 'batch'], ['values', 'gradient']);
-  const kind = /(?:^|_)(sum|mean|sqrtn)(?:_|$)/.exec(name)?.[1];
-  const rows = i64(given.rows);
+  const given = fieldsOf(input, ['rows', 'batch'], ['values', 'gradient', 'combiner', 'op']);
+  const kind = /(?:^|_|\b)(sum|mean|sqrtn)(?:_|\b)/.exec(String(given.combiner ?? given.op ?? name))?.[1];
+  const flat = i64(given.rows);
+  const rows = flat.reshape([flat.size, 1]);
   const batch = given.batch as number;
   const values = given.values === undefined ? undefined : f32(given.values);
   const grad = given.gradient === undefined ? undefined : f32(given.gradient);
@@ -78,19 +79,23 @@ function aucLoss({ input }: ParityCase) {
 
 function insight({ input }: ParityCase) {
   const names = Object.keys(input as object);
-  const [inputKey, weightKey] = [/^input_(\d+)x(\d+)$/, /^weight_(\d+)x(\d+)$/].map((p) =>
+  const [inputKey, weightKey] = [/^input(?:_(\d+)x(\d+))?$/, /^weights?(?:_(\d+)x(\d+))?$/].map((p) =>
     names.find((n) => p.test(n)),
   );
   if (inputKey === undefined || weightKey === undefined) throw new UnknownForm('no input or weight');
   const given = fieldsOf(input, [inputKey, weightKey, 'segment_sizes'], ['aggregate', 'output_gradient']);
-  const shapeOf = (key: string) => key.split('_')[1]!.split('x').map(Number);
-  const x = f32(given[inputKey]).reshape(shapeOf(inputKey));
-  const w = f32(given[weightKey]).reshape(shapeOf(weightKey));
+  // Nested lists have a shape; flat ones have it in their name.
+  const shaped = (key: string) => {
+    const shape = key.split('_')[1]?.split('x').map(Number);
+    return shape === undefined ? f32(given[key]) : f32(given[key]).reshape(shape);
+  };
+  const [x, w] = [shaped(inputKey), shaped(weightKey)];
   const sizes = given.segment_sizes as number[];
   if (given.aggregate === true) return { out: featureInsightAggregate(x, w, sizes) };
   const out = featureInsight(x, w, sizes);
   const gradient = given.output_gradient;
   const grad = typeof gradient === 'string' && gradient.startsWith('ones') ? ones(out.shape) : f32(gradient ?? []);
+  if (gradient === undefined) return { out };
   if (grad.size !== out.size) throw new UnknownForm(`gradient ${gradient}`);
   const { input: dx, weight: dw } = featureInsightGradient(grad, x, w, sizes);
   const first = (dx.toArray() as number[][])[0];
@@ -105,7 +110,9 @@ function insight({ input }: ParityCase) {
 }
 
 function counter({ input }: ParityCase) {
-  const cases = fieldsOf(input, ['cases']).cases as { counter: number; threshold: number; step: number }[];
+  const names = ['counter', 'threshold', 'step'];
+  const given = fieldsOf(input, [], ['cases', ...names]);
+  const cases = recordsOf<{ counter: number; threshold: number; step: number }>(given.cases ?? given, names);
   return {
     value: cases.map((c) => fidCounter(f32([c.counter]), c.threshold, c.step).data[0]),
     gradient: cases.map((c) => fidCounterGradient(f32([c.counter]), c.threshold, c.step).data[0]),

@@ -8,7 +8,7 @@ import { AdagradOptimizer, SgdOptimizer } from '../../../src/sparse/optimizers.j
 import type { RatedSegment } from '../../../src/sparse/table-messages.js';
 import { RaggedTensor } from '../../../src/tensor/ragged-tensor.js';
 import { Tensor } from '../../../src/tensor/tensor.js';
-import { fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { fieldsOf, type ParityCase, type ParityHandlers, recordsOf, UnknownForm } from '../case.js';
 import { f32, i64 } from '../values.js';
 
 /** A key of the given splits; the ids themselves do not matter. */
@@ -25,10 +25,12 @@ function combinerOf(name: string, n: unknown) {
 }
 
 function combiner({ case: name, input }: ParityCase) {
-  const given = fieldsOf(input, ['row_lengths', 'embedding'], ['n']);
+  const given = fieldsOf(input, ['embedding'], ['row_lengths', 'row_splits', 'n', 'combiner']);
+  if (given.row_lengths === undefined && given.row_splits === undefined) throw new UnknownForm('no row_lengths');
   let end = 0;
-  const splits = [0, ...(given.row_lengths as number[]).map((length) => (end += length))];
-  return { out: combinerOf(name, given.n).combine(keyOf(i64(splits)), f32(given.embedding)) };
+  const splits = given.row_splits ?? [0, ...(given.row_lengths as number[]).map((length) => (end += length))];
+  const combine = combinerOf(String(given.combiner ?? name), given.n);
+  return { out: combine.combine(keyOf(i64(splits)), f32(given.embedding)) };
 }
 
 interface SliceCase {
@@ -62,7 +64,7 @@ function rateText({ segment, rate }: RatedSegment): string {
 /** Slices of a slot, with equal neighbours merged. */
 function mergedSlices(slices: readonly SliceCase[]) {
   const slot = new FeatureFactory().createFeatureSlot({ name: 'slot' });
-  for (const { dim, opt, lr_fn } of slices) {
+  for (const { dim, opt, lr_fn } of recordsOf<SliceCase>(slices, ['dim', 'opt'], ['lr_fn'])) {
     const [kind, given] = typeof opt === 'string' ? [opt, {}] : Object.entries(opt)[0]!;
     const { warmup_steps: warmupSteps = 0 } = fieldsOf(given, [], ['warmup_steps']) as { warmup_steps?: number };
     if (kind !== 'sgd' && kind !== 'adagrad') throw new UnknownForm(`optimizer ${kind}`);
@@ -82,12 +84,12 @@ function featureSlices({ case: name, input }: ParityCase) {
   if (Array.isArray((input as { slices?: unknown }).slices)) {
     return mergedSlices(fieldsOf(input, ['slices']).slices as SliceCase[]);
   }
-  const given = fieldsOf(input, ['embedding', 'row_splits', 'slice_dims'], ['n']);
+  const given = fieldsOf(input, ['embedding', 'row_splits', 'slice_dims'], ['n', 'combiner']);
   const f = {
     key: keyOf(i64(given.row_splits)),
     embedding: f32(given.embedding),
     sliceDims: given.slice_dims as number[],
-    combiner: combinerOf(name, given.n),
+    combiner: combinerOf(String(given.combiner ?? name), given.n),
   };
   return { slices: [...createEmbeddingSlices({ f }).values()] };
 }

@@ -106,24 +106,31 @@ function mapId({ input }: ParityCase) {
   }));
 }
 
+/** Rows of the ids, where each input is among them, and the gradient: by the inputs, or by a mapping made before. */
 function gather({ input }: ParityCase) {
-  const given = fieldsOf(input, ['ids', 'input'], ['embeddings', 'gradient']);
+  const given = fieldsOf(input, ['ids'], ['input', 'embeddings', 'gradient', 'index_mapping']);
   const source = i64(given.ids);
-  const positions = i64(given.input);
-  if (given.gradient === undefined) {
-    return orError(() => {
-      const { output, indexMapping } = gatherEmbeddingsByInput(source, f32(given.embeddings), positions);
-      return { output, index_mapping: indexMapping };
-    });
-  }
-  const grad = gatherGradient(given.gradient, positions);
-  const zeros = new Tensor(
-    'float32',
-    [source.size, grad.shape.at(-1)!],
-    new Float32Array(source.size * grad.shape.at(-1)!),
-  );
-  const { indexMapping } = gatherEmbeddingsByInput(source, zeros, positions);
-  return { embedding_gradients: gatherEmbeddingsByInputGradient(source, grad, indexMapping) };
+  const zeros = (dim: number) => new Tensor('float32', [source.size, dim], new Float32Array(source.size * dim));
+  if (given.input === undefined && given.index_mapping === undefined) throw new UnknownForm('the case has no input');
+  return orError(() => {
+    const positions = given.input === undefined ? undefined : i64(given.input);
+    const rows = given.embeddings === undefined ? undefined : f32(given.embeddings);
+    const found = positions === undefined ? undefined : gatherEmbeddingsByInput(source, rows ?? zeros(1), positions);
+    const mapping = found?.indexMapping ?? i32(given.index_mapping);
+    return {
+      ...(found === undefined || rows === undefined ? {} : { output: found.output }),
+      ...(given.gradient === undefined
+        ? {}
+        : {
+            embedding_gradients: gatherEmbeddingsByInputGradient(
+              source,
+              gatherGradient(given.gradient, mapping),
+              mapping,
+            ),
+          }),
+      index_mapping: mapping,
+    };
+  });
 }
 
 /** A nested list, or `<x> everywhere, dim <d>`. */

@@ -13,7 +13,7 @@ import { compileKernels, instantiateKernels } from '../../../src/runtime/load-ke
 import { touchedGeometry } from '../../../src/runtime/touched-geometry.js';
 import { TouchedKeySet } from '../../../src/sparse/touched-key-set.js';
 import type { TouchedJob, TouchedWorkerResult } from '../../sparse/touched-worker.js';
-import { fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { fieldsOf, type ParityCase, type ParityHandlers, recordsOf, UnknownForm } from '../case.js';
 import { ids } from '../values.js';
 
 const scaleOf = (): number => (process.env.TOUCHED_FULL === '1' ? 1 : 64);
@@ -30,11 +30,12 @@ async function makeSet(capacity: number, concurrencyLevel: number) {
 type Made = Awaited<ReturnType<typeof makeSet>>;
 
 async function touchedKeySet({ input }: ParityCase) {
-  const given = fieldsOf(input, ['capacity', 'concurrency_level', 'ops']);
-  const { set } = await makeSet(given.capacity as number, given.concurrency_level as number);
+  const given = fieldsOf(input, ['capacity', 'ops'], ['concurrency_level']);
+  const { set } = await makeSet(given.capacity as number, (given.concurrency_level ?? 1) as number);
   const result: Record<string, unknown> = {};
-  for (const { op, ids: list } of given.ops as { op: string; ids?: unknown }[]) {
+  for (const { op, ids: list } of recordsOf<{ op: string; ids?: unknown }>(given.ops, ['op'], ['ids'])) {
     if (op === 'insert') result.insert_dropped = set.insert(ids(list));
+    else if (op === 'size') result.size = set.size;
     else if (op === 'steal') {
       result.steal_sorted = set.steal();
       result.size_after_steal = set.size;
@@ -96,12 +97,13 @@ async function hopscotch({ input }: ParityCase) {
     ['capacity', 'concurrency_level', 'distinct_keys', 'threads', 'keys', 'assignment', 'cases'],
   );
   if (given.cases !== undefined) {
-    const shapes = (given.cases as { capacity: number; concurrency: number }[]).map((c) =>
+    const names = ['capacity', 'concurrency'];
+    const shapes = recordsOf<{ capacity: number; concurrency: number }>(given.cases, names).map((c) =>
       touchedGeometry(c.capacity, c.concurrency),
     );
     return { cases: shapes.map(({ buckets, slots, locks }) => ({ buckets, entries: slots, locks })) };
   }
-  const [capacity, level] = [given.capacity as number, given.concurrency_level as number];
+  const [capacity, level] = [given.capacity as number, (given.concurrency_level ?? 1) as number];
   if (given.distinct_keys !== undefined) {
     const { set } = await makeSet(capacity, level);
     const keys = BigInt64Array.from({ length: given.distinct_keys as number }, (_, i) => BigInt(i) * 1_000_003n - 5n);
