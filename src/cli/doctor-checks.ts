@@ -48,8 +48,9 @@ export function checkFeature(feature: WasmFeature, probes: DoctorProbes): Check 
 
 export async function checkKernels(probes: DoctorProbes): Promise<Check> {
   try {
-    const { variant, why, count } = await probes.loadKernels();
-    return ok('kernels', `${variant} (${why}), ${count} functions`);
+    const { variant, why, advice, count } = await probes.loadKernels();
+    const found = `${variant} (${why}), ${count} functions`;
+    return advice === null ? ok('kernels', found) : warn('kernels', found, advice);
   } catch (thrown) {
     const again = 'run `npm run build` in a checkout; install the package again otherwise';
     const todo = thrown instanceof MonolithError && thrown.code === 'ML_KERNELS' ? thrown.hint : undefined;

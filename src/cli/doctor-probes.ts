@@ -6,11 +6,12 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { MonolithError } from '../base/errors.js';
 import { createSharedMemory, PAGE_BYTES } from '../memory/shared-memory.js';
-import { type ChosenKernels, chooseKernels } from '../runtime/choose-kernels.js';
+import { chooseKernels } from '../runtime/choose-kernels.js';
 import { CudaDriver, DRIVER_VARIABLE, versionText } from '../runtime/cuda/driver.js';
 import { nativePath, simulatorPath } from '../runtime/cuda/native.js';
 import { tryInitCuda } from '../runtime/cuda/try-init-cuda.js';
 import { instantiateKernels } from '../runtime/load-kernels.js';
+import type { ChosenKernels } from '../runtime/try-builds.js';
 import type { ReadText } from './cgroup.js';
 import { bytesText } from './progress-line.js';
 
@@ -25,7 +26,7 @@ export interface DoctorProbes {
   /** Whether the engine accepts a WebAssembly module. */
   validate(bytes: Uint8Array): boolean;
   /** Loads the kernels a session would take, says which and why and how many there are; throws what is wrong. */
-  loadKernels(): Promise<Pick<ChosenKernels, 'variant' | 'why'> & { readonly count: number }>;
+  loadKernels(): Promise<Pick<ChosenKernels, 'variant' | 'why' | 'advice'> & { readonly count: number }>;
   /** Whether a shared memory of so many bytes can be reserved. */
   canReserve(bytes: number): boolean;
   /** The path of a program, or null. */
@@ -68,9 +69,14 @@ export function realProbes(env: Readonly<Record<string, string | undefined>>): D
     readText,
     validate: (bytes) => WebAssembly.validate(bytes),
     loadKernels: async () => {
-      const { variant, why, module } = await chooseKernels();
+      const { variant, why, advice, module } = await chooseKernels();
       const kernels = instantiateKernels(module, createSharedMemory(PAGE_BYTES));
-      return { variant, why, count: Object.values(kernels).filter((value) => typeof value === 'function').length };
+      return {
+        variant,
+        why,
+        advice,
+        count: Object.values(kernels).filter((value) => typeof value === 'function').length,
+      };
     },
     canReserve: (bytes) => succeeds(() => createSharedMemory(bytes)),
     findProgram: (name) => firstOf((env.PATH ?? '').split(delimiter), name, constants.X_OK),

@@ -6,8 +6,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { type Engine, thisEngine } from './engine.js';
+import { compileFlags } from './kernel-experiments.js';
 import { type KernelVariant, VARIANT_FILES } from './kernel-variants.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
@@ -16,40 +17,31 @@ const compiled = new Map<KernelVariant, Promise<WebAssembly.Module>>();
 /**
  * Work, in bytes of code, after which V8 optimizes a function of WebAssembly. Its own number is meant for pages, where most code
  * runs once; kernels are few and all hot, and until they are optimized they take several times as long: the first steps of a
- * run, or all of a short one. What is compiled, and its numbers, stay the same.
+ * run, or all of a short one. What is compiled, and its numbers, stay the same. V8 reads it when it takes a module in.
  */
-const TIERING_BUDGET = 20_000;
+const TIERING_FLAG = 'wasm-tiering-budget=20000';
 
-/** The compiled plain kernels of this process: the same numbers everywhere, and no experimental flag of the engine is touched. */
-export function compileKernels(): Promise<WebAssembly.Module> {
-  return once('plain', (bytes) => WebAssembly.compile(bytes));
-}
-
-/** Another build, compiled without pause between the beginning and the end of `during`. */
-export function compileKernelsNow(
-  variant: KernelVariant,
-  during: (compile: () => WebAssembly.Module) => WebAssembly.Module,
-): Promise<WebAssembly.Module> {
-  return once(variant, (bytes) => during(() => new WebAssembly.Module(bytes)));
-}
-
-type Compile = (bytes: Buffer<ArrayBuffer>) => WebAssembly.Module | Promise<WebAssembly.Module>;
-
-function once(variant: KernelVariant, compile: Compile): Promise<WebAssembly.Module> {
+/** The compiled kernels of this process. The plain ones give the same numbers everywhere and take no experiment of the engine. */
+export function compileKernels(variant: KernelVariant = 'plain', engine = thisEngine): Promise<WebAssembly.Module> {
   let module = compiled.get(variant);
   if (module === undefined) {
-    module = compileFile(variant, compile);
+    module = compileFile(variant, engine);
     compiled.set(variant, module);
   }
   return module;
 }
 
-async function compileFile(variant: KernelVariant, compile: Compile): Promise<WebAssembly.Module> {
-  const file = fileURLToPath(new URL(`../../${VARIANT_FILES[variant]}`, import.meta.url));
+/** The file of a build. */
+export function kernelFile(variant: KernelVariant): string {
+  return fileURLToPath(new URL(`../../${VARIANT_FILES[variant]}`, import.meta.url));
+}
+
+async function compileFile(variant: KernelVariant, engine: Engine): Promise<WebAssembly.Module> {
+  const file = kernelFile(variant);
   try {
     const bytes = await readFile(file);
-    setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`);
-    return await compile(bytes);
+    const flags = [TIERING_FLAG, ...compileFlags(engine, variant)];
+    return engine.withFlags(flags, () => new WebAssembly.Module(bytes));
   } catch (cause) {
     compiled.delete(variant);
     throw new MonolithError(

@@ -23,7 +23,7 @@ const healthy: DoctorProbes = {
   freeBytes: 8 * GIB,
   readText: (path) => (path === THP ? '[always] madvise never' : null),
   validate: () => true,
-  loadKernels: async () => ({ variant: 'plain', why: 'asked for', count: 12 }),
+  loadKernels: async () => ({ variant: 'plain', why: 'asked for', advice: null, count: 12 }),
   canReserve: () => true,
   findProgram: () => null,
   findLibrary: () => null,
@@ -140,9 +140,11 @@ t.test('colour marks levels on a terminal', async (t) => {
 });
 
 t.test('the build of the kernels is named, and why', async (t) => {
-  const loadKernels = async () => ({ variant: 'relaxed', why: 'not wide: because', count: 3 }) as const;
-  const check = await checkOf('kernels', { loadKernels });
-  t.match(check, { level: 'ok', found: 'relaxed (not wide: because), 3 functions' });
+  const kernels = { variant: 'relaxed', why: 'not wide: because', count: 3 } as const;
+  const check = await checkOf('kernels', { loadKernels: async () => ({ ...kernels, advice: null }) });
+  t.match(check, { level: 'ok', found: 'relaxed (not wide: because), 3 functions', todo: null });
+  const better = await checkOf('kernels', { loadKernels: async () => ({ ...kernels, advice: 'do this' }) });
+  t.match(better, { level: 'warn', found: 'relaxed (not wide: because), 3 functions', todo: 'do this' });
 });
 
 const noAddon = nativePath() === null && missing('cuda', 'the addon is not built');

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { thisEngine } from '../../src/runtime/engine.js';
-import { compileKernels, compileKernelsNow } from '../../src/runtime/load-kernels.js';
+import { compileFlags } from '../../src/runtime/kernel-experiments.js';
+import { compileKernels } from '../../src/runtime/load-kernels.js';
 import { numberRepeatsU32 } from '../../src/runtime/reference/sparse.js';
 import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
 import { missing } from '../requirement.js';
@@ -106,17 +107,12 @@ function backward(h: KernelHarness, size: Case, same: Same): void {
   check();
 }
 
-const flags = thisEngine.v8 === 11 ? ['experimental-wasm-relaxed-simd'] : [];
-const hasRelaxed = thisEngine.withFlags(flags, () => thisEngine.validate(RELAXED_SIMD));
+const hasRelaxed = thisEngine.withFlags(compileFlags(thisEngine, 'relaxed'), () => thisEngine.validate(RELAXED_SIMD));
 
 for (const variant of ['plain', 'relaxed', 'wide'] as const) {
   const skip = variant === 'plain' || hasRelaxed ? false : missing('relaxed-simd', 'this engine has none');
   t.test(`${variant} products of rows that repeat are those of the reference`, { skip }, async () => {
-    const module =
-      variant === 'plain'
-        ? await compileKernels()
-        : await compileKernelsNow(variant, (compile) => thisEngine.withFlags(flags, compile));
-    const h = await KernelHarness.create(64 << 20, module);
+    const h = await KernelHarness.create(64 << 20, await compileKernels(variant));
     // Floats are up to 32: sums of products of a few hundred are exact to about 2^-7 of them at the worst.
     const near: Same = (wasm, plain) => Object.is(wasm, plain) || Math.abs(wasm - plain) <= 2 ** -7;
     const same = (size: Case) => (variant === 'plain' || size.integers ? identical : near);

@@ -2,17 +2,15 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 import { thisEngine } from '../../src/runtime/engine.js';
+import { compileFlags } from '../../src/runtime/kernel-experiments.js';
 import { KernelSelfTest } from '../../src/runtime/kernel-self-test.js';
-import { compileKernels, compileKernelsNow } from '../../src/runtime/load-kernels.js';
+import { compileKernels } from '../../src/runtime/load-kernels.js';
 import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
 import { missing } from '../requirement.js';
 import { blockSizes, type GemmSize, gemmSizes, layOut } from './gemm-cases.js';
 import { KernelHarness } from './harness.js';
 
-const flags = thisEngine.v8 === 11 ? ['experimental-wasm-relaxed-simd'] : [];
-const hasRelaxed = thisEngine.withFlags(flags, () => thisEngine.validate(RELAXED_SIMD));
-const module = (variant: 'relaxed' | 'wide') =>
-  compileKernelsNow(variant, (compile) => thisEngine.withFlags(flags, compile));
+const hasRelaxed = thisEngine.withFlags(compileFlags(thisEngine, 'relaxed'), () => thisEngine.validate(RELAXED_SIMD));
 
 const MEMORY_BYTES = 16 << 20;
 /** Relative error of one rounding of f32. */
@@ -52,19 +50,21 @@ const skip = hasRelaxed ? false : missing('relaxed-simd', 'this engine has none'
 
 for (const variant of ['relaxed', 'wide'] as const) {
   t.test(`${variant} products are within rounding of the sum, and exact where sums are`, { skip }, async (t) => {
-    const h = await KernelHarness.create(MEMORY_BYTES, await module(variant));
+    const h = await KernelHarness.create(MEMORY_BYTES, await compileKernels(variant));
     fc.assert(
       fc.property(gemmSizes, (size) => h.scope(() => void multiply(h, size))),
       { numRuns: 300 },
     );
     for (const size of blockSizes()) h.scope(() => multiply(h, { ...size, integers: size.k < 1000 }));
-    t.equal(new KernelSelfTest(await module(variant)).mismatch(), null, 'the self-test agrees');
+    t.equal(new KernelSelfTest(await compileKernels(variant)).mismatch(), null, 'the self-test agrees');
   });
 }
 
 t.test('relaxed and wide products are the same bits', { skip }, async (t) => {
   const [relaxed, wide] = await Promise.all(
-    (['relaxed', 'wide'] as const).map(async (variant) => KernelHarness.create(MEMORY_BYTES, await module(variant))),
+    (['relaxed', 'wide'] as const).map(async (variant) =>
+      KernelHarness.create(MEMORY_BYTES, await compileKernels(variant)),
+    ),
   );
   fc.assert(
     fc.property(gemmSizes, (size) => {
@@ -73,7 +73,7 @@ t.test('relaxed and wide products are the same bits', { skip }, async (t) => {
     }),
     { numRuns: 100 },
   );
-  t.ok(new KernelSelfTest(await module('wide')).equals(new KernelSelfTest(await module('relaxed'))));
+  t.ok(new KernelSelfTest(await compileKernels('wide')).equals(new KernelSelfTest(await compileKernels('relaxed'))));
 });
 
 for (const variant of ['plain', 'relaxed', 'wide'] as const) {
@@ -81,10 +81,7 @@ for (const variant of ['plain', 'relaxed', 'wide'] as const) {
     `${variant} rows are the same bits in whatever slice they are`,
     { skip: variant !== 'plain' && skip },
     async (t) => {
-      const h = await KernelHarness.create(
-        MEMORY_BYTES,
-        await (variant === 'plain' ? compileKernels() : module(variant)),
-      );
+      const h = await KernelHarness.create(MEMORY_BYTES, await compileKernels(variant));
       for (const { m, n, k } of [
         { m: 61, n: 43, k: 90 },
         { m: 40, n: 1, k: 33 },

@@ -2,17 +2,22 @@ import t from 'tap';
 import { Graph } from '../../src/graph/graph.js';
 import { matMul } from '../../src/graph/ops/layers.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
-import { askedVariant, chooseFor, chooseKernels } from '../../src/runtime/choose-kernels.js';
+import { askedVariant, chooseKernels } from '../../src/runtime/choose-kernels.js';
 import { type Engine, thisEngine } from '../../src/runtime/engine.js';
 import { KernelSelfTest } from '../../src/runtime/kernel-self-test.js';
 import { KERNEL_VARIANTS } from '../../src/runtime/kernel-variants.js';
+import { permitExperiment } from '../../src/runtime/permit-experiment.js';
 import { Session, type SessionOptions } from '../../src/runtime/session.js';
+import { type Asked, tryBuilds } from '../../src/runtime/try-builds.js';
 import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
 import { withSession } from './with-session.js';
 
 const refuses = async (run: () => Promise<unknown>, reason: RegExp) => {
   await t.rejects(run(), { code: 'ML_KERNELS', message: reason });
 };
+// What has to be probed here is, and no user's folder is touched.
+process.env.XDG_CACHE_HOME = t.testdir();
+const chooseFor = (engine: Engine, asked: Asked | null) => tryBuilds(engine, asked, permitExperiment);
 const noRelaxed: Engine = { ...thisEngine, validate: (module) => module !== RELAXED_SIMD };
 
 t.test('who asks for a build gets it, and the name is checked', async (t) => {

@@ -1,6 +1,5 @@
 /** @file `<base>.meta-i-of-n`: which tables a shard of a multi table holds, in order, and how many rows of each. */
 import { MonolithError } from '../../base/errors.js';
-import { checkLimit } from '../../base/limits.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { ProtoReader } from '../../io/proto-reader.js';
 import { ProtoWriter, WIRE_VARINT } from '../../io/proto-writer.js';
@@ -25,10 +24,7 @@ export function encodeMeta({ name, entries }: TableMeta): Uint8Array {
 export function readMeta(file: string): TableMeta[] {
   const found: TableMeta[] = [];
   try {
-    for (const payload of new RecordReader(file)) {
-      found.push(decodeMeta(payload));
-      checkLimit('tables', found.length, (reason) => refuseMeta('table_name', `the number of tables ${reason}`));
-    }
+    for (const payload of new RecordReader(file)) found.push(decodeMeta(payload));
   } catch (cause) {
     if (!(cause instanceof MonolithError)) throw cause;
     const { code, fields } = cause;
@@ -49,13 +45,8 @@ function decodeMeta(payload: Uint8Array): TableMeta {
     else if (field === 2) entries = reader.uint();
     else reader.skip();
   }
-  if (name === null) return refuseMeta('table_name', 'is missing');
-  checkLimit('nameBytes', name.length, (reason) => refuseMeta('table_name', `its size ${reason}`));
+  if (name === null) throw new MonolithError('ML_PROTO', { field: 'table_name', offset: 0, reason: 'is missing' });
   return { name, entries };
-}
-
-function refuseMeta(field: string, reason: string): never {
-  throw new MonolithError('ML_PROTO', { field, offset: 0, reason });
 }
 
 /**

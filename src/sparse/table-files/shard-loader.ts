@@ -6,8 +6,7 @@
  * buffer is copied to the front of the next.
  */
 import { readSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { openRegularHandle } from '../../base/read-file.js';
+import { type FileHandle, open } from 'node:fs/promises';
 import { DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
 import { cutRecord, RowDecoder } from './row-decoder.js';
 import { readError } from './row-errors.js';
@@ -113,7 +112,7 @@ class FilePages {
 
   static async open(file: string, decoder: RowDecoder, buffers: ReadBuffers): Promise<FilePages> {
     try {
-      return new FilePages(file, await openRegularHandle(file), decoder.scratch.bank.views.u8, buffers);
+      return new FilePages(file, await open(file, 'r'), decoder.scratch.bank.views.u8, buffers);
     } catch (cause) {
       throw readError(file, cause);
     }
