@@ -7,7 +7,8 @@
 // A cell holds (signature << 4) + count; 0 is empty and the count stops at 15.
 //
 // Any thread may add at any time. A cell changes by compare-and-swap and is never torn; what is added to a split while
-// another thread wipes it is lost, which forgets a few sightings. One thread alone gets exact results.
+// another thread wipes it is lost, which forgets a few sightings. One thread alone gets exact results: steps of a session
+// ask side by side and leave the counting to one thread (filterAsk, filterCount).
 import { mix64 } from "./hash";
 
 const COUNT_MAX: u32 = 15;
@@ -161,34 +162,47 @@ export function filterIds(
 }
 
 /** Whether an id that has no row is to be kept out, as filterIds would say; nothing is counted. */
-export function keepsOut(filter: usize, thresholds: usize, id: u64): bool {
+function keepsOut(filter: usize, thresholds: usize, id: u64): bool {
   const threshold = load<u32>(thresholds + (slotOf(id) << 2));
   return threshold != 0 && get(filter, id) < threshold;
 }
 
 /** Counts `count` sightings of an id, unless its slot has no threshold. */
-export function countSighting(filter: usize, thresholds: usize, id: u64, count: u32): void {
+function countSighting(filter: usize, thresholds: usize, id: u64, count: u32): void {
   if (load<u32>(thresholds + (slotOf(id) << 2)) != 0) add(filter, id, count);
 }
 
+/** In a word of counts: the id is to be kept out. */
+export const KEPT_OUT: u32 = 0x80000000;
+
 /**
- * kept[i] = 1, a word each, when ids[i], whose slots[i] is 0, is to be kept out by what is known before this call; then
- * all sightings of ids without a slot count. An id that comes twice gets one answer. Returns how many are kept out.
+ * Asks for the ids of a slice that have no slot, by what is known before the step: counts[i] gets KEPT_OUT where ids[i] is
+ * to stay out, and becomes 0 where it has a row. Nothing is counted, so slices may ask side by side and in any order; an id
+ * of several slices gets one answer.
  */
-export function filterAbsent(
-  filter: usize, thresholds: usize, ids: usize, counts: usize, n: i32, slots: usize, kept: usize,
-): u32 {
-  let keptCount: u32 = 0;
-  for (let i = 0; i < n; i++) {
-    const out = load<u32>(slots + (<usize>i << 2)) == 0 && keepsOut(filter, thresholds, load<u64>(ids + (<usize>i << 3)));
-    store<u32>(kept + (<usize>i << 2), <u32>out);
-    keptCount += <u32>out;
+export function filterAsk(filter: usize, thresholds: usize, ids: usize, n: u32, slots: usize, counts: usize): void {
+  for (let i: u32 = 0; i < n; i++) {
+    const at = counts + (<usize>i << 2);
+    if (load<u32>(slots + (<usize>i << 2)) != 0) store<u32>(at, 0);
+    else if (keepsOut(filter, thresholds, load<u64>(ids + (<usize>i << 3)))) store<u32>(at, load<u32>(at) | KEPT_OUT);
   }
-  for (let i = 0; i < n; i++) {
-    if (load<u32>(slots + (<usize>i << 2)) != 0) continue;
-    countSighting(filter, thresholds, load<u64>(ids + (<usize>i << 3)), load<u32>(counts + (<usize>i << 2)));
+}
+
+/**
+ * Counts the sightings of the ids that asked, slice by slice and in the order they came: a cell goes to who comes first, so
+ * one caller does it for all partitions. `slices` are records of tableApply of a table with this many partitions.
+ */
+export function filterCount(partitions: u32, filter: usize, thresholds: usize, slices: usize, sliceCount: u32): void {
+  for (let s: u32 = 0; s < sliceCount; s++) {
+    const slice = slices + (<usize>s << 5);
+    const ids = <usize>load<u32>(slice);
+    const counts = <usize>load<u32>(slice, 28);
+    const n = load<u32>(<usize>load<u32>(slice, 8) + (<usize>partitions << 2));
+    for (let i: u32 = 0; i < n; i++) {
+      const count = load<u32>(counts + (<usize>i << 2)) & ~KEPT_OUT;
+      if (count != 0) countSighting(filter, thresholds, load<u64>(ids + (<usize>i << 3)), count);
+    }
   }
-  return keptCount;
 }
 
 /** Seeds the 16 bytes of a generator by two rounds of xorshift64*; a seed of 0 is not one. */

@@ -10,6 +10,7 @@ import * as optim from "./optim";
 import * as sparse from "./sparse";
 import { host } from "./host";
 import { barrier } from "./sync";
+import { filterAsk, filterCount } from "./filter";
 import { tableAdmit, tableApply, tableFind, tableRetrieve, tableTouch } from "./table";
 import { traceNow, traceOn, traceSpan } from "./trace";
 
@@ -92,8 +93,10 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 49: return host(49, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), 0);
     case 50: return host(50, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
     case 51: sparse.countInverseU32(u(o, r, 0), u(o, r, 1), u(o, r, 2)); return 0;
-    case 52: return <i32>tableAdmit(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
+    case 52: return <i32>tableAdmit(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
     case 53: return tableTouch(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
+    case 54: filterAsk(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
+    case 55: filterCount(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
     case 80: dense.geluF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
     case 81: dense.geluGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7), u(o, r, 8)); return 0;
     case 82: dense.geluTanhF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;

@@ -1,6 +1,6 @@
-// Who gets into a table by a step: ids without a row ask the admission filter, and those that stay out share the row of
-// their partition that nobody reads (full.ts); and who got a step, for the set of touched pairs.
-import { countSighting, keepsOut } from "../filter";
+// Who gets into a table by a step: ids that the admission filter keeps out share the row of their partition that nobody
+// reads (full.ts); and who got a step, for the set of touched pairs.
+import { KEPT_OUT } from "../filter";
 import { mix64 } from "../hash";
 import { insertTouchedPairs } from "../touched";
 import { isSink, sinkSlot } from "./full";
@@ -10,54 +10,37 @@ const TOUCHED_SCRATCH: usize = 1088;
 const LOST_LOCK: i32 = -4;
 
 /**
- * Sends the ids of the partitions [first, end) that have no row and are to stay out to the sink, before tableApply of the
- * same slices. Word 7 of a slice record points to how often each unique id came, u32. An id asks once per step, by what
- * was known of it before: all its slices get one answer, and then all its sightings count. Returns how many stay out.
+ * Sends the ids of the partitions [first, end) that filterAsk keeps out to the sink, before tableApply of the same slices.
+ * Word 7 of a slice record points to its counts. Returns how many stay out.
  */
-export function tableAdmit(
-  table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, filter: usize, thresholds: usize,
-): u32 {
+export function tableAdmit(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32): u32 {
   let kept: u32 = 0;
   for (let p = first; p < end; p++) {
     const sink = sinkSlot(table, p);
     for (let s: u32 = 0; s < sliceCount; s++) {
       const slice = slices + (<usize>s << 5);
-      const ids = <usize>load<u32>(slice);
-      const slots = <usize>load<u32>(slice, 24);
-      const offsets = <usize>load<u32>(slice, 8) + (<usize>p << 2);
-      const order = <usize>load<u32>(slice, 4);
-      for (let k = load<u32>(offsets); k < load<u32>(offsets, 4); k++) {
-        const u = <usize>load<u32>(order + (<usize>k << 2));
-        if (load<u32>(slots + (u << 2)) != 0 || !keepsOut(filter, thresholds, load<u64>(ids + (u << 3)))) continue;
-        store<u32>(slots + (u << 2), <u32>sink);
-        store<u32>(<usize>load<u32>(slice, 12) + (u << 2), load<u32>(sink, 32));
-        kept++;
-      }
-    }
-    for (let s: u32 = 0; s < sliceCount; s++) {
-      const slice = slices + (<usize>s << 5);
-      const ids = <usize>load<u32>(slice);
       const slots = <usize>load<u32>(slice, 24);
       const counts = <usize>load<u32>(slice, 28);
       const offsets = <usize>load<u32>(slice, 8) + (<usize>p << 2);
       const order = <usize>load<u32>(slice, 4);
       for (let k = load<u32>(offsets); k < load<u32>(offsets, 4); k++) {
         const u = <usize>load<u32>(order + (<usize>k << 2));
-        const slot = <usize>load<u32>(slots + (u << 2));
-        if (slot != 0 && slot != sink) continue;
-        countSighting(filter, thresholds, load<u64>(ids + (u << 3)), load<u32>(counts + (u << 2)));
+        if ((load<u32>(counts + (u << 2)) & KEPT_OUT) == 0) continue;
+        store<u32>(slots + (u << 2), <u32>sink);
+        store<u32>(<usize>load<u32>(slice, 12) + (u << 2), load<u32>(sink, 32));
+        kept++;
       }
     }
   }
   return kept;
 }
 
-/** Points rows[i] and slots[i] at the sink of the partition of ids[i] where kept[i] is not 0. */
-export function tablePassOver(table: usize, ids: usize, n: u32, kept: usize, rows: usize, slots: usize): void {
+/** Points rows[i] and slots[i] at the sink of the partition of ids[i] where counts[i] says that it is kept out. */
+export function tablePassOver(table: usize, ids: usize, n: u32, counts: usize, rows: usize, slots: usize): void {
   const shift = 64 - load<u32>(table);
   for (let i: u32 = 0; i < n; i++) {
     const at = <usize>i << 2;
-    if (load<u32>(kept + at) == 0) continue;
+    if ((load<u32>(counts + at) & KEPT_OUT) == 0) continue;
     const sink = sinkSlot(table, <u32>(mix64(load<u64>(ids + (at << 1))) >> shift));
     store<u32>(slots + at, <u32>sink);
     store<u32>(rows + at, load<u32>(sink, 32));

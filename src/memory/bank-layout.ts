@@ -10,8 +10,8 @@ import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS } from './table-lay
 
 export const BANKED = { banks: 0, rowFloats: 1, sliceIds: 2, slices: 3, gate: 4, addresses: 5 } as const;
 /** The gate of an update, u32 words; filter and touched are 0 where there is none. Each thread has a buffer. */
-export const GATE = { filter: 0, thresholds: 1, touched: 2, tableIndex: 3, buffers: 4, bufferBytes: 5 } as const;
-export const GATE_WORDS = 6;
+export const GATE = { filter: 0, touched: 1, tableIndex: 2, buffers: 3, bufferBytes: 4 } as const;
+export const GATE_WORDS = 5;
 /** Offsets of the partitions of a slice, rounded up to whole lines. */
 export const OFFSETS_BYTES = lines((PARTITIONS + 1) * 4);
 
@@ -56,9 +56,7 @@ export function stageParts(sliceIds: number, slices: number, rowFloats: number):
 export function gateParts(capacity: number, scratchBytes: number) {
   const ids = lines(scratchBytes);
   const counts = ids + lines(capacity * 8);
-  const slots = counts + lines(capacity * 4);
-  const kept = slots + lines(capacity * 4);
-  return { scratch: 0, ids, counts, slots, kept, bytes: kept + lines(capacity * 4) };
+  return { scratch: 0, ids, counts, bytes: counts + lines(capacity * 4) };
 }
 
 /** Bytes a thread needs in the session's memory to gather the ids and gradients of one slice: offsets, ids, gradients. */
@@ -66,9 +64,11 @@ export function gatherBytes(sliceIds: number, rowFloats: number): number {
   return OFFSETS_BYTES + lines(sliceIds * 8) + sliceIds * rowFloats * 4;
 }
 
-/** Bytes for the ids of a slice, which come first, and the copies of their rows. */
-export function localRowsBytes(sliceIds: number, rowFloats: number): number {
-  return lines(sliceIds * 8) + sliceIds * rowFloats * 4;
+/** What a slice keeps of a lookup: ids of a bank, copies of all rows, and a word for each id that is not 0 where it has one. */
+export function localParts(sliceIds: number, rowFloats: number) {
+  const rows = lines(sliceIds * 8);
+  const present = rows + lines(sliceIds * rowFloats * 4);
+  return { ids: 0, rows, present, bytes: present + sliceIds * 4 };
 }
 
 export function lines(bytes: number): number {

@@ -77,3 +77,6 @@ export function writeFilterHeader(words: Uint32Array, at: number, geometry: Filt
   header[FILTER.splitStride] = splitStrideBytes(geometry);
   header[FILTER.cells] = at + filterHeaderBytes(geometry);
 }
+
+/** In a word of the counts of a step: the id is to be kept out. */
+export const KEPT_OUT = 0x80000000;

@@ -5,13 +5,21 @@
  * The kernels that a bank runs are its own; between memories there is only copying, one run of ids, rows or gradients per
  * table, slice and bank. src/memory/bank-layout.ts draws what is shared.
  */
-import { BANKED, GATE, gateParts, lines, OFFSETS_BYTES, type StageParts, stageParts } from '../memory/bank-layout.js';
-import { APPLY_SLICE, APPLY_SLICE_BYTES, UPDATE_RESULT } from '../memory/table-layout.js';
+import {
+  BANKED,
+  GATE,
+  gateParts,
+  lines,
+  localParts,
+  OFFSETS_BYTES,
+  type StageParts,
+  stageParts,
+} from '../memory/bank-layout.js';
+import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS, UPDATE_RESULT } from '../memory/table-layout.js';
 import type { Views } from '../memory/views.js';
 import { KERNEL } from './kernels.js';
 import type { HostCall } from './load-kernels.js';
 import { TOUCHED_SCRATCH_BYTES } from './touched-geometry.js';
-import type { FilterKernels } from './wasm/filter.js';
 import type { TableKernels } from './wasm/table.js';
 import type { TouchedKernels } from './wasm/touched.js';
 
@@ -24,21 +32,17 @@ export interface CallableBank {
 export interface CallerMemory {
   readonly views: Views;
   readonly kernels: Pick<TableKernels, 'bankIds' | 'bankRows' | 'bankUpdates' | 'bankCounts'> &
-    Pick<FilterKernels, 'filterAbsent'> &
     Pick<TouchedKernels, 'insertTouchedPairs'>;
 }
 
 /** The gate of a table as one thread passes it; addresses in the session's memory, 0 for what there is not. */
 interface Gate {
   readonly filter: number;
-  readonly thresholds: number;
   readonly touched: number;
   readonly tableIndex: number;
   readonly scratch: number;
   readonly ids: number;
   readonly counts: number;
-  readonly slots: number;
-  readonly kept: number;
 }
 
 /** One table, one thread: the stage it has in each bank. */
@@ -82,9 +86,10 @@ export class BankCalls {
     const { views, kernels } = this.#here();
     const stages = this.#stagesOf(record);
     const rowFloats = views.u32[record / 4 + BANKED.rowFloats]!;
-    let at = local + lines(views.u32[record / 4 + BANKED.sliceIds]! * 8);
+    const own = localParts(views.u32[record / 4 + BANKED.sliceIds]!, rowFloats);
+    let at = local + own.rows;
     let found = 0;
-    stages.forEach(({ bank, table, base, parts }, index) => {
+    stages.forEach(({ bank, table, base, parts, gate }, index) => {
       const n = kernels.bankIds(ids, order, offsets, index, stages.length, local);
       if (n === 0) return;
       copy(views, local, bank.views, base + parts.ids, n * 8);
@@ -93,6 +98,11 @@ export class BankCalls {
       copy(bank.views, out, views, at, n * rowFloats * 4);
       kernels.bankRows(order, offsets, index, stages.length, rows, at, rowFloats * 4);
       at += n * rowFloats * 4;
+      if (gate === null || gate.filter === 0) return;
+      const slots = base + parts.slots;
+      bank.kernels.tableFind(table, base + parts.ids, n, base + parts.rows, slots);
+      const present = bank.views.u32.subarray(slots / 4, slots / 4 + n);
+      markPresent(views.u32, present, { order, offsets, bank: index, banks: stages.length }, local + own.present);
     });
     return found;
   }
@@ -127,14 +137,10 @@ export class BankCalls {
     return stepped;
   }
 
-  /** Ids without a row ask the filter, which is here, and those that stay out go to the sinks, which are there. */
+  /** Ids that filterAsk keeps out, which is known here, go to the sinks, which are there. */
   #admit({ bank, table, base, parts, gate }: Stage, staged: number): void {
     if (gate === null || gate.filter === 0) return;
-    const { views, kernels } = this.#here();
-    const { filter, thresholds, ids, counts, slots, kept } = gate;
-    copy(bank.views, base + parts.slots, views, slots, staged * 4);
-    if (kernels.filterAbsent(filter, thresholds, ids, counts, staged, slots, kept) === 0) return;
-    copy(views, kept, bank.views, base + parts.merged, staged * 4);
+    copy(this.#here().views, gate.counts, bank.views, base + parts.merged, staged * 4);
     const [rowsAt, slotsAt] = [base + parts.rows, base + parts.slots];
     bank.kernels.tablePassOver(table, base + parts.ids, staged, base + parts.merged, rowsAt, slotsAt);
   }
@@ -168,7 +174,6 @@ export class BankCalls {
       const { first, end, bank: index, banks } = owners;
       const n = kernels.bankUpdates(slice, first, end, index, banks, gatheredIds, gatheredRows, gathered);
       if (gate !== null && gate.filter !== 0) {
-        copy(views, gatheredIds, views, gate.ids + staged * 8, n * 8);
         kernels.bankCounts(slice, first, end, index, banks, gate.counts + staged * 4);
       }
       const [ids, rows, slots] = [parts.ids + staged * 8, parts.rows + staged * 4, parts.slots + staged * 4];
@@ -205,18 +210,29 @@ export class BankCalls {
     if (record === 0) return null;
     const word = (name: keyof typeof GATE) => this.#here().views.u32[record / 4 + GATE[name]]!;
     const at = word('buffers') + this.#thread * word('bufferBytes');
-    const { scratch, ids, counts, slots, kept } = gateParts(capacity, TOUCHED_SCRATCH_BYTES);
+    const { scratch, ids, counts } = gateParts(capacity, TOUCHED_SCRATCH_BYTES);
     return {
       filter: word('filter'),
-      thresholds: word('thresholds'),
       touched: word('touched'),
       tableIndex: word('tableIndex'),
       scratch: at + scratch,
       ids: at + ids,
       counts: at + counts,
-      slots: at + slots,
-      kept: at + kept,
     };
+  }
+}
+
+/** Words from `target` on = `present` of the ids of a bank, which are in the order bankIds gives them. */
+function markPresent(
+  u32: Uint32Array,
+  present: Uint32Array,
+  { order, offsets, bank, banks }: { order: number; offsets: number; bank: number; banks: number },
+  target: number,
+): void {
+  let n = 0;
+  for (let p = bank; p < PARTITIONS; p += banks) {
+    const end = u32[offsets / 4 + p + 1]!;
+    for (let k = u32[offsets / 4 + p]!; k < end; k++) u32[target / 4 + u32[order / 4 + k]!] = present[n++]!;
   }
 }
 

@@ -70,7 +70,9 @@ export const KERNEL = {
   ),
   bankedApply: kernel(50, 'bankedApply', 'uuuuuuu', 'tableApply of a table in other memories'),
   countInverseU32: kernel(51, 'countInverseU32', 'uuu', 'how often each unique id came'),
-  tableAdmit: kernel(52, 'tableAdmit', 'uuuuuuu', 'ids without a row that the filter keeps out; result: how many'),
+  tableAdmit: kernel(52, 'tableAdmit', 'uuuuu', 'ids that the filter keeps out go to the sink; result: how many'),
+  filterAsk: kernel(54, 'filterAsk', 'uuuuuu', 'which ids without a row the filter keeps out, marked in their counts'),
+  filterCount: kernel(55, 'filterCount', 'uuuuu', 'counts the sightings of all ids that asked'),
   tableTouch: kernel(
     53,
     'tableTouch',

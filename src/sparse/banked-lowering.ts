@@ -2,7 +2,7 @@
  * @file Programs over tables in other memories than the session's: rows are copied here to be read, gradients there to
  * be applied. src/memory/bank-layout.ts draws what a program keeps for that, src/runtime/bank-calls.ts follows it.
  */
-import { BANKED, bankedWords, gatherBytes, localRowsBytes, stageParts } from '../memory/bank-layout.js';
+import { BANKED, bankedWords, gatherBytes, localParts, stageParts } from '../memory/bank-layout.js';
 import { TIME_UNKNOWN } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
@@ -55,12 +55,17 @@ export class BankedTable {
     return banks.length > 1 || banks[0]!.views.buffer !== context.environment.views.buffer;
   }
 
-  /** Copies of the rows of a slice; `rows` then points to them. */
-  find({ ids, order, offsets, rows }: OwnedIds): void {
+  /**
+   * Copies of the rows of a slice; `rows` then points to them. Gives the register of words that are not 0 where an id has a
+   * row, which are there in programs that ask a filter.
+   */
+  find({ ids, order, offsets, rows }: OwnedIds): Register {
     const context = this.#context;
     const record = context.slice.constant(this.#record);
-    const local = context.perSlice(localRowsBytes(this.#sliceIds, this.rowFloats), 'copied rows').pointer;
-    context.emit(KERNEL.bankedFind, [record, ids, order, offsets, rows, local]);
+    const parts = localParts(this.#sliceIds, this.rowFloats);
+    const local = context.perSlice(parts.bytes, 'copied rows');
+    context.emit(KERNEL.bankedFind, [record, ids, order, offsets, rows, local.pointer]);
+    return context.slice.each((slice) => local.base + slice * local.sliceBytes + parts.present);
   }
 
   /** tableApply of the slice records at `records`, whose gradients are `rowFloats` apart, by the owners of partitions. */

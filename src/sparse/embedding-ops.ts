@@ -188,17 +188,21 @@ function lowerApply(context: LoweringContext, group: TableGroup, sums: PerSlice)
   }
   const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
   const [first, end] = [thread.each(share), thread.each((index) => share(index + 1))];
+  const { filter, touched } = group.gate;
+  if (filter !== undefined) {
+    // Cells of a filter go to who comes first: one thread counts for all, or the result would depend on how many there are.
+    const addresses = [thread.constant(filter.pointer), thread.constant(filter.thresholds)];
+    const counted = thread.each((index) => (index === 0 ? plan.slices : 0));
+    const operands = [thread.constant(PARTITIONS), ...addresses, thread.constant(records), counted];
+    context.emitThread(KERNEL.filterCount, operands);
+  }
   if (group.banked !== undefined) {
     group.banked.apply(first, end, records);
     return;
   }
   const tableRegister = thread.constant(group.table.address);
   const updates = [tableRegister, first, end, thread.constant(records), thread.constant(plan.slices)];
-  const { filter, touched } = group.gate;
-  if (filter !== undefined) {
-    const addresses = [thread.constant(filter.pointer), thread.constant(filter.thresholds)];
-    context.emitThread(KERNEL.tableAdmit, [...updates, ...addresses]);
-  }
+  if (filter !== undefined) context.emitThread(KERNEL.tableAdmit, updates);
   const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
   const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
   context.emitThread(

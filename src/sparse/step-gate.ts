@@ -55,7 +55,6 @@ export function writeGate(context: LoweringContext, { filter, touched }: StepGat
   const record = context.alloc(GATE_WORDS * 4, 'gate');
   const words = environment.views.u32.subarray(record / 4, record / 4 + GATE_WORDS);
   words[GATE.filter] = filter?.pointer ?? 0;
-  words[GATE.thresholds] = filter?.thresholds ?? 0;
   words[GATE.touched] = touched?.pointer ?? 0;
   words[GATE.tableIndex] = touched?.tableIndex ?? 0;
   words[GATE.buffers] = context.alloc(bytes * plan.threads, 'gate buffers');

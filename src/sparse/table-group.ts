@@ -18,7 +18,7 @@ import type { TableConfig } from './table-config.js';
 /** What the lookups and the update of one table share in a program. */
 export interface TableGroup {
   readonly table: HashTable;
-  readonly ids: { readonly base: number; readonly sliceBytes: number };
+  readonly ids: PerSlice & { readonly pointer: Register };
   /** Addresses of the rows of the unique ids, and of what lookups show of them, which may be the rows themselves. */
   readonly rows: { readonly base: number; readonly sliceBytes: number; readonly pointer: Register };
   readonly shown: Register;
@@ -35,7 +35,7 @@ export interface TableGroup {
   readonly banked?: BankedTable;
   readonly gate: StepGate;
   /** How often each unique id came; only in programs that update a table with an admission filter. */
-  readonly counts?: PerSlice;
+  readonly counts?: PerSlice & { readonly pointer: Register };
 }
 export interface PerSlice {
   readonly base: number;
@@ -85,13 +85,14 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
   const features = new Map(parts.flatMap(({ feeds }) => feeds.map(({ lookup, ...feature }) => [lookup, feature])));
   const blocks = parts.flatMap((part) => part.blocks);
   const gate = updated ? stepGate(context, config.name, table.gate) : {};
-  const counts = gate.filter === undefined ? {} : { counts: lowerCounts(context, trained, capacity, parts[0]) };
-  const group = { table, ids, rows, trained, capacity, features, blocks, gate, ...counts };
+  const counts = gate.filter && lowerCounts(context, trained, capacity, parts[0]);
+  const group = { table, ids, rows, trained, capacity, features, blocks, gate, ...(counts && { counts }) };
   if (BankedTable.needed(context, table)) {
     const banked = new BankedTable(context, table, capacity, writeGate(context, gate, capacity));
     const readers = lowerOwners(context, ids.pointer, count, capacity);
     const [order, offsets] = [readers.order.pointer, readers.offsets.pointer];
-    banked.find({ ids: ids.pointer, order, offsets, rows: rows.pointer });
+    const present = banked.find({ ids: ids.pointer, order, offsets, rows: rows.pointer });
+    lowerAsk(context, group, present);
     const apart = updated && lookups.read.length > 0;
     const owners = apart ? lowerOwners(context, ids.pointer, trained, capacity) : readers;
     return { ...group, shown: rows.pointer, owners, banked };
@@ -100,6 +101,7 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
   const slots = updated && !table.isOnDevice ? context.perSlice(capacity * 4, 'slots') : undefined;
   const slotsPointer = slots?.pointer ?? slice.constant(0);
   context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer, slotsPointer]);
+  if (slots !== undefined) lowerAsk(context, group, slots.pointer);
   const shown = table.plan.plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
   if (slots === undefined) return { ...group, shown };
   return { ...group, shown, owners: lowerOwners(context, ids.pointer, trained, capacity), slots };
@@ -146,7 +148,7 @@ function lowerCounts(
   count: Register,
   capacity: number,
   { feeds, blocks }: Features,
-): PerSlice {
+): PerSlice & { readonly pointer: Register } {
   const counts = context.perSlice(capacity * 4, 'counts');
   const one = context.slice.constant(1);
   context.emit(KERNEL.zeroRowsF32, [counts.pointer, one, count, one]);
@@ -155,6 +157,18 @@ function lowerCounts(
   }
   for (const block of blocks) block.count(counts.pointer);
   return counts;
+}
+
+/** Asks the filter, if there is one, for the ids whose word from `present` on is 0. */
+function lowerAsk(
+  context: LoweringContext,
+  { gate: { filter }, ids, trained, counts }: Pick<TableGroup, 'gate' | 'ids' | 'trained' | 'counts'>,
+  present: Register,
+): void {
+  if (filter === undefined || counts === undefined) return;
+  const { slice } = context;
+  const addresses = [slice.constant(filter.pointer), slice.constant(filter.thresholds)];
+  context.emit(KERNEL.filterAsk, [...addresses, ids.pointer, trained, present, counts.pointer]);
 }
 
 /** Groups the first `count` unique ids of a slice by partition. */

@@ -21,6 +21,7 @@ export const APPLIES: ReadonlySet<Kernel> = new Set([
   KERNEL.tableApply,
   KERNEL.bankedApply,
   KERNEL.tableAdmit,
+  KERNEL.filterCount,
   KERNEL.tableTouch,
 ]);
 /** Larger blocks are taken for values. */

@@ -8,7 +8,6 @@ import { DeviceTimeline } from '../cuda/device-timeline.js';
 import { CudaDriver } from '../cuda/driver.js';
 import { KERNEL } from '../kernels.js';
 import { instantiateKernels } from '../load-kernels.js';
-import { filterAbsent } from '../reference/filter.js';
 import { referenceRunStep } from '../reference/program.js';
 import { tableApply, tableFind, tablePassOver, tableRetrieve, tableStepped } from '../reference/table.js';
 import { touchedIds } from '../reference/table-admit.js';
@@ -43,7 +42,6 @@ export function stepFunction(views: Views, message: JoinMessage): ThreadSteps {
         bankRows: (...args) => bankRows(views, ...args),
         bankUpdates: (...args) => bankUpdates(views, ...args),
         bankCounts: (...args) => bankCounts(views, ...args),
-        filterAbsent: (...args) => filterAbsent(views, ...args),
         insertTouchedPairs,
       },
     };

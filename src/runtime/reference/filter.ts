@@ -1,6 +1,7 @@
 /** @file Admission filters in plain TypeScript, for one thread. */
-import { FILTER, FILTER_ELEMENTS } from '../../memory/filter-layout.js';
+import { FILTER, FILTER_ELEMENTS, KEPT_OUT } from '../../memory/filter-layout.js';
 import { mix64BigInt } from '../../memory/hash.js';
+import { APPLY_SLICE, APPLY_SLICE_BYTES } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 
 const COUNT_MAX = 15;
@@ -144,32 +145,47 @@ export function filterIds(
 
 const thresholdOf = (m: Views, thresholds: number, id: bigint): number => m.u32[(thresholds >>> 2) + slotOf(id)]!;
 
-export function keepsOut(m: Views, filter: number, thresholds: number, id: bigint): boolean {
+function keepsOut(m: Views, filter: number, thresholds: number, id: bigint): boolean {
   const threshold = thresholdOf(m, thresholds, id);
   return threshold !== 0 && new Visit(m, filter, id).get() < threshold;
 }
 
-export function countSighting(m: Views, filter: number, thresholds: number, id: bigint, count: number): void {
+function countSighting(m: Views, filter: number, thresholds: number, id: bigint, count: number): void {
   if (thresholdOf(m, thresholds, id) !== 0) new Visit(m, filter, id).add(count);
 }
 
-export function filterAbsent(
+export function filterAsk(
   m: Views,
   filter: number,
   thresholds: number,
   ids: number,
-  counts: number,
   n: number,
   slots: number,
-  kept: number,
-): number {
-  const idAt = (i: number): bigint => m.i64[(ids >>> 3) + i]!;
-  const absent = Array.from({ length: n }, (_, i) => i).filter((i) => m.u32[(slots >>> 2) + i] === 0);
-  const out = absent.filter((i) => keepsOut(m, filter, thresholds, idAt(i)));
-  m.u32.fill(0, kept >>> 2, (kept >>> 2) + n);
-  for (const i of out) m.u32[(kept >>> 2) + i] = 1;
-  for (const i of absent) countSighting(m, filter, thresholds, idAt(i), m.u32[(counts >>> 2) + i]!);
-  return out.length;
+  counts: number,
+): void {
+  for (let i = 0; i < n; i++) {
+    const at = (counts >>> 2) + i;
+    if (m.u32[(slots >>> 2) + i] !== 0) m.u32[at] = 0;
+    else if (keepsOut(m, filter, thresholds, m.i64[(ids >>> 3) + i]!)) m.u32[at]! |= KEPT_OUT;
+  }
+}
+
+export function filterCount(
+  m: Views,
+  partitions: number,
+  filter: number,
+  thresholds: number,
+  slices: number,
+  sliceCount: number,
+): void {
+  for (let s = 0; s < sliceCount; s++) {
+    const word = (name: keyof typeof APPLY_SLICE) => m.u32[(slices + s * APPLY_SLICE_BYTES) / 4 + APPLY_SLICE[name]]!;
+    const n = m.u32[word('offsets') / 4 + partitions]!;
+    for (let i = 0; i < n; i++) {
+      const count = m.u32[word('counts') / 4 + i]! & ~KEPT_OUT;
+      if (count !== 0) countSighting(m, filter, thresholds, m.i64[word('ids') / 8 + i]!, count);
+    }
+  }
 }
 
 const u64 = (value: bigint): bigint => BigInt.asUintN(64, value);

@@ -3,6 +3,7 @@ import type { Views } from '../../memory/views.js';
 import { KERNEL, KERNELS } from '../kernels.js';
 import { type HostCall, refuseCall } from '../load-kernels.js';
 import * as dense from './dense.js';
+import { filterAsk, filterCount } from './filter.js';
 import * as optim from './optim.js';
 import { addCountI64, advanceGeneration } from './program.js';
 import * as sparse from './sparse.js';
@@ -23,6 +24,8 @@ export function referenceKernels(m: Views, host?: HostCall): ReadonlyMap<string,
       ...sparse,
       addCountI64,
       advanceGeneration,
+      filterAsk,
+      filterCount,
       tableAdmit,
       tableApply,
       tableFind,

@@ -1,4 +1,5 @@
 /** @file Plain twin of assembly/table/admit.ts, but for tableTouch: the set of touched pairs has one form in memory. */
+import { KEPT_OUT } from '../../memory/filter-layout.js';
 import { mix64BigInt } from '../../memory/hash.js';
 import {
   APPLY_SLICE,
@@ -9,7 +10,6 @@ import {
   TABLE,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { countSighting, keepsOut } from './filter.js';
 import { ROW } from './table-index.js';
 
 /** The slot that takes what nobody reads in a partition, or 0. */
@@ -44,22 +44,22 @@ export function tableAdmit(
   end: number,
   slices: number,
   sliceCount: number,
-  filter: number,
-  thresholds: number,
 ): number {
   let kept = 0;
   for (let p = first; p < end; p++) {
     const sink = sinkSlot(m, table, p);
-    const absent = [...idsOf(m, p, p + 1, slices, sliceCount)].filter(({ slot }) => m.u32[slot] === 0);
-    for (const { id, slot, row } of absent) {
-      if (!keepsOut(m, filter, thresholds, id)) continue;
+    for (const { slot, row, count } of idsOf(m, p, p + 1, slices, sliceCount)) {
+      if (!isKeptOut(m, count)) continue;
       m.u32[slot] = sink;
       m.u32[row] = m.u32[sink / 4 + ROW]!;
       kept++;
     }
-    for (const { id, count } of absent) countSighting(m, filter, thresholds, id, m.u32[count]!);
   }
   return kept;
+}
+
+function isKeptOut(m: Views, countWord: number): boolean {
+  return (m.u32[countWord]! & KEPT_OUT) !== 0;
 }
 
 export function tablePassOver(
@@ -67,13 +67,13 @@ export function tablePassOver(
   table: number,
   ids: number,
   n: number,
-  kept: number,
+  counts: number,
   rows: number,
   slots: number,
 ): void {
   const shift = BigInt(64 - m.u32[table / 4 + TABLE.partitionsLog2]!);
   for (let i = 0; i < n; i++) {
-    if (m.u32[kept / 4 + i] === 0) continue;
+    if (!isKeptOut(m, counts / 4 + i)) continue;
     const sink = sinkSlot(m, table, Number(mix64BigInt(m.i64[ids / 8 + i]!) >> shift));
     m.u32[slots / 4 + i] = sink;
     m.u32[rows / 4 + i] = m.u32[sink / 4 + ROW]!;
