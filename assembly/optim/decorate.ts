@@ -1,5 +1,6 @@
 // What can be put around a row optimizer: delay compensation of the gradient before its step, rounding of the weights to
 // half precision after it.
+import { mix64 } from "../hash";
 import { halfTowardZero, halfToF32 } from "../half";
 import { add, mul, splat, sub } from "./lanes";
 
@@ -19,8 +20,8 @@ export function compensateDelayF32(g: usize, w: usize, latest: usize, n: i32, la
 }
 
 /**
- * A number in [0, 1] from the pair of multiply-with-carry words at `generator`. A pair starts as (0, 1), and the first
- * word then stays 0: the reference's stream depends on it.
+ * A number in [0, 1] from the pair of multiply-with-carry words at `generator`: the stream of the reference. A pair starts as
+ * (0, 1), and the first word then stays 0. Its numbers end at 0.275, so tables do not round by it.
  */
 export function nextMwc(generator: usize): f32 {
   let a = load<u32>(generator);
@@ -44,7 +45,18 @@ export function roundToHalf(x: f32, p: f32): f32 {
   return p <= (x - down) / (up - down) ? up : down;
 }
 
-/** Rounds `n` weights in place, one draw each. */
-export function roundToHalfF32(w: usize, n: i32, generator: usize): void {
-  for (let i = 0; i < n; i++, w += 4) store<f32>(w, roundToHalf(load<f32>(w), nextMwc(generator)));
+/** What the draws of the row of `id` at `step` come from. */
+export function roundingKey(seed: u32, id: i64, step: i64): u64 {
+  return mix64(mix64(<u64>id ^ (<u64>seed * 0x9E3779B97F4A7C15)) ^ mix64(<u64>step + 0x9E3779B97F4A7C15));
+}
+
+/**
+ * Rounds `n` weights of a row in place, the first of them in column `first`. A draw is a hash of the key and the column, one of
+ * 2^24 steps above 0 up to 1, of which as many are at most x's share as that share says: the mean of what becomes of x is x.
+ */
+export function roundToHalfF32(w: usize, n: i32, key: u64, first: u32): void {
+  for (let i = 0; i < n; i++, w += 4) {
+    const bits = <u32>(mix64(key + <u64>(first + <u32>i) * 0xD1B54A32D192ED03) >> 40);
+    store<f32>(w, roundToHalf(load<f32>(w), <f32>(bits + 1) * <f32>5.9604644775390625e-8));
+  }
 }

@@ -41,6 +41,7 @@ function touchUpdates(order: usize, end: usize, slots: usize, rows: usize, rowBy
  */
 function stepSlice(table: usize, slice: usize, order: usize, first: u32, end: u32, updateSec: u32): bool {
   const rowBytes = <usize>load<u32>(table, 12);
+  const ids = <usize>load<u32>(slice);
   const rows = <usize>load<u32>(slice, 12);
   const gradients = <usize>load<u32>(slice, 16);
   const strideBytes = <usize>load<u32>(slice, 20) << 2;
@@ -51,7 +52,7 @@ function stepSlice(table: usize, slice: usize, order: usize, first: u32, end: u3
     touchSlice(slice, order, k, chunkEnd, rowBytes);
     const list = order + (<usize>k << 2);
     const listEnd = order + (<usize>chunkEnd << 2);
-    good = good && stepList<ListedPlace>(table, list, listEnd, rows, gradients, strideBytes);
+    good = good && stepList<ListedPlace>(table, list, listEnd, ids, rows, gradients, strideBytes);
     for (; k < chunkEnd; k++) {
       const u = load<u32>(order + (<usize>k << 2));
       store<u32>(<usize>load<u32>(slots + (<usize>u << 2)), updateSec, 48);
@@ -190,7 +191,7 @@ function stepMerged(table: usize, merged: usize, last: usize, updateSec: u32): b
   let good = true;
   for (let m = merged; m < last;) {
     const chunkEnd = min(m + (<usize>STEPPED_ROWS << 2), last);
-    good = good && stepList<ListedSlot>(table, m, chunkEnd, 0, 0, 0);
+    good = good && stepList<ListedSlot>(table, m, chunkEnd, 0, 0, 0, 0);
     for (; m < chunkEnd; m += 4) {
       const slot = <usize>load<u32>(m);
       store<u32>(slot, load<u32>(slot, 32) - ROW_SUMMING, 32);

@@ -17,6 +17,15 @@ export type ListedRow = u32;
   return word;
 }
 
+/** The id of a row; `ids` are in the order of positions, or of the list. */
+// @ts-ignore: decorator
+@inline export function idAt<L>(at: usize, list: usize, ids: usize): i64 {
+  const word = <usize>load<u32>(at);
+  if (sizeof<L>() == sizeof<ListedSlot>()) return load<i64>(word + (word & 63)); // slots are 4 bytes apart, their ids 8
+  if (sizeof<L>() == sizeof<ListedPlace>()) return load<i64>(ids + (word << 3));
+  return load<i64>(ids + ((at - list) << 1));
+}
+
 // @ts-ignore: decorator
 @inline export function gradientAt<L>(at: usize, list: usize, gradients: usize, strideBytes: usize): usize {
   if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>load<u32>(<usize>load<u32>(at), 48);

@@ -154,7 +154,7 @@ export function tableOptimize(
     if (slot == 0 && !passed) slot = insertSlot(table, partition, hash, id);
     if (slot != 0) {
       store<u32>(slot, timeSec, 48);
-      stepRow(table, <usize>load<u32>(slot, 32), gradients);
+      stepRow(table, <usize>load<u32>(slot, 32), gradients, id);
     }
     unlock(partition + LOCK);
     if (slot == 0 && !passed) return <i32>i;

@@ -1,10 +1,10 @@
 // Steps of optimizers on rows that are found, once their gradients are known to be finite.
 import { adagradStep, ftrlStep, sgdStep } from "../dense/optimizers";
 import { adamStep } from "../optim/adam";
-import { roundToHalfF32 } from "../optim/decorate";
+import { roundingKey, roundToHalfF32 } from "../optim/decorate";
 import { applyOptimizerF32 } from "../optim/step";
 import { EXPONENT, isFinite4, isFiniteRow, largerExponents } from "./finite";
-import { gradientAt, rowAt } from "./listing";
+import { gradientAt, idAt, rowAt } from "./listing";
 import { backward, renewScale, RETRIEVE_ONE_BIT } from "./retriever";
 
 const ADAGRAD: u32 = 1;
@@ -46,22 +46,23 @@ export function passesBadGradient(table: usize): bool {
 }
 
 /** Steps the weights of one segment of a row, whatever its retriever, optimizer and rounding. */
-function stepSegment(segment: usize, w: usize, state: usize, gradient: usize): void {
+function stepSegment(table: usize, segment: usize, w: usize, state: usize, gradient: usize, id: i64): void {
   const dim = load<i32>(segment);
   backward(segment, w, gradient);
   applyOptimizerF32(load<i32>(segment, 24), w, state, gradient, dim, segment + 64);
-  if (load<u32>(segment, 28) & ROUNDS_TO_HALF) roundToHalfF32(w, dim, segment + 112);
+  if ((load<u32>(segment, 28) & ROUNDS_TO_HALF) == 0) return;
+  roundToHalfF32(w, dim, roundingKey(load<u32>(table, 24), id, load<i64>(segment, 112)), load<u32>(segment, 4));
 }
 
-/** Steps every segment of one row. */
-export function stepRow(table: usize, row: usize, gradient: usize): void {
+/** Steps every segment of the row of `id`. */
+export function stepRow(table: usize, row: usize, gradient: usize, id: i64): void {
   const states = row + (<usize>load<u32>(table, 4) << 2);
   const segments = load<u32>(table, 16);
   for (let s: u32 = 0; s < segments; s++) {
     const segment = table + 64 + (<usize>s << 7);
     const offset = <usize>load<u32>(segment, 4) << 2;
     renewScale(segment);
-    stepSegment(segment, row + offset, states + (<usize>load<u32>(segment, 8) << 2), gradient + offset);
+    stepSegment(table, segment, row + offset, states + (<usize>load<u32>(segment, 8) << 2), gradient + offset, id);
   }
 }
 
@@ -71,7 +72,7 @@ export function stepRow(table: usize, row: usize, gradient: usize): void {
  */
 // @ts-ignore: decorator
 @inline function stepColumn<L>(
-  table: usize, segment: usize, list: usize, end: usize, rows: usize, gradients: usize, strideBytes: usize,
+  table: usize, segment: usize, list: usize, end: usize, ids: usize, rows: usize, gradients: usize, strideBytes: usize,
 ): void {
   const dim = load<i32>(segment);
   const offset = <usize>load<u32>(segment, 4) << 2;
@@ -107,7 +108,8 @@ export function stepRow(table: usize, row: usize, gradient: usize): void {
     renewScale(segment);
     for (let q = list; q < end; q += 4) {
       const row = rowAt<L>(q, rows);
-      stepSegment(segment, row + offset, row + state, gradientAt<L>(q, list, gradients, strideBytes) + offset);
+      const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
+      stepSegment(table, segment, row + offset, row + state, gradient, idAt<L>(q, list, ids));
     }
   }
 }
@@ -142,19 +144,19 @@ export function stepRow(table: usize, row: usize, gradient: usize): void {
  */
 // @ts-ignore: decorator
 @inline export function stepList<L>(
-  table: usize, list: usize, end: usize, rows: usize, gradients: usize, strideBytes: usize,
+  table: usize, list: usize, end: usize, ids: usize, rows: usize, gradients: usize, strideBytes: usize,
 ): bool {
   const dim = load<u32>(table, 4);
   if (areFinite<L>(list, end, dim, gradients, strideBytes)) {
     const segments = load<u32>(table, 16);
     for (let s: u32 = 0; s < segments; s++) {
-      stepColumn<L>(table, table + 64 + (<usize>s << 7), list, end, rows, gradients, strideBytes);
+      stepColumn<L>(table, table + 64 + (<usize>s << 7), list, end, ids, rows, gradients, strideBytes);
     }
     return true;
   }
   for (let q = list; q < end; q += 4) {
     const gradient = gradientAt<L>(q, list, gradients, strideBytes);
-    if (isFiniteRow(gradient, dim)) stepRow(table, rowAt<L>(q, rows), gradient);
+    if (isFiniteRow(gradient, dim)) stepRow(table, rowAt<L>(q, rows), gradient, idAt<L>(q, list, ids));
     else if (!passesBadGradient(table)) return false;
   }
   return true;

@@ -33,11 +33,12 @@ function insertAbsent(table: usize, ids: usize, n: u32, rows: usize): bool {
 const STEPPED_ROWS: u32 = 64;
 
 /** Steps the rows of a chunk, their gradients being in the same order. False when the table fails on a bad gradient. */
-function stepRows(table: usize, rows: usize, n: u32, gradients: usize, strideBytes: usize): bool {
+function stepRows(table: usize, ids: usize, rows: usize, n: u32, gradients: usize, strideBytes: usize): bool {
   for (let i: u32 = 0; i < n; i += STEPPED_ROWS) {
     const first = rows + (<usize>i << 2);
     const end = rows + (<usize>min(i + STEPPED_ROWS, n) << 2);
-    if (!stepList<ListedRow>(table, first, end, 0, gradients + <usize>i * strideBytes, strideBytes)) return false;
+    const chunkIds = ids + (<usize>i << 3);
+    if (!stepList<ListedRow>(table, first, end, chunkIds, 0, gradients + <usize>i * strideBytes, strideBytes)) return false;
   }
   return true;
 }
@@ -63,7 +64,7 @@ export function tableUpdate(
       findAndStamp(table, chunkIds, m, scratch, updateSec);
     }
     touchLines(scratch, m, rowBytes, (rowBytes & 63) == 0);
-    if (!stepRows(table, scratch, m, gradients + <usize>s * strideBytes, strideBytes)) return -2;
+    if (!stepRows(table, chunkIds, scratch, m, gradients + <usize>s * strideBytes, strideBytes)) return -2;
   }
   return <i32>n;
 }

@@ -52,6 +52,8 @@ export async function restoreSession(session: Session, loaded: LoadedCheckpoint)
     table.changed();
     await loadedTable.restoreInto(storedTable(table));
   }
+  // Lookups between here and the next step show what they did when it was saved.
+  session.followGlobalStep();
 }
 
 /** The filters that the tables have and that have a state to save, each once, in the order of the tables. */

@@ -60,8 +60,8 @@ export const SEGMENT = {
   bodyOffset: 15,
   /** Parameter block of the optimizer; optimizer-layout.ts names its bytes. */
   parameters: 16,
-  /** Two words of the generator that rounds to half; they start as (0, 1). */
-  generator: 28,
+  /** i64, the step that rounding to half draws by: the global step, or the calls so far of callers that give none. */
+  drawStep: 28,
 } as const;
 export const SEGMENT_FLAG = { roundsToHalf: 1 } as const;
 export const RETRIEVER = { raw: 0, fixedR8: 1, oneBit: 2 } as const;

@@ -24,6 +24,9 @@ export interface Plan {
   readonly sliceRows: number;
 }
 
+/** `isCounted` is false when the graph counts no steps; the step is then 0 for good. */
+export type StepUpdate = (globalStep: number, isCounted: boolean) => void;
+
 /** What the session lends to the compiler. */
 export interface CompileEnvironment {
   readonly plan: Plan;
@@ -47,7 +50,7 @@ export interface CompileEnvironment {
   readonly skipsRepeats: boolean;
   readonly seed: number;
   /** Calls `update` with the global step before every run: learning rates and the like. */
-  onStep(update: (globalStep: number) => void): void;
+  onStep(update: StepUpdate): void;
 }
 
 /** A dense or ragged feed of the program: which registers its address goes to. */

@@ -16,7 +16,7 @@ import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
 
-export type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';
+export type { CompileEnvironment, FeedUse, Plan, RaggedFeed, StepUpdate } from './compile-environment.js';
 export { type Lower, type LoweringTraits, type Phase, registerLowering } from './lowerings.js';
 export type { Matrix, Storage } from './storage.js';
 

@@ -26,7 +26,7 @@ import { type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import type { KernelVariant } from './kernel-variants.js';
 import { instantiateKernels } from './load-kernels.js';
-import type { CompileEnvironment, Plan } from './lowering.js';
+import type { CompileEnvironment, Plan, StepUpdate } from './lowering.js';
 import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat, notAFetch } from './nested-fetches.js';
 import type { BackendName } from './pool/protocol.js';
 import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
@@ -69,7 +69,7 @@ export class Session implements CompileTarget {
   readonly #resources = new Map<object, unknown>();
   readonly #programs = new Map<string, Program>();
   readonly #programsOfArrays = new WeakMap<readonly Fetch[], Program>();
-  readonly #onStep: ((globalStep: number) => void)[] = [];
+  readonly #onStep: StepUpdate[] = [];
   readonly #stepTimeoutMs: number;
   readonly #feeds: FeedWriter;
   #pool: ThreadPool | undefined;
@@ -171,8 +171,14 @@ export class Session implements CompileTarget {
     return this.#resources.get(key) as T;
   }
 
-  onStep(update: (globalStep: number) => void): void {
+  onStep(update: StepUpdate): void {
     this.#onStep.push(update);
+  }
+
+  /** Brings rates and what else follows the global step up to it; every step begins with that, and so does who sets the step. */
+  followGlobalStep(): void {
+    const isCounted = this.#variables.has(GLOBAL_STEP);
+    for (const update of this.#onStep) update(this.globalStep, isCounted);
   }
 
   // --- variables -----------------------------------------------------------------------------------------------------
@@ -284,7 +290,7 @@ export class Session implements CompileTarget {
   async #run(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
     const program = this.prepare(fetches);
     if (program.needsBatch) for (const batch of batches) checkBatch(this.views, batch, this, program.ragged);
-    for (const update of this.#onStep) update(this.globalStep);
+    this.followGlobalStep();
     const { main, stepName } = this.trace;
     const start = main?.now() ?? 0;
     let command = await this.#pool!.run(program.contexts, program.contextStride, batches, this.#stepTimeoutMs);

@@ -25,6 +25,7 @@ import {
   raiseUpdateTime,
   ratesOf,
   rowsOf,
+  setRatesOf,
   setStepOf,
 } from './table-control.js';
 import { TableGrip } from './table-grip.js';
@@ -96,7 +97,7 @@ export class HashTable implements EmbeddingTable {
     return session.resource(config, (owner) => {
       const table = HashTable.create(owner.tables, config, sessionTableOptions(owner, config, options));
       table.#residence = residenceOf(owner, table.name, table.plan, table.#tables[0]!);
-      if (table.plan.followsStep) owner.onStep((globalStep) => table.setGlobalStep(globalStep));
+      if (table.plan.followsStep) owner.onStep((step, isCounted) => table.setGlobalStep(step, undefined, isCounted));
       return table;
     });
   }
@@ -203,14 +204,14 @@ export class HashTable implements EmbeddingTable {
     return this.#tables.reduce((sum, table) => sum + passedOverOf(table), 0);
   }
 
-  /** Sets the rates and the step that updates from now on use, on whatever thread. */
-  setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>): void {
+  /** Sets the rates and the step that updates from now on use, on whatever thread; a caller that counts none says so. */
+  setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>, isCounted = true): void {
     checkStep(globalStep);
     const rates =
       learningRates === undefined
         ? this.#rates.map((rate) => (rate === null ? null : rateAt(rate, globalStep)))
         : checkRates(learningRates, this.sliceSize);
-    for (const table of this.#tables) setStepOf(table, rates, BigInt(globalStep));
+    setStepOf(this.#tables, rates, { globalStep: BigInt(globalStep), isCounted });
   }
 
   contains(ids: IdArray): Uint8Array {
@@ -301,11 +302,11 @@ export class HashTable implements EmbeddingTable {
     const { globalStep = 0, learningRates } = options;
     // Rates of a call are for that call alone: steps of a session go on with the table's.
     const before = learningRates === undefined ? [] : ratesOf(this.#tables[0]!, this.sliceSize);
-    this.setGlobalStep(globalStep, learningRates);
+    this.setGlobalStep(globalStep, learningRates, options.globalStep !== undefined);
     try {
       this.#updates.step(rows, timeSec, globalStep, admitted);
     } finally {
-      for (const table of this.#tables) setStepOf(table, before, BigInt(globalStep));
+      setRatesOf(this.#tables, before);
     }
     this.#gate.touch(rows.ids, admitted);
   }

@@ -24,18 +24,30 @@ export interface RetrieverMemory {
   readonly scaleAt: number;
 }
 
-export interface HashNetOptions {
+interface ScaleOptions {
   readonly stepSize: number;
   readonly initScale: number;
   readonly maxScale: number;
+}
+
+export interface HashNetOptions extends ScaleOptions {
   readonly amplitude: number;
 }
 
 /** The scale of a backward call at `globalStep` that finds `current`: renewed at multiples of the step size. */
 export function hashNetScale(options: HashNetOptions, current: number, globalStep: bigint): number {
-  const { stepSize, initScale, maxScale } = options;
-  if (globalStep % BigInt(stepSize) !== 0n) return current;
-  return Math.fround(Math.min(initScale * (1 + 0.005 * Number(globalStep)) ** 0.5, maxScale));
+  return globalStep % BigInt(options.stepSize) === 0n ? grownScale(options, globalStep) : current;
+}
+
+/** The scale that lookups of step `globalStep` see, when every step before it had a backward call. */
+export function hashNetScaleBefore(options: ScaleOptions, globalStep: bigint): number {
+  if (globalStep <= 0n) return Math.fround(options.initScale);
+  const stepSize = BigInt(options.stepSize);
+  return grownScale(options, ((globalStep - 1n) / stepSize) * stepSize);
+}
+
+function grownScale({ initScale, maxScale }: ScaleOptions, step: bigint): number {
+  return Math.fround(Math.min(initScale * Math.sqrt(1 + 0.005 * Number(step)), maxScale));
 }
 
 /** The retriever a segment trains with: only fixed_r8 and one_bit differ from the raw weights. */

@@ -26,7 +26,8 @@ import {
 } from '../memory/table-layout.js';
 import type { Views } from '../memory/views.js';
 import type { TableBank } from '../runtime/table-memory.js';
-import { setStep, writeParameters } from './optimizer-plan.js';
+import { writeParameters } from './optimizer-plan.js';
+import { hashNetScaleBefore } from './retriever.js';
 import type { SegmentPlan, TablePlan } from './table-plan.js';
 
 export interface ControlOptions {
@@ -107,8 +108,7 @@ function writeSegment(views: Views, at: number, segment: SegmentPlan, serving: b
   u32[word + SEGMENT.compressor] = COMPRESSOR[kind];
   u32[word + SEGMENT.bodyOffset] = byteOffset;
   writeParameters(views, at + SEGMENT.parameters * 4, optimizer);
-  u32[word + SEGMENT.generator] = 0;
-  u32[word + SEGMENT.generator + 1] = 1;
+  views.i64[(word + SEGMENT.drawStep) / 2] = 0n;
 }
 
 /** Gives the memory of a control block back, one that was made in part too; the table must be clear. */
@@ -129,12 +129,44 @@ export function ratesOf({ bank, address }: BankTable, segmentCount: number): num
   });
 }
 
-/** Sets what a step depends on: the rate of each segment, `null` to leave it, and the global step. */
-export function setStepOf({ bank, address }: BankTable, rates: readonly (number | null)[], globalStep: bigint): void {
-  rates.forEach((rate, index) => {
-    const block = segmentAt(address, index) + SEGMENT.parameters * 4;
-    setStep(bank.views, block, rate ?? bank.views.f32[(block + PARAMETER_BLOCK.rate) / 4]!, globalStep);
-  });
+/** Sets the rate of each segment in all banks; `null` leaves it. */
+export function setRatesOf(tables: readonly BankTable[], rates: readonly (number | null)[]): void {
+  for (const { bank, address } of tables) {
+    rates.forEach((rate, index) => {
+      const block = segmentAt(address, index) + SEGMENT.parameters * 4;
+      if (rate !== null) bank.views.f32[(block + PARAMETER_BLOCK.rate) / 4] = rate;
+    });
+  }
+}
+
+export interface StepOptions {
+  readonly globalStep: bigint;
+  /** False for callers that count no steps: rounding then draws as if this one came after the last. */
+  readonly isCounted: boolean;
+}
+
+/** Sets what a step depends on, of each segment in all banks: rates, the global step, and what follows from that. */
+export function setStepOf(tables: readonly BankTable[], rates: readonly (number | null)[], options: StepOptions): void {
+  const { globalStep, isCounted } = options;
+  setRatesOf(tables, rates);
+  for (const { bank, address } of tables) {
+    const { i64 } = bank.views;
+    for (let index = 0; index < rates.length; index++) {
+      const segment = segmentAt(address, index);
+      const draw = segment / 8 + SEGMENT.drawStep / 2;
+      i64[draw] = isCounted ? globalStep : i64[draw]! + 1n;
+      i64[(segment + SEGMENT.parameters * 4 + PARAMETER_BLOCK.globalStep) / 8] = globalStep;
+      setScale(bank.views, segment / 4, globalStep);
+    }
+  }
+}
+
+/** The scale that a one_bit segment has after all steps before `globalStep`, whoever took them: a restored table has it too. */
+function setScale({ u32, f32 }: Views, word: number, globalStep: bigint): void {
+  if (u32[word + SEGMENT.retriever] !== RETRIEVER.oneBit) return;
+  const [initScale, maxScale] = [f32[word + SEGMENT.initScale]!, f32[word + SEGMENT.maxScale]!];
+  const options = { initScale, maxScale, stepSize: u32[word + SEGMENT.stepSize]! };
+  f32[word + SEGMENT.scale] = hashNetScaleBefore(options, globalStep);
 }
 
 /** Word of partition 0 in the bank's memory; partitions are PARTITION_BYTES apart. */

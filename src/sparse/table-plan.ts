@@ -61,7 +61,7 @@ export interface TablePlan {
   readonly segments: readonly SegmentPlan[];
   /** What rows look like in files. */
   readonly dump: readonly DumpSegment[];
-  /** Something of a step depends on the global step: a rate, an optimizer or a retriever. */
+  /** Something of a step depends on the global step: a rate, an optimizer, its rounding or a retriever. */
   readonly followsStep: boolean;
 }
 
@@ -124,7 +124,10 @@ function makePlan(
     dump: segments.map(({ dim: one, optimizer }) => ({ dim: one, optimizer: optimizer.name })),
     followsStep: segments.some(
       ({ rate, optimizer, compressor }) =>
-        typeof rate !== 'number' || optimizer.name === 'batchSoftmax' || compressor.kind === 'oneBit',
+        typeof rate !== 'number' ||
+        optimizer.name === 'batchSoftmax' ||
+        optimizer.roundsToHalf ||
+        compressor.kind === 'oneBit',
     ),
   };
 }

@@ -126,7 +126,7 @@ t.test('a group row whose norm is zero becomes zero and not NaN', async (t) => {
   });
 });
 
-t.test('delay compensation and rounding to half equal their references', async () => {
+t.test('delay compensation and rounding to half equal their references', async (t) => {
   fc.assert(
     fc.property(rows, ({ n, skews, values, specials, seed }) =>
       h.scope(() => {
@@ -134,10 +134,23 @@ t.test('delay compensation and rounding to half equal their references', async (
         const begin = h.arena.mark();
         const put = (skew: number | undefined) => h.putF32(randomFloats(next, n, specials), skew);
         const [g, w, latest] = [put(skews[0]), put(skews[1]), put(skews[2])];
-        const generator = h.putI32([0, 1]);
         runPair(h, begin, h.wasm.compensateDelayF32, twins.compensateDelayF32, [g, w, latest, n, values[0]!]);
-        runPair(h, begin, h.wasm.roundToHalfF32, twins.roundToHalfF32, [w, n, generator]);
-        runPair(h, begin, h.wasm.nextMwc, twins.nextMwc, [generator]);
+        runPair(h, begin, h.wasm.nextMwc, twins.nextMwc, [h.putI32([0, 1])]);
+        const [id, step] = [BigInt(seed) * 0x1234567_89abcden, BigInt(Math.floor(next() * 2 ** 40))];
+        const key = BigInt.asUintN(64, h.wasm.roundingKey(seed, id, step));
+        t.equal(key, twins.roundingKey(h.views, seed, id, step), 'keys are equal');
+        const round = (rounds: OptimKernels['roundToHalfF32']) => {
+          rounds(w, n, key, 5);
+          return h.views.u32.slice(w / 4, w / 4 + n);
+        };
+        const before = h.f32(w, n);
+        const rounded = round(h.wasm.roundToHalfF32);
+        h.views.f32.set(before, w / 4);
+        t.same(
+          rounded,
+          round((...args) => twins.roundToHalfF32(h.views, ...args)),
+          'rounded weights are equal',
+        );
       }),
     ),
     { numRuns: 100 },

@@ -157,7 +157,7 @@ function laySegment(
   u32[at + SEGMENT.compressor] = COMPRESSOR[segment.compressor];
   f32.set([segment.retriever === 'oneBit' ? 0.5 : 1, 1, 1, 3], at + SEGMENT.amplitude);
   u32[at + SEGMENT.stepSize] = 100;
-  u32[at + SEGMENT.generator + 1] = 1;
+  u32[at + SEGMENT.drawStep] = 7;
   const block = at + SEGMENT.parameters;
   f32[block + PARAMETER_BLOCK.rate / 4] = 0.1;
   u32[block + PARAMETER_BLOCK.flags / 4] = segment.varied ? (rule.flag ?? 0) : 0;

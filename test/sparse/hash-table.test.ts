@@ -244,7 +244,7 @@ t.test('a learning rate by step is what the next update uses', async (t) => {
   const segment = { dim: 1, initializer: ZerosInitializer(), optimizer: sgd(9), learningRate: new Rising() };
   const table = fixture.table(defineTable('rates', [segment]));
   const values = [0, 1].map((step) => {
-    for (const update of fixture.updates) update(step);
+    for (const update of fixture.updates) update(step, true);
     fixture.apply(table, [{ ids: [3n], gradients: [[2]] }]);
     return table.lookup(BigInt64Array.of(3n))[0];
   });

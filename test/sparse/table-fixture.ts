@@ -4,7 +4,7 @@ import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { APPLY_SLICE_BYTES, PARTITIONS } from '../../src/memory/table-layout.js';
 import { Views } from '../../src/memory/views.js';
 import { compileKernels, instantiateKernels } from '../../src/runtime/load-kernels.js';
-import type { CompileEnvironment } from '../../src/runtime/lowering.js';
+import type { CompileEnvironment, StepUpdate } from '../../src/runtime/lowering.js';
 import { partitionByHash } from '../../src/runtime/reference/sparse.js';
 import * as reference from '../../src/runtime/reference/table.js';
 import { layHeapOut, TableMemory } from '../../src/runtime/table-memory.js';
@@ -35,7 +35,7 @@ export class TableFixture {
   readonly arena: Arena;
   readonly kernels: WasmKernels;
   readonly environment: CompileEnvironment;
-  readonly updates: ((globalStep: number) => void)[] = [];
+  readonly updates: StepUpdate[] = [];
 
   constructor(backend: 'wasm' | 'reference', options: { seed?: number; heapBytes?: number } = {}) {
     const { seed = 0, heapBytes = 8 << 20 } = options;

@@ -3,6 +3,7 @@ import {
   APPLY_SLICE,
   APPLY_SLICE_BYTES,
   BUCKET_BYTES,
+  idWordOf,
   OVERFLOW,
   OVERFLOW_SLOTS,
   PARTITION,
@@ -127,7 +128,7 @@ function step(m: Views, table: number, merged: number, count: number, updateSec:
   for (let i = 0; i < count; i++) {
     const slot = m.u32[merged / 4 + i]! / 4;
     m.u32[slot + ROW]! -= ROW_SUMMING;
-    goes &&= stepFinite(m, table, m.u32[slot + ROW]!, m.u32[slot + TIME]!);
+    goes &&= stepFinite(m, table, m.u32[slot + ROW]!, m.u32[slot + TIME]!, m.i64[idWordOf(slot * 4)]!);
     m.u32[slot + TIME] = updateSec;
   }
   return goes;

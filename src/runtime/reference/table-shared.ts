@@ -135,7 +135,7 @@ export function tableOptimize(
     const slot = admit(m, table, id, i, admitted);
     if (slot === 'passed' || slot === 0) return slot === 'passed';
     m.u32[slot / 4 + TIME] = timeSec;
-    stepRow(m, table, m.u32[slot / 4 + ROW]!, gradient);
+    stepRow(m, table, m.u32[slot / 4 + ROW]!, gradient, id);
     return true;
   });
   return failed ? UPDATE_RESULT.badGradient : handled;

@@ -2,7 +2,7 @@
 import { OPTIMIZER_NUMBER, PARAMETER_BLOCK } from '../../memory/optimizer-layout.js';
 import { BAD_GRADIENTS, SEGMENT, SEGMENT_FLAG, TABLE } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { roundToHalfF32 } from './optim/decorate.js';
+import { roundingKey, roundToHalfF32 } from './optim/decorate.js';
 import { applyOptimizerF32 } from './optim/step.js';
 import { backward, segmentsOf } from './table-retriever.js';
 
@@ -31,8 +31,8 @@ export function latestUpdate(m: Views, table: number): number {
   return Math.min(Math.max(time, 0), 0xffffffff);
 }
 
-/** Steps every segment of a row. */
-export function stepRow(m: Views, table: number, row: number, gradient: number): void {
+/** Steps every segment of the row of `id`. */
+export function stepRow(m: Views, table: number, row: number, gradient: number, id: bigint): void {
   const states = row + m.u32[table / 4 + TABLE.dim]! * 4;
   for (const segment of segmentsOf(m, table)) {
     const dim = m.u32[segment + SEGMENT.dim]!;
@@ -42,7 +42,9 @@ export function stepRow(m: Views, table: number, row: number, gradient: number):
     backward(m, segment, w, g);
     applyOptimizerF32(m, m.u32[segment + SEGMENT.optimizer]!, w, state, g, dim, (segment + SEGMENT.parameters) * 4);
     const rounds = (m.u32[segment + SEGMENT.flags]! & SEGMENT_FLAG.roundsToHalf) !== 0;
-    if (rounds) roundToHalfF32(m, w, dim, (segment + SEGMENT.generator) * 4);
+    if (!rounds) continue;
+    const key = roundingKey(m, m.u32[table / 4 + TABLE.seed]!, id, m.i64[(segment + SEGMENT.drawStep) / 2]!);
+    roundToHalfF32(m, w, dim, key, m.u32[segment + SEGMENT.weightOffset]!);
   }
 }
 
@@ -56,9 +58,9 @@ export function checkGradient(m: Views, table: number, gradient: number): Gradie
   return m.u32[table / 4 + TABLE.badGradients] === BAD_GRADIENTS.fail ? 'fail' : 'pass';
 }
 
-/** Steps a row whose gradient is finite. False when the table fails on the gradient. */
-export function stepFinite(m: Views, table: number, row: number, gradient: number): boolean {
+/** Steps the row of `id` if its gradient is finite. False when the table fails on the gradient. */
+export function stepFinite(m: Views, table: number, row: number, gradient: number, id: bigint): boolean {
   const check = checkGradient(m, table, gradient);
-  if (check === 'good') stepRow(m, table, row, gradient);
+  if (check === 'good') stepRow(m, table, row, gradient, id);
   return check !== 'fail';
 }

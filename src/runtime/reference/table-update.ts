@@ -35,7 +35,7 @@ export function tableUpdate(
     stamp(m, table, chunk, updateSec);
     for (const [i, id] of chunk.entries()) {
       const row = m.u32[findSlot(m, table, id) / 4 + ROW]!;
-      if (!stepFinite(m, table, row, gradients + (s + i) * stride * 4)) return UPDATE_RESULT.badGradient;
+      if (!stepFinite(m, table, row, gradients + (s + i) * stride * 4, id)) return UPDATE_RESULT.badGradient;
     }
   }
   return n;

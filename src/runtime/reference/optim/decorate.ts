@@ -1,4 +1,5 @@
 /** @file Delay compensation and stochastic rounding to half in plain TypeScript. */
+import { mix64BigInt } from '../../../memory/hash.js';
 import type { Views } from '../../../memory/views.js';
 import { halfNeighbours } from '../half.js';
 
@@ -30,8 +31,15 @@ export function roundToHalf(_m: Views, x: number, p: number): number {
   return p <= f(f(x - down) / f(up - down)) ? up : down;
 }
 
-export function roundToHalfF32(m: Views, w: number, n: number, generator: number): void {
+export function roundingKey(_m: Views, seed: number, id: bigint, step: bigint): bigint {
+  const row = mix64BigInt(BigInt.asUintN(64, id) ^ BigInt.asUintN(64, BigInt(seed >>> 0) * 0x9e3779b97f4a7c15n));
+  return mix64BigInt(row ^ mix64BigInt(step + 0x9e3779b97f4a7c15n));
+}
+
+/** Rounds weights by a draw above 0 and up to 1 for each, a hash of the key and the column. */
+export function roundToHalfF32(m: Views, w: number, n: number, key: bigint, first: number): void {
   for (let i = 0; i < n; i++) {
-    m.f32[(w >>> 2) + i] = roundToHalf(m, m.f32[(w >>> 2) + i]!, nextMwc(m, generator));
+    const bits = Number(mix64BigInt(key + BigInt(first + i) * 0xd1b54a32d192ed03n) >> 40n);
+    m.f32[(w >>> 2) + i] = roundToHalf(m, m.f32[(w >>> 2) + i]!, (bits + 1) * 2 ** -24);
   }
 }
