@@ -39,6 +39,10 @@ static bool control(Driver& d, const char* name, u64& value, bool write) {
     if (write) d.drainAll();
     return number(d.lazyStreams);
   }
+  if (key == "streamOrder") {
+    if (write) d.drawn = value;
+    return number(d.streamOrder);
+  }
   return false;
 }
 

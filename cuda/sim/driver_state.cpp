@@ -1,4 +1,5 @@
 #include "driver_state.hpp"
+#include <algorithm>
 
 namespace ptxsim {
 
@@ -28,29 +29,50 @@ bool Driver::step(Stream& stream) {
 }
 
 Status Driver::drainAll() {
-  for (bool moved = true; moved;) {
-    moved = false;
-    while (step(defaultStream)) moved = true;
-    for (Stream* stream : streams)
-      while (step(*stream)) moved = true;
-  }
+  while (advance(defaultStream)) {}
   if (sticky != SUCCESS) return sticky;
-  for (Stream* stream : streams) {
+  for (Stream* stream : inTurn(defaultStream)) {
     if (!stream->queue.empty())
       return sticky = fail(LAUNCH_TIMEOUT, "deadlock: a stream waits for an event that is never reached");
   }
   return SUCCESS;
 }
 
-bool Driver::advance(Stream& stream) {
-  if (step(stream)) return true;
-  bool moved = step(defaultStream);
-  for (Stream* other : streams)
-    if (other != &stream && step(*other)) moved = true;
-  return moved;
+u64 Driver::draw(u64 count) {
+  drawn = drawn * 6364136223846793005ull + 1442695040888963407ull;
+  return (drawn >> 33) % count;
 }
 
-/** Runs a stream to its end, and of the others only what it waits for. */
+/**
+ * A GPU may run streams in any order that events allow. By order 0 the awaited one is first, and the others do only what it
+ * waits for; by 1 it is last, so that all others are as far ahead as they can be; any other number is the seed of a draw.
+ */
+std::vector<Stream*> Driver::inTurn(Stream& awaited) {
+  std::vector<Stream*> turn = {&defaultStream};
+  turn.insert(turn.end(), streamsMade.begin(), streamsMade.end());
+  auto at = std::find(turn.begin(), turn.end(), &awaited);
+  if (streamOrder == 0) std::rotate(turn.begin(), at, at + 1);
+  else if (streamOrder == 1) std::rotate(at, at + 1, turn.end());
+  else
+    for (size_t k = turn.size(); k > 1; --k) std::swap(turn[k - 1], turn[draw(k)]);
+  return turn;
+}
+
+bool Driver::advance(Stream& stream) {
+  for (Stream* next : inTurn(stream))
+    if (step(*next)) return true;
+  return false;
+}
+
+bool Driver::isPinned(const void* start, size_t bytes) const {
+  const u8* first = static_cast<const u8*>(start);
+  auto after = pinned.upper_bound(const_cast<u8*>(first));
+  if (after == pinned.begin()) return false;
+  auto found = std::prev(after);
+  return first + bytes <= found->first + found->second;
+}
+
+/** Runs until a stream has come to its end. */
 Status Driver::drain(Stream& stream) {
   while (!stream.queue.empty() && sticky == SUCCESS)
     if (!advance(stream)) return drainAll();
@@ -75,6 +97,7 @@ Status Driver::submit(Stream* stream, std::function<bool()> operation) {
   if (sticky != SUCCESS) return sticky;
   target.queue.push_back(std::move(operation));
   if (!lazyStreams) drain(target);
+  else if (streamOrder > 1 && draw(2)) advance(target);  // a GPU may begin at once
   return sticky;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 #include "machine.hpp"
 
 namespace ptxsim {
@@ -54,11 +55,14 @@ struct Driver {
   Context context;
   u32 capability = 75;
   bool lazyStreams = false;
+  u64 streamOrder = 0;  // whose turn it is when lazy streams are waited for; see inTurn
+  u64 drawn = 0;        // state of the draws
   Mishaps mishaps;
   Status sticky = SUCCESS;  // a fault of a kernel: every call fails with it, as on a GPU
   std::string fault;
   Stream defaultStream;
   std::unordered_set<Stream*> streams;
+  std::vector<Stream*> streamsMade;  // the same ones, in the order they were made
   std::unordered_set<Event*> events;
   std::unordered_map<Module*, std::unique_ptr<Module>> modules;
   std::unordered_map<Kernel*, Module*> kernels;
@@ -73,8 +77,13 @@ struct Driver {
   /** One operation of a stream; whether there was one and it was done. */
   bool step(Stream& stream);
   Status drain(Stream& stream);
-  /** One operation of a stream, or of those it may wait for; false when nothing can move. */
+  /** One operation of some stream, while `stream` is waited for; false when nothing can move. */
   bool advance(Stream& stream);
+  /** All streams, in the order in which they are asked for an operation. */
+  std::vector<Stream*> inTurn(Stream& awaited);
+  u64 draw(u64 count);
+  /** Whether all of a range of host memory is pinned. */
+  bool isPinned(const void* start, size_t bytes) const;
   Status drainTo(Event& event);
   Status drainAll();
   void reset();

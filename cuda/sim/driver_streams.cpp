@@ -1,4 +1,5 @@
 /** Streams, events, copies and launches. */
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include "driver_api.hpp"
@@ -30,6 +31,7 @@ PTXSIM_API cuStreamCreate(Stream** out, unsigned flags) {
     *out = new Stream;
     (*out)->blocking = !(flags & 1);
     d.streams.insert(*out);
+    d.streamsMade.push_back(*out);
     return SUCCESS;
   });
 }
@@ -39,6 +41,7 @@ PTXSIM_API cuStreamDestroy_v2(Stream* stream) {
     if (!stream || checkStream(d, stream)) return d.fail(INVALID_HANDLE, "this is not a stream");
     Status status = d.drain(*stream);
     d.streams.erase(stream);
+    d.streamsMade.erase(std::find(d.streamsMade.begin(), d.streamsMade.end(), stream));
     delete stream;
     return status;
   });
@@ -51,14 +54,13 @@ PTXSIM_API cuStreamSynchronize(Stream* stream) {
   });
 }
 
-/** A lazy stream moves by one operation with each question, so that polling comes to an end. */
+/** With each question some lazy stream moves by one operation, so that polling comes to an end. */
 PTXSIM_API cuStreamQuery(Stream* stream) {
   return contextCall([&](Driver& d) -> Status {
     if (Status status = checkStream(d, stream)) return status;
     Stream& target = stream ? *stream : d.defaultStream;
     if (target.queue.empty()) return SUCCESS;
-    if (!d.step(target))
-      for (Stream* other : d.streams) d.step(*other);
+    d.advance(target);
     if (d.sticky != SUCCESS) return d.sticky;
     return NOT_READY;
   });
@@ -131,21 +133,34 @@ PTXSIM_API cuEventElapsedTime(float* milliseconds, Event* first, Event* last) {
   });
 }
 
+/**
+ * Pinned memory is read when the copy runs. Pageable memory is read before the call returns, but what was read lands when
+ * the stream comes to it: that holds for cuMemcpyHtoD too.
+ */
 static Status copyToDevice(Driver& d, u64 to, const void* from, size_t bytes, Stream* stream) {
   if (bytes == 0) return SUCCESS;
   d.engine.memory.check(to, bytes, "cuMemcpyHtoD");
   Memory& memory = d.engine.memory;
+  if (d.lazyStreams && !d.isPinned(from, bytes)) {
+    std::string staged(static_cast<const char*>(from), bytes);
+    return enqueue(d, stream, [&memory, to, staged] {
+      std::memcpy(memory.host(to), staged.data(), staged.size());
+      memory.markWritten(to, staged.size());
+    });
+  }
   return enqueue(d, stream, [&memory, to, from, bytes] {
     std::memcpy(memory.host(to), from, bytes);
     memory.markWritten(to, bytes);
   });
 }
 
+/** Of a copy to pageable memory the call returns when the copy has been made. */
 static Status copyToHost(Driver& d, void* to, u64 from, size_t bytes, Stream* stream) {
   if (bytes == 0) return SUCCESS;
   d.engine.memory.check(from, bytes, "cuMemcpyDtoH");
   Memory& memory = d.engine.memory;
-  return enqueue(d, stream, [&memory, to, from, bytes] { std::memcpy(to, memory.host(from), bytes); });
+  Status status = enqueue(d, stream, [&memory, to, from, bytes] { std::memcpy(to, memory.host(from), bytes); });
+  return status || d.isPinned(to, bytes) ? status : d.drain(stream ? *stream : d.defaultStream);
 }
 
 PTXSIM_API cuMemcpyHtoDAsync_v2(u64 to, const void* from, size_t bytes, Stream* stream) {
@@ -156,11 +171,12 @@ PTXSIM_API cuMemcpyDtoHAsync_v2(void* to, u64 from, size_t bytes, Stream* stream
   return contextCall([&](Driver& d) { return copyToHost(d, to, from, bytes, stream); });
 }
 
-/** The plain copies have ended when they return, on the default stream. */
+/** The plain copies are on the default stream, and have ended when they return, but for one from pageable memory. */
 PTXSIM_API cuMemcpyHtoD_v2(u64 to, const void* from, size_t bytes) {
   return contextCall([&](Driver& d) -> Status {
+    if (Status status = d.drain(d.defaultStream)) return status;
     Status status = copyToDevice(d, to, from, bytes, nullptr);
-    return status ? status : d.drain(d.defaultStream);
+    return status || !d.isPinned(from, bytes) ? status : d.drain(d.defaultStream);
   });
 }
 

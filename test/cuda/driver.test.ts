@@ -144,8 +144,10 @@ t.test('lazy streams do nothing before they are waited for, and events order the
     const [first, second] = [driver.stream(), driver.stream()];
     const [input, output] = [upload(driver, new Int32Array(32)), driver.alloc(128)];
     driver.simulator.configure({ lazyStreams: true });
-    const source = new Int32Array(32).fill(4);
-    const found = new Int32Array(32);
+    const [source, found] = [4, 0].map((value) => new Int32Array(driver.allocPinned(128)).fill(value)) as [
+      Int32Array<ArrayBuffer>,
+      Int32Array<ArrayBuffer>,
+    ];
     const copied = driver.event();
     first.upload(input, source);
     first.record(copied);

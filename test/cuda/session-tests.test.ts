@@ -1,8 +1,12 @@
-/** @file Tests of sessions that are not about a backend, run once more on the GPU backend with the simulated driver. */
+/**
+ * @file Tests of sessions that are not about a backend, run once more on the GPU backend with the simulated driver, whose
+ * streams run late: each file in an order of its own, and in as many as MONOLITH_TEST_STREAM_ORDERS says.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { withSimulated } from './simulated.js';
+import { STREAM_ORDERS } from './stream-orders.js';
 
 const FILES = [
   'runtime/random-graphs',
@@ -16,9 +20,14 @@ const WITH_TABLES = ['sparse/pooling', 'sparse/id-blocks'];
 const LIMIT_MS = 300_000;
 
 t.setTimeout(LIMIT_MS);
-for (const [file, tables] of [...FILES.map((name) => [name, ''] as const), ...WITH_TABLES.map((name) => [name, '1'])]) {
+const runs = [...FILES.map((name) => [name, ''] as const), ...WITH_TABLES.map((name) => [name, '1'] as const)];
+// The order in which the awaited stream is first shows the least: a file meets it only when it meets all of them.
+const ordersOf = (run: number) =>
+  process.env.MONOLITH_TEST_STREAM_ORDERS ? STREAM_ORDERS : [STREAM_ORDERS[1 + (run % (STREAM_ORDERS.length - 1))]!];
+const all = runs.flatMap(([file, tables], run) => ordersOf(run).map((order) => ({ file, tables, order })));
+for (const { file, tables, order } of all) {
   t.test(
-    `${file} on the GPU backend${tables && ', with tables there'}`,
+    `${file} on the GPU backend${tables && ', with tables there'}, streams in order ${order}`,
     withSimulated(async (t) => {
       const path = fileURLToPath(new URL(`../${file}.test.js`, import.meta.url));
       const env = {
@@ -26,6 +35,7 @@ for (const [file, tables] of [...FILES.map((name) => [name, ''] as const), ...WI
         MONOLITH_TEST_BACKENDS: 'cuda',
         MONOLITH_CUDA_DRIVER: 'sim',
         MONOLITH_TEST_GPU_TABLES: tables,
+        PTXSIM_CONTROLS: `lazyStreams=1 streamOrder=${order}`,
       };
       const { status, stdout } = spawnSync(process.execPath, [path], { env, encoding: 'utf8', timeout: LIMIT_MS });
       t.equal(status, 0, status === 0 ? file : stdout.slice(-4000));

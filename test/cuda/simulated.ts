@@ -56,6 +56,7 @@ export const DEFAULTS = {
   checkUninitialized: true,
   splitLanes: false,
   lazyStreams: false,
+  streamOrder: 0,
   warpInstructionsMax: 2e9,
   memoryBytes: 2 ** 33,
   computeCapability: 75,

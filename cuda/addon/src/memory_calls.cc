@@ -60,10 +60,15 @@ Value hostUnregister(const Info& info) {
   return info.Env().Undefined();
 }
 
+/**
+ * copyToDevice(to, from). From pageable memory cuMemcpyHtoD returns when the bytes have been read, not when they have
+ * landed, and no other stream waits for the default stream: so this does.
+ */
 Value copyToDevice(const Info& info) {
   Bytes bytes;
-  if (bytesAt(info, 1, bytes))
-    check(info.Env(), table.cuMemcpyHtoD_v2(numberAt(info, 0), bytes.data, bytes.size), "cuMemcpyHtoD");
+  if (bytesAt(info, 1, bytes) &&
+      check(info.Env(), table.cuMemcpyHtoD_v2(numberAt(info, 0), bytes.data, bytes.size), "cuMemcpyHtoD"))
+    check(info.Env(), table.cuStreamSynchronize(nullptr), "cuStreamSynchronize");
   return info.Env().Undefined();
 }
 

@@ -19,10 +19,12 @@ export class CudaDevice implements Device {
   readonly #buffers = new Set<DeviceBuffer>();
   readonly #pinned: ArrayBuffer[] = [];
   readonly #events: CudaEvent[] = [];
+  readonly #copied: CudaEvent;
 
   constructor(driver: CudaDriver) {
     this.driver = driver;
     this.#streams = { compute: driver.stream(), copy: driver.stream() };
+    this.#copied = this.mark();
   }
 
   has(kernel: string): boolean {
@@ -100,13 +102,25 @@ export class CudaDevice implements Device {
     this.#streams.compute.copy(bufferOf(to), 0, bufferOf(from), 0, bytes);
   }
 
+  // The copies below are in the compute queue and not in the default stream, for which the queues do not wait, nor it for
+  // them: an update that is under way would otherwise be mixed with what is copied, and a launch could be before it.
   uploadNow(to: DeviceSpan, from: Uint8Array, offset = 0): void {
-    this.driver.upload(bufferOf(to), from, offset);
+    const { compute } = this.#afterCopies();
+    compute.upload(bufferOf(to), from, offset);
+    compute.synchronize();
   }
 
   downloadNow(to: Uint8Array, from: DeviceSpan): void {
-    this.driver.synchronize();
-    this.driver.download(to, bufferOf(from));
+    const { compute } = this.#afterCopies();
+    compute.download(to, bufferOf(from));
+    compute.synchronize();
+  }
+
+  /** The queues, when what is put on the compute queue comes after all that the copy queue has now. */
+  #afterCopies(): Readonly<Record<Queue, CudaStream>> {
+    this.#streams.copy.record(this.#copied);
+    this.#streams.compute.wait(this.#copied);
+    return this.#streams;
   }
 
   mark({ timed = false } = {}): CudaEvent {

@@ -42,7 +42,7 @@ export interface Device {
   /** Puts on the compute queue: `byte` in every place, and a copy inside the device. */
   fill(to: DeviceSpan, byte: number): void;
   copy(to: DeviceSpan, from: DeviceSpan, bytes: number): void;
-  /** Copies at once. `downloadNow` waits for all that was put on the queues. */
+  /** Copies once all that was put on the queues is done, and returns when the copy is made. */
   uploadNow(to: DeviceSpan, from: Uint8Array, offset?: number): void;
   downloadNow(to: Uint8Array, from: DeviceSpan): void;
   /** `timed` marks can be asked for times, at some cost. */

@@ -110,7 +110,10 @@ export class CudaDriver {
     guarded(() => this.#native.hostUnregister(view));
   }
 
-  /** Copies at once; for set-up, not for steps. */
+  /**
+   * Copies and returns when the bytes are there; for set-up, not for steps. Waits for no stream: synchronise the one that
+   * uses `to` before.
+   */
   upload(to: DeviceBuffer, from: View, offset = 0): void {
     const address = to.at(offset, from.byteLength);
     guarded(() => this.#native.copyToDevice(address, from));
