@@ -2,9 +2,18 @@
   "targets": [
     {
       "target_name": "cuda_driver",
-      "sources": ["src/addon.cc", "src/driver_table.cc", "src/memory_calls.cc", "src/stream_calls.cc", "src/simulator_calls.cc"],
+      "sources": [
+        "src/addon.cc",
+        "src/calls.cc",
+        "src/driver_table.cc",
+        "src/later.cc",
+        "src/memory_calls.cc",
+        "src/owned.cc",
+        "src/simulator_calls.cc",
+        "src/stream_calls.cc"
+      ],
       "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
-      "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS"],
+      "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],
       "cflags_cc": ["-std=c++17", "-Wall", "-Wextra"],
       "conditions": [["OS=='linux'", { "libraries": ["-ldl"] }]]
     },

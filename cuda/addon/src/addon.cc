@@ -5,54 +5,6 @@ namespace cuda {
 
 thread_local Handle threadContext = nullptr;
 
-void throwFailure(Napi::Env env, const char* call, Result result, const std::string& detail) {
-  const char* name = nullptr;
-  const char* text = nullptr;
-  table.cuGetErrorName(result, &name);
-  table.cuGetErrorString(result, &text);
-  std::string why = detail;
-  if (why.empty() && table.ptxsimLastFault) {
-    char fault[2048];
-    table.ptxsimLastFault(fault, sizeof fault);
-    why = fault;
-  }
-  if (why.empty() && text) why = text;
-  Napi::Error error = Napi::Error::New(env, std::string(call) + ": " + why);
-  error.Set("call", Napi::String::New(env, call));
-  error.Set("status", Napi::Number::New(env, result));
-  error.Set("errorName", Napi::String::New(env, name ? name : "unknown error"));
-  error.Set("detail", Napi::String::New(env, why));
-  error.ThrowAsJavaScriptException();
-}
-
-bool bytesAt(const Info& info, size_t index, Bytes& bytes) {
-  static const size_t ELEMENT_BYTES[] = {1, 1, 1, 2, 2, 4, 4, 4, 8, 8, 8};
-  napi_env env = info.Env();
-  napi_value value = info[index];
-  bool isView = false;
-  void* data = nullptr;
-  napi_value buffer;
-  size_t offset = 0, length = 0;
-  napi_is_typedarray(env, value, &isView);
-  if (isView) {
-    napi_typedarray_type type;
-    if (napi_get_typedarray_info(env, value, &type, &length, &data, &buffer, &offset) == napi_ok) {
-      bytes.data = static_cast<uint8_t*>(data);
-      bytes.size = length * ELEMENT_BYTES[type];
-      return true;
-    }
-  } else {
-    napi_is_dataview(env, value, &isView);
-    if (isView && napi_get_dataview_info(env, value, &length, &data, &buffer, &offset) == napi_ok) {
-      bytes.data = static_cast<uint8_t*>(data);
-      bytes.size = length;
-      return true;
-    }
-  }
-  Napi::TypeError::New(info.Env(), "a typed array or DataView is needed").ThrowAsJavaScriptException();
-  return false;
-}
-
 namespace {
 
 /** open(path): the driver's path, version and whether it is the simulator. Throws an Error with what was tried. */
@@ -60,7 +12,7 @@ Value open(const Info& info) {
   Napi::Env env = info.Env();
   std::string reason = openDriver(textAt(info, 0));
   if (!reason.empty()) {
-    Napi::Error::New(env, reason).ThrowAsJavaScriptException();
+    napi_throw_error(env, nullptr, reason.c_str());
     return env.Undefined();
   }
   if (!check(env, table.cuInit(0), "cuInit")) return env.Undefined();
@@ -124,13 +76,14 @@ Value moduleLoad(const Info& info) {
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
   Handle module = nullptr;
   Result result = table.cuModuleLoadDataEx(&module, ptx.c_str(), 2, options, values);
-  if (result == 0) return handleOf(env, module);
-  throwFailure(env, "cuModuleLoadDataEx", result, log);
+  if (result == 0) return ownedOf(env, Kind::MODULE, numberOf(module));
+  throwFailure(env, "cuModuleLoadDataEx", result, log[0] ? log : detailOf(result));
   return env.Undefined();
 }
 
 Value moduleUnload(const Info& info) {
-  check(info.Env(), table.cuModuleUnload(handleAt(info, 0)), "cuModuleUnload");
+  if (check(info.Env(), table.cuModuleUnload(handleAt(info, 0)), "cuModuleUnload"))
+    disown(Kind::MODULE, numberAt(info, 0));
   return info.Env().Undefined();
 }
 
@@ -139,7 +92,7 @@ Value moduleFunction(const Info& info) {
   if (!check(info.Env(), table.cuModuleGetFunction(&function, handleAt(info, 0), textAt(info, 1).c_str()),
              "cuModuleGetFunction"))
     return info.Env().Undefined();
-  return handleOf(info.Env(), function);
+  return ownedOf(info.Env(), Kind::KERNEL, numberOf(function), numberAt(info, 0));
 }
 
 /** moduleGlobal(module, name): [address, bytes] of a variable. */
@@ -150,10 +103,7 @@ Value moduleGlobal(const Info& info) {
   if (!check(env, table.cuModuleGetGlobal_v2(&address, &bytes, handleAt(info, 0), textAt(info, 1).c_str()),
              "cuModuleGetGlobal"))
     return env.Undefined();
-  Napi::Array pair = Napi::Array::New(env, 2);
-  pair.Set(0u, numberOf(env, static_cast<double>(address)));
-  pair.Set(1u, numberOf(env, static_cast<double>(bytes)));
-  return pair;
+  return pairOf(env, static_cast<double>(address), static_cast<double>(bytes));
 }
 
 Value functionAttribute(const Info& info) {
@@ -164,25 +114,29 @@ Value functionAttribute(const Info& info) {
   return numberOf(info.Env(), value);
 }
 
+const Call CALLS[] = {
+    {"open", "s", open, false},
+    {"deviceCount", "", deviceCount},
+    {"device", "n", device},
+    {"use", "n", use},
+    {"moduleLoad", "s", moduleLoad},
+    {"moduleUnload", "M", moduleUnload},
+    {"moduleFunction", "Ms", moduleFunction},
+    {"moduleGlobal", "Ms", moduleGlobal},
+    {"functionAttribute", "Fn", functionAttribute},
+};
+
 }  // namespace
 
-static Napi::Object start(Napi::Env env, Napi::Object exports) {
-  exports.Set("open", Napi::Function::New(env, open));
-  exports.Set("deviceCount", Napi::Function::New(env, deviceCount));
-  exports.Set("device", Napi::Function::New(env, device));
-  exports.Set("use", Napi::Function::New(env, use));
-  exports.Set("moduleLoad", Napi::Function::New(env, moduleLoad));
-  exports.Set("moduleUnload", Napi::Function::New(env, moduleUnload));
-  exports.Set("moduleFunction", Napi::Function::New(env, moduleFunction));
-  exports.Set("moduleGlobal", Napi::Function::New(env, moduleGlobal));
-  exports.Set("functionAttribute", Napi::Function::New(env, functionAttribute));
+static napi_value start(napi_env env, napi_value exports) {
+  addCalls(env, exports, CALLS);
   addMemoryCalls(env, exports);
   addStreamCalls(env, exports);
   addSimulatorCalls(env, exports);
+  giveBackAtEnd(env);
   return exports;
 }
 
 }  // namespace cuda
 
-using cuda::start;
-NODE_API_MODULE(cuda_driver, start)
+NAPI_MODULE_INIT() { return cuda::start(env, exports); }

@@ -1,5 +1,6 @@
 #include "driver_table.h"
 #include <dlfcn.h>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -11,7 +12,7 @@ DriverTable table = {};
 namespace {
 
 std::mutex lock;
-bool opened = false;
+std::atomic<bool> opened{false};
 std::map<int, Handle> contexts;
 
 /** Fills one entry; false when the library has no such symbol. */
@@ -80,10 +81,7 @@ const char* fill(void* library, DriverTable& t) {
 
 }  // namespace
 
-bool isOpen() {
-  std::lock_guard<std::mutex> guard(lock);
-  return opened;
-}
+bool isOpen() { return opened; }
 
 std::string openDriver(const std::string& path) {
   std::lock_guard<std::mutex> guard(lock);

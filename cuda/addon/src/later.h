@@ -5,44 +5,12 @@
 
 namespace cuda {
 
-class Later : public Napi::AsyncWorker {
- public:
-  /** Makes `work` in the context of the calling thread; the promise settles with what it answers. `kept` stays alive. */
-  static Value start(const Info& info, const char* call, std::function<Result()> work, Napi::Value kept = {}) {
-    auto* later = new Later(info.Env(), call, std::move(work));
-    if (!kept.IsEmpty()) later->kept_ = Napi::Persistent(kept.As<Napi::Object>());
-    Napi::Promise promise = later->deferred_.Promise();
-    later->Queue();
-    return promise;
-  }
-
- protected:
-  void Execute() override {
-    result_ = table.cuCtxSetCurrent(context_);
-    if (result_ == 0) result_ = work_();
-  }
-
-  void OnOK() override {
-    Napi::HandleScope scope(Env());
-    if (result_ == 0) return deferred_.Resolve(Env().Undefined());
-    throwFailure(Env(), call_, result_);
-    deferred_.Reject(Env().GetAndClearPendingException().Value());
-  }
-
- private:
-  Later(Napi::Env env, const char* call, std::function<Result()> work)
-      : Napi::AsyncWorker(env),
-        call_(call),
-        work_(std::move(work)),
-        context_(threadContext),
-        deferred_(Napi::Promise::Deferred::New(env)) {}
-
-  const char* call_;
-  std::function<Result()> work_;
-  Handle context_;
-  Result result_ = 0;
-  Napi::ObjectReference kept_;
-  Napi::Promise::Deferred deferred_;
-};
+/**
+ * Makes `work` in the context of the calling thread and returns a promise of its end; `kept` stays alive until then.
+ *
+ * Node waits for it before it ends the environment. The promise cannot be settled then, and nobody is left to wait for it: the
+ * statuses of what tries to are passed over.
+ */
+Value startLater(const Info& info, const char* call, std::function<Result()> work, napi_value kept = nullptr);
 
 }  // namespace cuda

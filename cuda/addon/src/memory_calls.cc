@@ -1,62 +1,127 @@
 /** Device memory, pinned host memory and copies. */
+#include <map>
+#include <mutex>
 #include "later.h"
 
 namespace cuda {
 
 namespace {
 
+constexpr unsigned PORTABLE = 1;
+constexpr Result INVALID_VALUE = 1;
+
 Value alloc(const Info& info) {
   Address address = 0;
   if (!check(info.Env(), table.cuMemAlloc_v2(&address, numberAt(info, 0)), "cuMemAlloc")) return info.Env().Undefined();
-  return numberOf(info.Env(), static_cast<double>(address));
+  return ownedOf(info.Env(), Kind::MEMORY, address);
 }
 
 Value release(const Info& info) {
-  check(info.Env(), table.cuMemFree_v2(numberAt(info, 0)), "cuMemFree");
+  if (check(info.Env(), table.cuMemFree_v2(numberAt(info, 0)), "cuMemFree")) disown(Kind::MEMORY, numberAt(info, 0));
   return info.Env().Undefined();
 }
 
 /** memoryInfo(): [free, total] bytes. */
 Value memoryInfo(const Info& info) {
-  Napi::Env env = info.Env();
   size_t free = 0, total = 0;
-  if (!check(env, table.cuMemGetInfo_v2(&free, &total), "cuMemGetInfo")) return env.Undefined();
-  Napi::Array pair = Napi::Array::New(env, 2);
-  pair.Set(0u, numberOf(env, static_cast<double>(free)));
-  pair.Set(1u, numberOf(env, static_cast<double>(total)));
-  return pair;
+  if (!check(info.Env(), table.cuMemGetInfo_v2(&free, &total), "cuMemGetInfo")) return info.Env().Undefined();
+  return pairOf(info.Env(), static_cast<double>(free), static_cast<double>(total));
 }
 
-/** hostAlloc(bytes): pinned memory as an ArrayBuffer. It lives until hostFree: the collector does not own it. */
+/** Pinned memory of an ArrayBuffer, as long as the buffer has it. */
+struct Pinned {
+  bool freed = false;
+};
+std::mutex pinnedLock;
+std::map<void*, Pinned*> pinned;
+
+/** Forgets pinned memory; null when there is none at this address. */
+Pinned* takePinned(void* memory) {
+  std::lock_guard<std::mutex> guard(pinnedLock);
+  auto found = pinned.find(memory);
+  if (found == pinned.end()) return nullptr;
+  Pinned* taken = found->second;
+  pinned.erase(found);
+  return taken;
+}
+
+/** The buffer was collected, its environment has ended, or hostFree was first; the driver waits for copies under way. */
+void collected(napi_env, void* memory, void* data) {
+  Pinned* state = static_cast<Pinned*>(data);
+  if (!state->freed) {
+    takePinned(memory);
+    if (threadContext && table.cuCtxSetCurrent(threadContext) == 0) table.cuMemFreeHost(memory);
+  }
+  delete state;
+}
+
+/** hostAlloc(bytes): pinned memory as an ArrayBuffer. It lives until hostFree, or as long as the buffer. */
 Value hostAlloc(const Info& info) {
-  constexpr unsigned PORTABLE = 1;
-  Napi::Env env = info.Env();
+  napi_env env = info.Env();
   void* memory = nullptr;
   size_t bytes = numberAt(info, 0);
-  if (!check(env, table.cuMemHostAlloc(&memory, bytes, PORTABLE), "cuMemHostAlloc")) return env.Undefined();
-  return Napi::ArrayBuffer::New(env, memory, bytes);
+  if (!check(env, table.cuMemHostAlloc(&memory, bytes, PORTABLE), "cuMemHostAlloc")) return info.Env().Undefined();
+  Pinned* state = new Pinned;
+  {
+    std::lock_guard<std::mutex> guard(pinnedLock);
+    pinned[memory] = state;
+  }
+  napi_value buffer = nullptr;
+  if (napi_create_external_arraybuffer(env, memory, bytes, collected, state, &buffer) == napi_ok)
+    return Value(env, buffer);
+  delete takePinned(memory);
+  table.cuMemFreeHost(memory);
+  napi_throw_error(env, nullptr, "hostAlloc: this engine makes no ArrayBuffer of such memory");
+  return info.Env().Undefined();
 }
 
 /** hostFree(buffer): detaches the ArrayBuffer, then frees the memory behind it. */
 Value hostFree(const Info& info) {
-  Napi::ArrayBuffer buffer = info[0].As<Napi::ArrayBuffer>();
-  void* memory = buffer.Data();
-  buffer.Detach();
-  if (memory) check(info.Env(), table.cuMemFreeHost(memory), "cuMemFreeHost");
+  napi_env env = info.Env();
+  void* memory = nullptr;
+  size_t bytes = 0;
+  napi_get_arraybuffer_info(env, info[0], &memory, &bytes);
+  // A buffer that is detached was freed before.
+  if (!memory) return info.Env().Undefined();
+  Pinned* state = takePinned(memory);
+  if (!state) {
+    throwFailure(env, "hostFree", INVALID_VALUE, "this is not pinned memory of the driver");
+    return info.Env().Undefined();
+  }
+  state->freed = true;
+  napi_detach_arraybuffer(env, info[0]);
+  check(env, table.cuMemFreeHost(memory), "cuMemFreeHost");
   return info.Env().Undefined();
 }
 
+/** Views of registered memory, which must not be collected. */
+std::mutex registeredLock;
+std::map<void*, std::pair<napi_env, napi_ref>> registered;
+
 Value hostRegister(const Info& info) {
-  constexpr unsigned PORTABLE = 1;
-  Bytes bytes;
-  if (bytesAt(info, 0, bytes))
-    check(info.Env(), table.cuMemHostRegister_v2(bytes.data, bytes.size, PORTABLE), "cuMemHostRegister");
+  napi_env env = info.Env();
+  Bytes bytes = bytesAt(info, 0);
+  if (!check(env, table.cuMemHostRegister_v2(bytes.data, bytes.size, PORTABLE), "cuMemHostRegister"))
+    return info.Env().Undefined();
+  own(env, Kind::REGISTERED, numberOf(bytes.data));
+  napi_ref view = nullptr;
+  if (napi_create_reference(env, info[0], 1, &view) != napi_ok) return info.Env().Undefined();
+  std::lock_guard<std::mutex> guard(registeredLock);
+  registered[bytes.data] = {env, view};
   return info.Env().Undefined();
 }
 
 Value hostUnregister(const Info& info) {
-  Bytes bytes;
-  if (bytesAt(info, 0, bytes)) check(info.Env(), table.cuMemHostUnregister(bytes.data), "cuMemHostUnregister");
+  napi_env env = info.Env();
+  Bytes bytes = bytesAt(info, 0);
+  if (!check(env, table.cuMemHostUnregister(bytes.data), "cuMemHostUnregister")) return info.Env().Undefined();
+  disown(Kind::REGISTERED, numberOf(bytes.data));
+  std::lock_guard<std::mutex> guard(registeredLock);
+  auto found = registered.find(bytes.data);
+  if (found == registered.end()) return info.Env().Undefined();
+  // A reference of another thread goes with that thread.
+  if (found->second.first == env) napi_delete_reference(env, found->second.second);
+  registered.erase(found);
   return info.Env().Undefined();
 }
 
@@ -65,42 +130,37 @@ Value hostUnregister(const Info& info) {
  * landed, and no other stream waits for the default stream: so this does.
  */
 Value copyToDevice(const Info& info) {
-  Bytes bytes;
-  if (bytesAt(info, 1, bytes) &&
-      check(info.Env(), table.cuMemcpyHtoD_v2(numberAt(info, 0), bytes.data, bytes.size), "cuMemcpyHtoD"))
+  Bytes bytes = bytesAt(info, 1);
+  if (check(info.Env(), table.cuMemcpyHtoD_v2(numberAt(info, 0), bytes.data, bytes.size), "cuMemcpyHtoD"))
     check(info.Env(), table.cuStreamSynchronize(nullptr), "cuStreamSynchronize");
   return info.Env().Undefined();
 }
 
 Value copyToDeviceAsync(const Info& info) {
-  Bytes bytes;
-  if (bytesAt(info, 1, bytes))
-    check(info.Env(), table.cuMemcpyHtoDAsync_v2(numberAt(info, 0), bytes.data, bytes.size, handleAt(info, 2)),
-          "cuMemcpyHtoDAsync");
+  Bytes bytes = bytesAt(info, 1);
+  check(info.Env(), table.cuMemcpyHtoDAsync_v2(numberAt(info, 0), bytes.data, bytes.size, handleAt(info, 2)),
+        "cuMemcpyHtoDAsync");
   return info.Env().Undefined();
 }
 
 Value copyToHost(const Info& info) {
-  Bytes bytes;
-  if (bytesAt(info, 0, bytes))
-    check(info.Env(), table.cuMemcpyDtoH_v2(bytes.data, numberAt(info, 1), bytes.size), "cuMemcpyDtoH");
+  Bytes bytes = bytesAt(info, 0);
+  check(info.Env(), table.cuMemcpyDtoH_v2(bytes.data, numberAt(info, 1), bytes.size), "cuMemcpyDtoH");
   return info.Env().Undefined();
 }
 
 Value copyToHostAsync(const Info& info) {
-  Bytes bytes;
-  if (bytesAt(info, 0, bytes))
-    check(info.Env(), table.cuMemcpyDtoHAsync_v2(bytes.data, numberAt(info, 1), bytes.size, handleAt(info, 2)),
-          "cuMemcpyDtoHAsync");
+  Bytes bytes = bytesAt(info, 0);
+  check(info.Env(), table.cuMemcpyDtoHAsync_v2(bytes.data, numberAt(info, 1), bytes.size, handleAt(info, 2)),
+        "cuMemcpyDtoHAsync");
   return info.Env().Undefined();
 }
 
 /** copyToHostLater(to, from): a promise of a copy that is made when all streams are done. */
 Value copyToHostLater(const Info& info) {
-  Bytes bytes;
-  if (!bytesAt(info, 0, bytes)) return info.Env().Undefined();
+  Bytes bytes = bytesAt(info, 0);
   Address from = numberAt(info, 1);
-  return Later::start(
+  return startLater(
       info, "cuMemcpyDtoH",
       [bytes, from] {
         Result result = table.cuCtxSynchronize();
@@ -135,24 +195,26 @@ Value fillWords(const Info& info) {
   return info.Env().Undefined();
 }
 
+const Call CALLS[] = {
+    {"alloc", "n", alloc},
+    {"free", "n", release},
+    {"memoryInfo", "", memoryInfo},
+    {"hostAlloc", "n", hostAlloc},
+    {"hostFree", "a", hostFree},
+    {"hostRegister", "v", hostRegister},
+    {"hostUnregister", "v", hostUnregister},
+    {"copyToDevice", "nv", copyToDevice},
+    {"copyToDeviceAsync", "nvS", copyToDeviceAsync},
+    {"copyToHost", "vn", copyToHost},
+    {"copyToHostAsync", "vnS", copyToHostAsync},
+    {"copyToHostLater", "vn", copyToHostLater},
+    {"copyOnDevice", "nnnS", copyOnDevice},
+    {"fillBytes", "nnnS", fillBytes},
+    {"fillWords", "nnnS", fillWords},
+};
+
 }  // namespace
 
-void addMemoryCalls(Napi::Env env, Napi::Object exports) {
-  exports.Set("alloc", Napi::Function::New(env, alloc));
-  exports.Set("free", Napi::Function::New(env, release));
-  exports.Set("memoryInfo", Napi::Function::New(env, memoryInfo));
-  exports.Set("hostAlloc", Napi::Function::New(env, hostAlloc));
-  exports.Set("hostFree", Napi::Function::New(env, hostFree));
-  exports.Set("hostRegister", Napi::Function::New(env, hostRegister));
-  exports.Set("hostUnregister", Napi::Function::New(env, hostUnregister));
-  exports.Set("copyToDevice", Napi::Function::New(env, copyToDevice));
-  exports.Set("copyToDeviceAsync", Napi::Function::New(env, copyToDeviceAsync));
-  exports.Set("copyToHost", Napi::Function::New(env, copyToHost));
-  exports.Set("copyToHostAsync", Napi::Function::New(env, copyToHostAsync));
-  exports.Set("copyToHostLater", Napi::Function::New(env, copyToHostLater));
-  exports.Set("copyOnDevice", Napi::Function::New(env, copyOnDevice));
-  exports.Set("fillBytes", Napi::Function::New(env, fillBytes));
-  exports.Set("fillWords", Napi::Function::New(env, fillWords));
-}
+void addMemoryCalls(napi_env env, napi_value exports) { addCalls(env, exports, CALLS); }
 
 }  // namespace cuda

@@ -9,7 +9,7 @@ namespace {
 /** False with an exception pending on a real driver. */
 bool needSimulator(const Info& info) {
   if (table.simulated()) return true;
-  Napi::Error::New(info.Env(), "the driver is not the simulator").ThrowAsJavaScriptException();
+  napi_throw_error(info.Env(), nullptr, "the driver is not the simulator");
   return false;
 }
 
@@ -27,8 +27,8 @@ Value simulatorGet(const Info& info) {
 
 /** simulatorCounters(function, BigUint64Array): fills the array; how many counters there are, or -1. */
 Value simulatorCounters(const Info& info) {
-  Bytes out;
-  if (!needSimulator(info) || !bytesAt(info, 1, out)) return info.Env().Undefined();
+  if (!needSimulator(info)) return info.Env().Undefined();
+  Bytes out = bytesAt(info, 1);
   return numberOf(info.Env(), table.ptxsimCounters(handleAt(info, 0), reinterpret_cast<uint64_t*>(out.data),
                                                    static_cast<int>(out.size / sizeof(uint64_t))));
 }
@@ -43,14 +43,16 @@ Value simulatorReset(const Info& info) {
   return info.Env().Undefined();
 }
 
+const Call CALLS[] = {
+    {"simulatorSet", "sn", simulatorSet},
+    {"simulatorGet", "s", simulatorGet},
+    {"simulatorCounters", "Fv", simulatorCounters},
+    {"simulatorResetCounters", "F", simulatorResetCounters},
+    {"simulatorReset", "", simulatorReset},
+};
+
 }  // namespace
 
-void addSimulatorCalls(Napi::Env env, Napi::Object exports) {
-  exports.Set("simulatorSet", Napi::Function::New(env, simulatorSet));
-  exports.Set("simulatorGet", Napi::Function::New(env, simulatorGet));
-  exports.Set("simulatorCounters", Napi::Function::New(env, simulatorCounters));
-  exports.Set("simulatorResetCounters", Napi::Function::New(env, simulatorResetCounters));
-  exports.Set("simulatorReset", Napi::Function::New(env, simulatorReset));
-}
+void addSimulatorCalls(napi_env env, napi_value exports) { addCalls(env, exports, CALLS); }
 
 }  // namespace cuda

@@ -1,4 +1,5 @@
 /** Streams, events and launches. */
+#include <cstring>
 #include "later.h"
 
 namespace cuda {
@@ -19,11 +20,12 @@ Value streamCreate(const Info& info) {
   constexpr unsigned NON_BLOCKING = 1;
   Handle stream = nullptr;
   if (!check(info.Env(), table.cuStreamCreate(&stream, NON_BLOCKING), "cuStreamCreate")) return info.Env().Undefined();
-  return handleOf(info.Env(), stream);
+  return ownedOf(info.Env(), Kind::STREAM, numberOf(stream));
 }
 
 Value streamDestroy(const Info& info) {
-  check(info.Env(), table.cuStreamDestroy_v2(handleAt(info, 0)), "cuStreamDestroy");
+  if (check(info.Env(), table.cuStreamDestroy_v2(handleAt(info, 0)), "cuStreamDestroy"))
+    disown(Kind::STREAM, numberAt(info, 0));
   return info.Env().Undefined();
 }
 
@@ -49,25 +51,26 @@ Value contextSynchronize(const Info& info) {
 /** streamFinished(stream): a promise of its end. */
 Value streamFinished(const Info& info) {
   Handle stream = handleAt(info, 0);
-  return Later::start(info, "cuStreamSynchronize", [stream] { return table.cuStreamSynchronize(stream); });
+  return startLater(info, "cuStreamSynchronize", [stream] { return table.cuStreamSynchronize(stream); });
 }
 
 /** eventFinished(event): a promise that what it marks is done. */
 Value eventFinished(const Info& info) {
   Handle event = handleAt(info, 0);
-  return Later::start(info, "cuEventSynchronize", [event] { return table.cuEventSynchronize(event); });
+  return startLater(info, "cuEventSynchronize", [event] { return table.cuEventSynchronize(event); });
 }
 
 Value eventCreate(const Info& info) {
   constexpr unsigned DISABLE_TIMING = 2;
   Handle event = nullptr;
-  unsigned flags = info[0].ToBoolean() ? 0 : DISABLE_TIMING;
+  unsigned flags = info[0].As<Napi::Boolean>().Value() ? 0 : DISABLE_TIMING;
   if (!check(info.Env(), table.cuEventCreate(&event, flags), "cuEventCreate")) return info.Env().Undefined();
-  return handleOf(info.Env(), event);
+  return ownedOf(info.Env(), Kind::EVENT, numberOf(event));
 }
 
 Value eventDestroy(const Info& info) {
-  check(info.Env(), table.cuEventDestroy_v2(handleAt(info, 0)), "cuEventDestroy");
+  if (check(info.Env(), table.cuEventDestroy_v2(handleAt(info, 0)), "cuEventDestroy"))
+    disown(Kind::EVENT, numberAt(info, 0));
   return info.Env().Undefined();
 }
 
@@ -95,14 +98,14 @@ Value eventElapsed(const Info& info) {
 
 /** launch(function, Uint32Array of grid x y z, block x y z, shared bytes; stream; packed arguments) */
 Value launch(const Info& info) {
-  constexpr size_t BUFFER_POINTER = 1, BUFFER_BYTES = 2, DIMENSIONS = 7;
-  Bytes config, params;
-  if (!bytesAt(info, 1, config) || !bytesAt(info, 3, params)) return info.Env().Undefined();
-  if (config.size != DIMENSIONS * sizeof(uint32_t)) {
-    Napi::TypeError::New(info.Env(), "seven dimensions are needed").ThrowAsJavaScriptException();
+  constexpr size_t BUFFER_POINTER = 1, BUFFER_BYTES = 2;
+  Bytes config = bytesAt(info, 1), params = bytesAt(info, 3);
+  uint32_t d[7];
+  if (config.size != sizeof d) {
+    napi_throw_type_error(info.Env(), "ERR_INVALID_ARG_VALUE", "launch: seven dimensions are needed");
     return info.Env().Undefined();
   }
-  const uint32_t* d = reinterpret_cast<const uint32_t*>(config.data);
+  std::memcpy(d, config.data, sizeof d);
   void* extra[] = {reinterpret_cast<void*>(BUFFER_POINTER), params.data, reinterpret_cast<void*>(BUFFER_BYTES),
                    &params.size, nullptr};
   check(info.Env(),
@@ -112,24 +115,26 @@ Value launch(const Info& info) {
   return info.Env().Undefined();
 }
 
+const Call CALLS[] = {
+    {"streamCreate", "", streamCreate},
+    {"streamDestroy", "S", streamDestroy},
+    {"streamSynchronize", "S", streamSynchronize},
+    {"streamFinished", "S", streamFinished},
+    {"streamQuery", "S", streamQuery},
+    {"streamWait", "SE", streamWait},
+    {"contextSynchronize", "", contextSynchronize},
+    {"eventCreate", "b", eventCreate},
+    {"eventDestroy", "E", eventDestroy},
+    {"eventRecord", "ES", eventRecord},
+    {"eventQuery", "E", eventQuery},
+    {"eventSynchronize", "E", eventSynchronize},
+    {"eventFinished", "E", eventFinished},
+    {"eventElapsed", "EE", eventElapsed},
+    {"launch", "FvSv", launch},
+};
+
 }  // namespace
 
-void addStreamCalls(Napi::Env env, Napi::Object exports) {
-  exports.Set("streamCreate", Napi::Function::New(env, streamCreate));
-  exports.Set("streamDestroy", Napi::Function::New(env, streamDestroy));
-  exports.Set("streamSynchronize", Napi::Function::New(env, streamSynchronize));
-  exports.Set("streamFinished", Napi::Function::New(env, streamFinished));
-  exports.Set("streamQuery", Napi::Function::New(env, streamQuery));
-  exports.Set("streamWait", Napi::Function::New(env, streamWait));
-  exports.Set("contextSynchronize", Napi::Function::New(env, contextSynchronize));
-  exports.Set("eventCreate", Napi::Function::New(env, eventCreate));
-  exports.Set("eventDestroy", Napi::Function::New(env, eventDestroy));
-  exports.Set("eventRecord", Napi::Function::New(env, eventRecord));
-  exports.Set("eventQuery", Napi::Function::New(env, eventQuery));
-  exports.Set("eventSynchronize", Napi::Function::New(env, eventSynchronize));
-  exports.Set("eventFinished", Napi::Function::New(env, eventFinished));
-  exports.Set("eventElapsed", Napi::Function::New(env, eventElapsed));
-  exports.Set("launch", Napi::Function::New(env, launch));
-}
+void addStreamCalls(napi_env env, napi_value exports) { addCalls(env, exports, CALLS); }
 
 }  // namespace cuda

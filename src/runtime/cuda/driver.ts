@@ -91,7 +91,10 @@ export class CudaDriver {
     return { freeBytes, totalBytes };
   }
 
-  /** Pinned host memory, for copies that run beside the CPU. It lives until `freePinned`. */
+  /**
+   * Pinned host memory, for copies that run beside the CPU. It lives until `freePinned`, or until the buffer is collected: a
+   * stream holds the buffers of its copies.
+   */
   allocPinned(bytes: number): ArrayBuffer {
     return guarded(() => this.#native.hostAlloc(bytes));
   }
