@@ -1,0 +1,53 @@
+import t from 'tap';
+import { ARRANGEMENTS, explain, type Failure, FURTHER, recipeOf, runRecipes, shrink } from './harness.js';
+import type { Recipe } from './recipe.js';
+import { RULES } from './rules.js';
+
+/** A seed or a recipe to replay, or how many graphs to draw and from which seed on: docs/testing.md. */
+const {
+  MONOLITH_ORACLE_SEED: seed,
+  MONOLITH_ORACLE_RECIPE: recipe,
+  MONOLITH_ORACLE_GRAPHS = '200',
+  MONOLITH_ORACLE_FROM = '1',
+} = process.env;
+const IN_CI = 200;
+/** Graphs that share sessions. */
+const GROUP = 100;
+const FAILURES_MAX = 5;
+
+function recipes(): Recipe[] {
+  if (recipe !== undefined) return [JSON.parse(recipe) as Recipe];
+  if (seed !== undefined) return [recipeOf(Number(seed))];
+  return Array.from({ length: Number(MONOLITH_ORACLE_GRAPHS) }, (_, i) => recipeOf(Number(MONOLITH_ORACLE_FROM) + i));
+}
+
+const all = recipes();
+const arrangements = all.length === IN_CI ? ARRANGEMENTS : [...ARRANGEMENTS, ...FURTHER];
+t.setTimeout(300_000 + 2_000 * all.length);
+
+t.test(`${all.length} random graphs from seed ${all[0]!.seed} on give what a float64 oracle gives`, async (t) => {
+  const failures: Failure[] = [];
+  const types = new Set<string>();
+  let [numbers, telling] = [0, 0];
+  for (let from = 0; from < all.length && failures.length < FAILURES_MAX; from += GROUP) {
+    const report = await runRecipes(all.slice(from, from + GROUP), arrangements);
+    failures.push(...report.failures);
+    for (const type of report.types) types.add(type);
+    numbers += report.tally.numbers;
+    telling += report.tally.telling;
+  }
+  const seen = new Set<number>();
+  for (const failure of failures) {
+    if (seen.has(failure.recipe.seed) || seen.size >= FAILURES_MAX) continue;
+    seen.add(failure.recipe.seed);
+    t.fail(explain(await shrink(failure)));
+  }
+  t.comment(`${numbers} numbers compared, ${((100 * telling) / numbers).toFixed(1)} % with a bound that tells`);
+  if (all.length < IN_CI || failures.length > 0) return;
+  t.ok(telling > 0.9 * numbers, 'most bounds are small');
+  t.same(
+    [...RULES.keys()].filter((type) => !types.has(type)),
+    [],
+    'every op comes up',
+  );
+});
