@@ -11,7 +11,7 @@ import { stream as draws } from '../kernels/both.js';
 const [, file, what, size = '1'] = process.argv as [string, string, string, string?];
 const MIB = 2 ** 20;
 
-/** A kernel that takes a while: so many turns of one warp. */
+/** A kernel that takes a while, so many turns of one warp, and one that writes a word. */
 const SLOW = `.version 7.0
 .target sm_75
 .address_size 64
@@ -24,6 +24,15 @@ again:
   sub.u32 left, left, 1;
   setp.ne.u32 more, left, 0;
   @more bra again;
+  ret;
+}
+.visible .entry fill(.param .u64 to, .param .u32 value)
+{
+  .reg .u64 at;
+  .reg .u32 word;
+  ld.param.u64 at, [to];
+  ld.param.u32 word, [value];
+  st.global.u32 [at], word;
   ret;
 }
 `;
@@ -97,18 +106,32 @@ async function leaks(rounds: number) {
   return { codes, lost: before - driver.memory().freeBytes };
 }
 
-/** Pinned buffers that nobody holds, far more than can be pinned; needs --expose-gc. */
+/** Memory that nobody holds, far more than there is; needs --expose-gc. What a launch holds stays. */
 async function collect(rounds: number) {
   const driver = CudaDriver.open({ driver: 'sim' });
-  driver.simulator!.configure({ pinnedBytes: 8 * MIB });
+  driver.simulator!.configure({ lazyStreams: true, pinnedBytes: 8 * MIB, memoryBytes: 12 * MIB });
+  const fill = driver.loadModule('slow', SLOW).kernel('fill');
+  const prepared = fill.prepare({ grid: 1, block: 32 }, [driver.alloc(4096), 7]);
+  const [begun, stream] = [driver.memory().freeBytes, driver.stream()];
   for (let round = 0; round < rounds; round++) {
-    new Uint8Array(driver.allocPinned(MIB))[5] = 1;
+    forget(driver);
+    prepared.launch(stream);
     if (round % 4 < 3) continue;
-    globalThis.gc!();
-    // Node calls finalizers between tasks.
-    await new Promise((resolve) => setImmediate(resolve));
+    // Finalizers are called between tasks, and a stream lets go of the memory of its copies only then.
+    for (let turn = 0; turn < 3; turn++) {
+      globalThis.gc!();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
-  return { rounds };
+  stream.synchronize();
+  return { rounds, lost: begun - driver.memory().freeBytes };
+}
+
+/** A copy that is under way when its stream, event and both memories are let go. */
+function forget(driver: CudaDriver): void {
+  const stream = driver.stream();
+  stream.upload(driver.alloc(MIB), new Uint8Array(driver.allocPinned(MIB)));
+  stream.record(driver.event());
 }
 
 const STRANGE: readonly unknown[] = [

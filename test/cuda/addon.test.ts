@@ -39,10 +39,11 @@ t.test('what a worker has not given back is given back when it ends', (t) =>
   })(t),
 );
 
-t.test('pinned memory goes with its buffer when the collector takes it', (t) =>
+t.test('memory, streams and events that nobody holds are given back, and those that a launch holds are not', (t) =>
   withSimulated<typeof t>(async (t) => {
-    const { status, text } = child('collect', 40, '--expose-gc');
+    const { status, text, seen } = child<{ rounds: number; lost: number }>('collect', 40, '--expose-gc');
     t.equal(status, 0, text);
+    t.same(seen, { rounds: 40, lost: 0 });
   })(t),
 );
 

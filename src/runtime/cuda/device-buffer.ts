@@ -1,9 +1,13 @@
 /** @file A piece of device memory. */
 import { MonolithError } from '../../base/errors.js';
 import { guarded } from './cuda-errors.js';
+import { giveBackWhenForgotten, givenBack } from './forgotten.js';
 import type { Handle, NativeCuda } from './native.js';
 
-/** Device memory of a fixed size. Freed by `free`, or at the end of a `using` block. */
+/**
+ * Device memory of a fixed size. Freed by `free`, at the end of a `using` block, or some time after nobody holds it any more:
+ * whoever uses its address keeps the buffer. A prepared launch does.
+ */
 export class DeviceBuffer {
   readonly size: number;
   readonly #native: NativeCuda;
@@ -12,7 +16,9 @@ export class DeviceBuffer {
   constructor(native: NativeCuda, size: number) {
     this.#native = native;
     this.size = size;
-    this.#address = guarded(() => native.alloc(size));
+    const address = guarded(() => native.alloc(size));
+    this.#address = address;
+    giveBackWhenForgotten(this, () => native.free(address));
   }
 
   /** The device address. Throws when the buffer was freed. */
@@ -25,7 +31,9 @@ export class DeviceBuffer {
   free(): void {
     const address = this.#address;
     this.#address = 0;
-    if (address !== 0) guarded(() => this.#native.free(address));
+    if (address === 0) return;
+    givenBack(this);
+    guarded(() => this.#native.free(address));
   }
 
   [Symbol.dispose](): void {

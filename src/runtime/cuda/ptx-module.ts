@@ -122,6 +122,8 @@ export class PreparedLaunch {
   readonly #dimensions = new Uint32Array(7);
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
+  /** By argument: memory that must not be freed while a launch may use it. */
+  readonly #buffers: (DeviceBuffer | undefined)[] = [];
 
   constructor(native: NativeCuda, kernel: PtxKernel, options: LaunchOptions, args: readonly KernelArgument[]) {
     this.#native = native;
@@ -149,6 +151,8 @@ export class PreparedLaunch {
     if (param === undefined) throw this.#bad(`it has no argument ${index}`);
     const problem = writeArgument(this.#view, param, value);
     if (problem !== null) throw this.#bad(`argument ${index} (${param.name}) ${problem}`);
+    if (value instanceof DeviceBuffer) this.#buffers[index] = value;
+    else if (this.#buffers[index] !== undefined) this.#buffers[index] = undefined;
   }
 
   /** Puts the launch on a stream. A fault of the kernel comes out here or at a later call. */

@@ -7,6 +7,7 @@
  */
 import { cudaError, guarded } from './cuda-errors.js';
 import type { DeviceBuffer } from './device-buffer.js';
+import { giveBackWhenForgotten, givenBack } from './forgotten.js';
 import type { Handle, NativeCuda, View } from './native.js';
 
 export class CudaStream {
@@ -17,7 +18,15 @@ export class CudaStream {
 
   constructor(native: NativeCuda) {
     this.#native = native;
-    this.handle = guarded(() => native.streamCreate());
+    const handle = guarded(() => native.streamCreate());
+    this.handle = handle;
+    const held = this.#held;
+    giveBackWhenForgotten(this, () => {
+      // Copies that are under way need their memory until here.
+      native.streamSynchronize(handle);
+      held.clear();
+      native.streamDestroy(handle);
+    });
   }
 
   /** Copies all bytes of `from` to byte `offset` of `to`. Asynchronous only from pinned or registered memory. */
@@ -112,6 +121,7 @@ export class CudaStream {
   }
 
   destroy(): void {
+    givenBack(this);
     guarded(() => this.#native.streamDestroy(this.handle));
     this.#held.clear();
   }
@@ -128,7 +138,9 @@ export class CudaEvent {
 
   constructor(native: NativeCuda, options: { readonly timing?: boolean } = {}) {
     this.#native = native;
-    this.handle = guarded(() => native.eventCreate(options.timing ?? false));
+    const handle = guarded(() => native.eventCreate(options.timing ?? false));
+    this.handle = handle;
+    giveBackWhenForgotten(this, () => native.eventDestroy(handle));
   }
 
   isDone(): boolean {
@@ -158,6 +170,7 @@ export class CudaEvent {
   }
 
   destroy(): void {
+    givenBack(this);
     guarded(() => this.#native.eventDestroy(this.handle));
   }
 
