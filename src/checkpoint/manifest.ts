@@ -6,9 +6,11 @@
  * with its own canonical text, so that no change to it goes unnoticed. It holds no times and nothing random.
  */
 import { z } from 'zod';
+import { parseBoundedJson } from '../base/bounded-json.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { crc32c, crcHex } from '../io/crc32c.js';
 import { type DumpedOptimizer, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
+import { checkManifest } from './check-manifest.js';
 import type { DenseLayout, ModelLayout, Settings, TableLayout } from './snapshot.js';
 
 const FORMAT = 1;
@@ -94,8 +96,9 @@ export function parseManifest(text: string, file: string): Manifest {
   };
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseBoundedJson(text, 'manifestValues', (reason) => refuse('text', reason));
   } catch (cause) {
+    if (cause instanceof MonolithError) throw cause;
     return refuse('text', messageOf(cause), cause);
   }
   const parsed = schema.safeParse(json);
@@ -104,6 +107,7 @@ export function parseManifest(text: string, file: string): Manifest {
     return refuse(issue?.path.join('.') ?? 'text', issue?.message ?? 'does not fit', parsed.error);
   }
   const manifest = parsed.data as Manifest;
+  checkManifest(manifest, refuse);
   if (formatManifest(manifest) !== text) return refuse('crc32c', 'text does not fit its checksum');
   return manifest;
 }

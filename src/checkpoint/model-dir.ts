@@ -1,9 +1,10 @@
 /**
  * @file The model directory: making sure it can be used, and its `checkpoint` state file.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { readWhole } from '../base/read-file.js';
 import { temporaryName, writeWhole } from '../io/atomic-file.js';
 import { type CheckpointState, parseCheckpointState } from '../io/checkpoint-state.js';
 import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
@@ -52,7 +53,7 @@ export function readState(dir: string): CheckpointState | null {
   const file = join(dir, STATE_FILE);
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readWhole(file, 'stateBytes').toString('utf8');
   } catch (cause) {
     if (isMissing(cause)) return null;
     throw new MonolithError('ML_CKPT_READ', { file, reason: messageOf(cause) }, { cause });

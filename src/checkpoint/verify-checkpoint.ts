@@ -5,9 +5,10 @@
  * it is good before it changes the first value, and a table may be larger than memory.
  */
 
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { type OpenedFile, openRegular, readWhole } from '../base/read-file.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { crc32c, crcHex } from '../io/crc32c.js';
 import type { EntryDumpCodec } from '../io/entry-dump.js';
@@ -62,7 +63,7 @@ function readManifest(prefix: string): Manifest {
   const file = `${prefix}${MANIFEST_SUFFIX}`;
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readWhole(file, 'manifestBytes').toString('utf8');
   } catch (cause) {
     throw readError(file, cause);
   }
@@ -88,14 +89,14 @@ function verifyDense(prefix: string, manifest: Manifest, expected: (suffix: stri
 /** Size and checksum of a whole file. */
 function verifyBytes(file: string, expected: ManifestFile): void {
   const buffer = new Uint8Array(1 << 20);
-  let fd: number;
+  let opened: OpenedFile;
   try {
-    fd = openSync(file, 'r');
+    opened = openRegular(file);
   } catch (cause) {
     throw readError(file, cause);
   }
+  const { fd, bytes: found } = opened;
   try {
-    const found = fstatSync(fd).size;
     if (found !== expected.bytes) corrupt(file, `has ${found} bytes, ${expected.bytes} were written`, 'size');
     let crc = 0;
     for (let got = readSync(fd, buffer); got > 0; got = readSync(fd, buffer))

@@ -1,9 +1,10 @@
 /**
  * @file Lists what is at a target without reading rows: dense variables, sets of table files, filters.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { readWhole } from '../base/read-file.js';
 import { type Manifest, type ManifestFile, type ManifestTable, parseManifest } from '../checkpoint/manifest.js';
 import { isMissing } from '../checkpoint/model-dir.js';
 import { ASSETS_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE } from '../checkpoint/names.js';
@@ -80,7 +81,7 @@ function isFilter(name: string): boolean {
 function readManifest(file: string): Manifest | null {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readWhole(file, 'manifestBytes').toString('utf8');
   } catch (cause) {
     if (isMissing(cause)) return null;
     throw new MonolithError('ML_CKPT_READ', { file, reason: messageOf(cause) }, { cause });

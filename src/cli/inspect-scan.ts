@@ -8,24 +8,18 @@ import { MonolithError } from '../base/errors.js';
 import { wrapped } from '../checkpoint/verify-checkpoint.js';
 import { crcHex } from '../io/crc32c.js';
 import { EntryDumpCodec, type EntryRow } from '../io/entry-dump.js';
-import { decodeMessage } from '../io/message.js';
 import type { DumpSegment } from '../io/optimizer-dump.js';
 import { RecordReader } from '../io/record-reader.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../io/record-writer.js';
 import { tableBaseName } from '../io/shard-files.js';
 import { SnappyRecordReader } from '../io/snappy-record-reader.js';
-import { MultiHashTableMetadataMessage } from '../sparse/config-messages.js';
-import { FID_V2_SLOT_LIMIT } from '../sparse/fid.js';
+import { readMeta } from '../sparse/table-files/multi-meta.js';
 import type { TableFile, TableFiles } from './inspect-contents.js';
 import { inferShape, knownShape, type RowShape, type ShownSegment } from './inspect-segments.js';
+import { type SlotBudget, type SlotCount, SlotCounts } from './slot-counts.js';
 
 /** Rows between two looks at signals and at the clock. */
 const ROWS_PER_TURN = 16384;
-
-export interface SlotCount {
-  readonly slot: number;
-  readonly rows: number;
-}
 
 export interface TableReport {
   readonly name: string;
@@ -77,12 +71,13 @@ class TableScan {
   #row: EntryRow | null = null;
   #oldestSec = Number.POSITIVE_INFINITY;
   #newestSec = Number.NEGATIVE_INFINITY;
-  readonly #slots = new Float64Array(FID_V2_SLOT_LIMIT);
+  readonly #slots: SlotCounts;
   readonly #id = new BigInt64Array(1);
   readonly #idWords = new Uint32Array(this.#id.buffer);
 
-  constructor(name: string, segments: readonly DumpSegment[] | null, id: bigint | undefined) {
+  constructor(name: string, segments: readonly DumpSegment[] | null, id: bigint | undefined, budget: SlotBudget) {
     this.name = name;
+    this.#slots = new SlotCounts(budget);
     this.#shape = segments === null ? null : knownShape(segments);
     this.#idBytes = id === undefined ? null : new Uint8Array(BigInt64Array.of(id).buffer);
   }
@@ -101,7 +96,7 @@ class TableScan {
       this.#row = this.#codec!.makeRow();
       return;
     }
-    this.#slots[(this.#idWords[1]! >>> 16) & 0x7fff]!++;
+    this.#slots.add((this.#idWords[1]! >>> 16) & 0x7fff);
     if (row.lastUpdateSec < this.#oldestSec) this.#oldestSec = row.lastUpdateSec;
     if (row.lastUpdateSec > this.#newestSec) this.#newestSec = row.lastUpdateSec;
   }
@@ -123,10 +118,6 @@ class TableScan {
   }
 
   report(files: number): TableReport {
-    const slots: SlotCount[] = [];
-    this.#slots.forEach((rows, slot) => {
-      if (rows > 0) slots.push({ slot, rows });
-    });
     const { name, rows, bytes } = this;
     return {
       name,
@@ -136,7 +127,7 @@ class TableScan {
       files,
       oldestSec: rows === 0 ? null : this.#oldestSec,
       newestSec: rows === 0 ? null : this.#newestSec,
-      slots: slots.sort((a, b) => b.rows - a.rows || a.slot - b.slot),
+      slots: this.#slots.largestFirst(),
     };
   }
 }
@@ -156,10 +147,11 @@ export interface ScanResult {
 /** Reads the files of `set` to their end, or until the row that is looked for was found. */
 export async function scanFiles(set: TableFiles, options: ScanOptions): Promise<ScanResult> {
   const scans = new Map<string, TableScan>();
+  const budget: SlotBudget = { counts: 0, file: set.files[0]?.path ?? set.name };
   const scanOf = (name: string): TableScan => {
     let scan = scans.get(name);
     if (scan === undefined) {
-      scan = new TableScan(name, set.manifest?.segments ?? null, options.id);
+      scan = new TableScan(name, set.manifest?.segments ?? null, options.id, budget);
       scans.set(name, scan);
     }
     return scan;
@@ -213,10 +205,10 @@ async function scanShared(
   scanOf: (name: string) => TableScan,
   onOffset: (offset: number) => void,
 ): Promise<void> {
-  const tables = wrapped(metaPath, () => readMetadata(metaPath));
+  const tables = wrapped(metaPath, () => readMeta(metaPath));
   const reader = wrapped(path, () => new SnappyRecordReader(path));
   try {
-    for (const { name, rows } of tables) {
+    for (const { name, entries: rows } of tables) {
       const scan = scanOf(name);
       for (let row = 0; row < rows; row++) {
         if (!wrapped(path, () => addNext(reader, scan))) {
@@ -231,14 +223,6 @@ async function scanShared(
   } finally {
     reader.close();
   }
-}
-
-function readMetadata(file: string): { name: string; rows: number }[] {
-  const reader = new RecordReader(file, { bufferBytes: 65536 });
-  return Array.from(reader, (payload) => {
-    const { tableName = '', numEntries = 0 } = decodeMessage(MultiHashTableMetadataMessage, payload);
-    return { name: tableName, rows: numEntries };
-  });
 }
 
 /** False at the end of the file. */

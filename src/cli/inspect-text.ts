@@ -2,16 +2,17 @@
 import { dumpShapeOf, floatsOf, segmentStateCount, wordOf } from '../io/optimizer-dump.js';
 import { signatureOfFidV2, slotOfFidV2 } from '../sparse/fid.js';
 import type { DenseInfo, FilterInfo } from './inspect-contents.js';
-import type { FoundRow, SlotCount, TableReport } from './inspect-scan.js';
+import type { FoundRow, TableReport } from './inspect-scan.js';
 import type { ShownSegment } from './inspect-segments.js';
 import { bytesText, counted } from './progress-line.js';
+import type { SlotCount } from './slot-counts.js';
 
 /** Slots named in the lines of a table. */
 const SLOTS_SHOWN = 3;
 
 export function denseLines(dense: readonly DenseInfo[]): string[] {
   if (dense.length === 0) return [];
-  const width = Math.max(...dense.map(({ name }) => name.length));
+  const width = dense.reduce((widest, { name }) => Math.max(widest, name.length), 0);
   const bytes = dense.reduce((sum, variable) => sum + variable.bytes, 0);
   const lines = dense.map(
     ({ name, dtype, shape }) => `  ${name.padEnd(width)}  ${dtype.padEnd(8)}[${shape.join(', ')}]`,

@@ -4,8 +4,9 @@
  * A batch is a run of neighbouring rows, so each of its arrays is one read into shared memory: nothing is parsed, converted
  * or copied again. Batches are made when they are asked for, in a ring of places that are used again.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { type OpenedFile, openRegular } from '../base/read-file.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchSchema, bytesFor, layBatchOut, rowBytes } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
@@ -100,13 +101,13 @@ export class ArrayFile {
 
 /** Opens the file if every array fits into it. */
 function open({ file, schema, offsets, rows }: ArrayFileOptions): number {
-  let fd: number;
+  let opened: OpenedFile;
   try {
-    fd = openSync(file, 'r');
+    opened = openRegular(file);
   } catch (cause) {
     throw new MonolithError('ML_DATASET', { reason: messageOf(cause) }, { cause });
   }
-  const { size } = fstatSync(fd);
+  const { fd, bytes: size } = opened;
   const beyond = schema.find((feed, index) => offsets[index]! + rows * rowBytes(feed) > size);
   if (beyond === undefined) return fd;
   closeSync(fd);

@@ -2,6 +2,7 @@
  * @file Messages and element types of a tensor bundle (TF checkpoint V2): header, entries, keys of slices.
  */
 import { MonolithError } from '../base/errors.js';
+import { checkLimit, type LimitName } from '../base/limits.js';
 import { ProtoReader } from './proto-reader.js';
 import { ProtoWriter } from './proto-writer.js';
 
@@ -126,8 +127,10 @@ export function decodeEntry(bytes: Uint8Array): BundleEntry {
     else if (field === 4) numbers.offset = reader.uint();
     else if (field === 5) numbers.size = reader.uint();
     else if (field === 6) numbers.crc = reader.fixed32();
-    else if (field === 7) parts.push(decodePart(reader.message()));
-    else reader.skip();
+    else if (field === 7) {
+      parts.push(decodePart(reader.message()));
+      checkCount('tensorParts', parts, 'slices');
+    } else reader.skip();
   }
   // What cannot be read may stand beside what can: it is refused when it is asked for.
   return { dtype: DTYPE_OF_CODE.get(code) ?? `element type ${code}`, shape, parts, ...numbers };
@@ -147,6 +150,7 @@ function decodePart(reader: ProtoReader): PartExtents {
         else extent.skip();
       }
       extents.push([start, length]);
+      checkCount('rank', extents, 'extent');
     }
   }
   return extents;
@@ -164,9 +168,17 @@ function decodeShape(reader: ProtoReader): number[] {
         else dim.skip();
       }
       shape.push(size);
+      checkCount('rank', shape, 'shape');
     }
   }
   return shape;
+}
+
+/** Counted as they come: a list of them costs two bytes an item in the file. */
+function checkCount(limit: LimitName, items: readonly unknown[], field: string): void {
+  checkLimit(limit, items.length, (reason) => {
+    throw new MonolithError('ML_PROTO', { field: `BundleEntryProto.${field}`, offset: 0, reason });
+  });
 }
 
 export function bundleError(file: string, reason: string, fields: Readonly<Record<string, unknown>> = {}) {

@@ -1,8 +1,10 @@
 /**
  * @file Reads a tensor bundle, verifying every checksum before a value is handed out.
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { checkLimit } from '../base/limits.js';
+import { openRegular, readWhole } from '../base/read-file.js';
 import {
   BUNDLE_DTYPES,
   type BundleData,
@@ -27,20 +29,24 @@ export class BundleReader {
   readonly #header: BundleHeader;
   readonly #entries = new Map<string, BundleEntry>();
   /** Entries of the parts of partitioned variables, by key. */
-  readonly #parts = new Map<string, Uint8Array>();
+  readonly #parts = new Map<string, BundleEntry>();
+  /** Bytes of all tensors in each data file. */
+  readonly #claimedBytes = new Map<number, number>();
 
   /** Reads the index of the bundle `<prefix>.index`, `<prefix>.data-*`. */
   constructor(prefix: string) {
     this.prefix = prefix;
     const file = `${prefix}.index`;
-    const entries = readSstable(readWhole(file), file);
+    const entries = readSstable(readIndex(file), file);
     const first = entries.shift();
     if (first === undefined || first.key.length !== 0) throw bundleError(file, 'has no header');
     this.#header = decodeHeader(first.value, file);
     for (const { key, value } of entries) {
       // Keys that begin with 00 are parts of partitioned variables, reached through the whole variable's entry.
-      if (key[0] === 0) this.#parts.set(Buffer.from(key).toString('latin1'), value);
-      else this.#entries.set(Buffer.from(key).toString('utf8'), decodeEntry(value));
+      const entry = decodeEntry(value);
+      if (key[0] === 0) this.#parts.set(Buffer.from(key).toString('latin1'), entry);
+      else this.#entries.set(Buffer.from(key).toString('utf8'), entry);
+      this.#claimedBytes.set(entry.shard, (this.#claimedBytes.get(entry.shard) ?? 0) + entry.size);
     }
   }
 
@@ -67,7 +73,7 @@ export class BundleReader {
       if (stored === undefined) {
         throw bundleError(`${this.prefix}.index`, `a part of ${name} is missing`, { tensor: name });
       }
-      return { extents, ...this.#readEntry(name, decodeEntry(stored)) };
+      return { extents, ...this.#readEntry(name, stored) };
     });
     if (read.some((part) => part.dtype !== dtype)) {
       throw bundleError(`${this.prefix}.index`, `parts of ${name} have other element types`, { tensor: name });
@@ -90,7 +96,8 @@ export class BundleReader {
     if (width > 0 && entry.size !== count * width) {
       refuse(`Invalid size in bundle entry: key ${name}; stored size ${entry.size}; expected size ${count * width}`);
     }
-    const bytes = readRange(file, entry, name);
+    checkLimit('tensorBytes', entry.size, (reason) => refuse(`the size of tensor ${name}: ${reason}`));
+    const bytes = readRange(file, entry, name, this.#claimedBytes.get(entry.shard)!);
     const { data, crc } = width > 0 ? numbers(bytes, dtype, this.#header.bigEndian) : strings(bytes, count, refuse);
     if (maskCrc(crc) !== entry.crc) {
       refuse(
@@ -135,6 +142,7 @@ function typed(buffer: ArrayBuffer, dtype: BundleDtype): BundleData {
 
 function strings(bytes: Uint8Array, count: number, refuse: (reason: string) => never): Decoded {
   if (count > bytes.length) refuse(`holds ${bytes.length} bytes for ${count} strings`);
+  checkLimit('tensorStrings', count, (reason) => refuse(`the number of strings ${reason}`));
   const fixed = new Uint8Array(4 * count);
   const fixedView = new DataView(fixed.buffer);
   const lengths: number[] = [];
@@ -166,23 +174,32 @@ function strings(bytes: Uint8Array, count: number, refuse: (reason: string) => n
   return { data, crc };
 }
 
-function readWhole(file: string): Uint8Array {
+function readIndex(file: string): Uint8Array {
   try {
-    return readFileSync(file);
+    return readWhole(file, 'indexBytes');
   } catch (cause) {
     throw new MonolithError('ML_FILE_READ', { file, reason: messageOf(cause) }, { cause });
   }
 }
 
 /** The bytes of one entry in a buffer of their own, which typed views can begin at. */
-function readRange(file: string, { offset, size }: BundleEntry, name: string): Buffer<ArrayBuffer> {
+function readRange(
+  file: string,
+  { offset, size }: BundleEntry,
+  name: string,
+  claimedBytes: number,
+): Buffer<ArrayBuffer> {
   let fd: number | null = null;
   try {
-    fd = openSync(file, 'r');
-    const fileBytes = fstatSync(fd).size;
+    const opened = openRegular(file);
+    fd = opened.fd;
+    const fileBytes = opened.bytes;
     if (offset + size > fileBytes) {
       throw bundleError(file, `tensor ${name} ends at ${offset + size}, the file at ${fileBytes}`, { tensor: name });
     }
+    // Tensors do not overlap: an index that has them do so makes many times the file of it.
+    if (claimedBytes > fileBytes)
+      throw bundleError(file, `its tensors have ${claimedBytes} bytes, it has ${fileBytes}`);
     const bytes = Buffer.from(new ArrayBuffer(size));
     for (let got = 0; got < size; ) {
       const count = readSync(fd, bytes, got, size - got, offset + got);

@@ -4,6 +4,7 @@
  * Paths are kept as they are in the file; whoever reads them joins relative ones with the directory.
  */
 import { MonolithError } from '../base/errors.js';
+import { checkLimit } from '../base/limits.js';
 import { formatPbtxtDouble, type PbtxtField, parsePbtxt, quotePbtxt } from './pbtxt.js';
 
 /** tensorflow.CheckpointState. The saver writes the first two; the others are kept when found. */
@@ -37,8 +38,8 @@ export function parseCheckpointState(text: string, file: string): CheckpointStat
   const times: number[] = [];
   let preserved: number | undefined;
   for (const field of parsePbtxt(text, file)) {
-    if (field.name === 'model_checkpoint_path') current = stringOf(field, file);
-    else if (field.name === 'all_model_checkpoint_paths') paths.push(stringOf(field, file));
+    if (field.name === 'model_checkpoint_path') current = pathOf(field, file);
+    else if (field.name === 'all_model_checkpoint_paths') paths.push(pathOf(field, file));
     else if (field.name === 'all_model_checkpoint_timestamps') times.push(numberOf(field, file));
     else if (field.name === 'last_preserved_timestamp') preserved = numberOf(field, file);
     else refuse(file, field.line, `field ${field.name} is unknown`);
@@ -76,7 +77,7 @@ export function parseMonolithCheckpointState(text: string, file: string): Monoli
   let time: bigint | undefined;
   let type: HashTableType | undefined;
   for (const field of parsePbtxt(text, file)) {
-    if (field.name === 'exempt_model_checkpoint_paths') paths.push(stringOf(field, file));
+    if (field.name === 'exempt_model_checkpoint_paths') paths.push(pathOf(field, file));
     else if (field.name === 'last_checkpoint_save_timestamp') time = bigintOf(field, file);
     else if (field.name === 'builtin_hash_table_type') type = typeOf(field, file);
     else refuse(file, field.line, `field ${field.name} is unknown`);
@@ -88,8 +89,10 @@ export function parseMonolithCheckpointState(text: string, file: string): Monoli
   };
 }
 
-function stringOf({ name, value, line }: PbtxtField, file: string): string {
+function pathOf({ name, value, line }: PbtxtField, file: string): string {
   if (value.kind !== 'string') return refuse(file, line, `${name} is not a string`);
+  checkLimit('pathBytes', value.bytes.length, (reason) => refuse(file, line, `the size of ${name}: ${reason}`));
+  if (value.bytes.includes(0)) refuse(file, line, `${name} has a zero byte, which no path has`);
   return Buffer.from(value.bytes).toString('utf8');
 }
 

@@ -5,6 +5,7 @@
  * the caller decides what they mean, so that a damaged name is noticed where it matters.
  */
 import { MonolithError } from '../base/errors.js';
+import { checkLimit } from '../base/limits.js';
 
 /** Text of a number, a bool or an enum name, a string's bytes, or the fields of a sub-message. */
 export type PbtxtValue =
@@ -65,6 +66,7 @@ class PbtxtParser {
   readonly #file: string;
   #at = 0;
   #line = 1;
+  #depth = 0;
 
   constructor(text: string, file: string) {
     this.#text = text;
@@ -124,7 +126,10 @@ class PbtxtParser {
     const next = this.#peek();
     if (next === '{' || next === '<') {
       this.#at++;
-      return { kind: 'message', fields: this.#fields(next === '{' ? '}' : '>') };
+      checkLimit('textDepth', ++this.#depth, (reason) => this.#refuse(`the depth ${reason}`));
+      const fields = this.#fields(next === '{' ? '}' : '>');
+      this.#depth--;
+      return { kind: 'message', fields };
     }
     if (next === '"' || next === "'") return { kind: 'string', bytes: this.#strings() };
     const word = this.#match(/[-+]?[A-Za-z0-9_.][A-Za-z0-9_.+-]*/y) ?? this.#refuse('a value is expected');

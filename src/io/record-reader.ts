@@ -4,8 +4,10 @@
  * The file is read synchronously: readers run in data threads or at start-up, and a record costs no promise. A clean
  * end of file on a record boundary ends the data; anything else is ML_RECORD with file, record number and field.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { checkLimit } from '../base/limits.js';
+import { openRegular } from '../base/read-file.js';
 import { crc32c, crcHex, maskCrc } from './crc32c.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from './record-writer.js';
 
@@ -33,8 +35,9 @@ export class RecordReader implements Iterable<Uint8Array> {
     this.#bytes = new Uint8Array(Math.max(options.bufferBytes ?? 1 << 20, RECORD_HEADER_BYTES));
     this.#view = new DataView(this.#bytes.buffer);
     try {
-      this.#fd = openSync(file, 'r');
-      this.#fileBytes = fstatSync(this.#fd).size;
+      const { fd, bytes } = openRegular(file);
+      this.#fd = fd;
+      this.#fileBytes = bytes;
     } catch (cause) {
       throw new MonolithError('ML_FILE_READ', { file, reason: messageOf(cause) }, { cause });
     }
@@ -65,6 +68,9 @@ export class RecordReader implements Iterable<Uint8Array> {
     const size = this.#checkedSize();
     const recordBytes = RECORD_HEADER_BYTES + size + RECORD_FOOTER_BYTES;
     if (this.#offset + recordBytes > this.#fileBytes) this.#refuseCut(size);
+    checkLimit('recordBytes', size, (reason) => {
+      throw this.#error('length', reason);
+    });
     if (this.#fill(recordBytes) < recordBytes) this.#refuseCut(size);
     const at = this.#begin + RECORD_HEADER_BYTES;
     const payload = this.#bytes.subarray(at, at + size);

@@ -5,13 +5,17 @@
  * Holds one block and at most one record more. Records are taken one by one with `next`, or many at a time out of what
  * `peek` shows, unchecked then. Damage is ML_RECORD with file, record number and field.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { checkLimit, LIMITS } from '../base/limits.js';
+import { openRegular } from '../base/read-file.js';
 import { crc32c, crcHex, maskCrc } from './crc32c.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from './record-writer.js';
 import { snappyUncompress } from './snappy.js';
+import { snappyMaxBytes } from './snappy-writer.js';
 
 const LENGTH_BYTES = 4;
+const BLOCK_BYTES_MAX = snappyMaxBytes(LIMITS.snappyBlockBytes);
 
 export class SnappyRecordReader {
   readonly file: string;
@@ -25,8 +29,9 @@ export class SnappyRecordReader {
   constructor(file: string) {
     this.file = file;
     try {
-      this.#fd = openSync(file, 'r');
-      this.#fileBytes = fstatSync(this.#fd).size;
+      const { fd, bytes } = openRegular(file);
+      this.#fd = fd;
+      this.#fileBytes = bytes;
     } catch (cause) {
       throw new MonolithError('ML_FILE_READ', { file, reason: messageOf(cause) }, { cause });
     }
@@ -50,6 +55,9 @@ export class SnappyRecordReader {
     const header = viewOf(this.#decoded);
     this.#check('length', header.getUint32(8, true), this.#decoded.subarray(0, 8));
     const size = header.getUint32(4, true) * 2 ** 32 + header.getUint32(0, true);
+    checkLimit('recordBytes', size, (reason) => {
+      throw this.#error('length', reason);
+    });
     const recordBytes = RECORD_HEADER_BYTES + size + RECORD_FOOTER_BYTES;
     const got = this.#fill(recordBytes);
     if (got < recordBytes) throw this.#error('payload', `the data ends after ${got} of ${recordBytes} bytes`);
@@ -71,12 +79,12 @@ export class SnappyRecordReader {
     this.#record += records;
   }
 
-  /** Decodes one more block behind those of `peek`; false at the end of the file. */
+  /** Decodes more behind the bytes of `peek`; false at the end of the file. */
   fill(): boolean {
-    const block = this.#nextBlock();
-    if (block === null) return false;
-    this.#decoded = this.#decoded.length === 0 ? block : Buffer.concat([this.#decoded, block]);
-    return true;
+    // At least as much again as there is, so that tiny blocks are not copied over and over.
+    const before = this.#decoded.length;
+    this.#fill(Math.max(1, 2 * before));
+    return this.#decoded.length > before;
   }
 
   close(): void {
@@ -89,15 +97,21 @@ export class SnappyRecordReader {
   /** Tries to have `count` decoded bytes; returns how many of them there are. */
   #fill(count: number): number {
     if (this.#decoded.length >= count) return count;
-    const parts = [this.#decoded];
-    let length = this.#decoded.length;
+    // Into one array that grows, not a list of blocks: a block may be of one byte, and many times that as an object.
+    let bytes = this.#decoded;
+    let { length } = bytes;
     while (length < count) {
       const block = this.#nextBlock();
       if (block === null) break;
-      parts.push(block);
-      length += block.length;
+      const end = length + block.length;
+      if (length === 0) bytes = block;
+      else {
+        if (end > bytes.length) bytes = grown(bytes.subarray(0, length), Math.max(end, Math.min(count, 2 * end)));
+        bytes.set(block, length);
+      }
+      length = end;
     }
-    if (parts.length > 1) this.#decoded = Buffer.concat(parts, length);
+    this.#decoded = bytes.subarray(0, length);
     return Math.min(count, length);
   }
 
@@ -109,6 +123,7 @@ export class SnappyRecordReader {
     if (size > left - LENGTH_BYTES) {
       throw this.#error('block', `the file ends after ${left - LENGTH_BYTES} of ${size} bytes`);
     }
+    if (size > BLOCK_BYTES_MAX) throw this.#error('block', `has ${size} bytes, at most ${BLOCK_BYTES_MAX} make sense`);
     try {
       return snappyUncompress(this.#read(size));
     } catch (cause) {
@@ -143,6 +158,12 @@ export class SnappyRecordReader {
     const fields = { file: this.file, record: this.#record, field, offset: this.#offset, reason };
     return new MonolithError('ML_RECORD', fields, { cause });
   }
+}
+
+function grown(bytes: Uint8Array, size: number): Uint8Array {
+  const copy = new Uint8Array(size);
+  copy.set(bytes);
+  return copy;
 }
 
 function viewOf(bytes: Uint8Array): DataView {

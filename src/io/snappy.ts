@@ -4,9 +4,10 @@
  * By hand because it is tiny and readers of foreign checkpoints should not need a native addon.
  */
 import { MonolithError } from '../base/errors.js';
+import { LIMITS, overLimit } from '../base/limits.js';
 
-/** Largest block a peer may write; a larger claim is damage, not data, and must not become an allocation. */
-const MAX_BLOCK_BYTES = 1 << 28;
+/** A copy of 64 bytes takes three: no block decodes to more than so many times its size. */
+const EXPANSION_MAX = 64 / 3;
 
 function refuse(reason: string): never {
   throw new MonolithError('ML_SNAPPY', { reason });
@@ -21,8 +22,9 @@ export function snappyUncompress(input: Uint8Array): Uint8Array<ArrayBuffer> {
     const group = byte();
     size += (group & 0x7f) * scale;
     more = group >= 0x80;
-    if (size > MAX_BLOCK_BYTES) refuse(`claims ${size} bytes`);
+    if (size > LIMITS.snappyBlockBytes) refuse(`claims ${size} bytes, which ${overLimit('snappyBlockBytes', size)}`);
   }
+  if (size > EXPANSION_MAX * input.length) refuse(`claims ${size} bytes, which ${input.length} cannot hold`);
   const output = new Uint8Array(size);
   let length = 0;
 

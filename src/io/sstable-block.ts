@@ -5,6 +5,7 @@
  * | varint shared | varint unshared | varint value size | key rest | value | ... | u32 restart offsets | u32 count |
  * ```
  */
+import { checkLimit } from '../base/limits.js';
 import { putVarint } from './proto-writer.js';
 
 export interface TableEntry {
@@ -108,6 +109,8 @@ export function* readBlock(block: Uint8Array, refuse: (reason: string) => never)
     const unshared = varint();
     const valueBytes = varint();
     if (shared > key.length || unshared + valueBytes > end - at) refuse('a block entry is out of range');
+    // A key may share all of the one before it: three bytes of the file then make a copy of it.
+    checkLimit('indexKeyBytes', shared + unshared, (reason) => refuse(`the size of a key: ${reason}`));
     const next = new Uint8Array(shared + unshared);
     next.set(key.subarray(0, shared));
     next.set(block.subarray(at, at + unshared), shared);

@@ -4,6 +4,7 @@
  * Whole tables are built and read in memory: an index holds names and offsets, not data.
  */
 import { MonolithError } from '../base/errors.js';
+import { checkLimit, type LimitName } from '../base/limits.js';
 import { crc32c, crcHex, maskCrc } from './crc32c.js';
 import { putVarint } from './proto-writer.js';
 import { snappyUncompress } from './snappy.js';
@@ -133,6 +134,8 @@ class SstableReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #file: string;
+  #decodedBytes = 0;
+  #keysBytes = 0;
 
   constructor(bytes: Uint8Array, file: string) {
     this.#bytes = bytes;
@@ -158,6 +161,9 @@ class SstableReader {
           this.#refuse(`block at ${handle.offset}`, `key ${text(entry.key)} is out of order`);
         }
         found.push(entry);
+        this.#keysBytes += entry.key.length;
+        this.#check('indexEntries', found.length, 'the number of entries');
+        this.#check('indexKeysBytes', this.#keysBytes, 'the size of all keys');
       }
     }
     return found;
@@ -187,7 +193,11 @@ class SstableReader {
     if (stored !== found) {
       this.#refuse(field, `block checksum mismatch: stored ${crcHex(stored)}, calculated ${crcHex(found)}`);
     }
-    return readBlock(this.#content(offset, end, field), (reason) => this.#refuse(field, reason));
+    const content = this.#content(offset, end, field);
+    // All blocks together: any number of handles may lead to the same one.
+    this.#decodedBytes += content.length;
+    this.#check('indexDecodedBytes', this.#decodedBytes, 'the size of all blocks');
+    return readBlock(content, (reason) => this.#refuse(field, reason));
   }
 
   #content(begin: number, end: number, field: string): Uint8Array {
@@ -200,6 +210,10 @@ class SstableReader {
       default:
         return this.#refuse(field, `block type ${this.#bytes[end]} is unknown`);
     }
+  }
+
+  #check(limit: LimitName, found: number, what: string): void {
+    checkLimit(limit, found, (reason) => this.#refuse('index block', `${what}: ${reason}`));
   }
 
   #refuse(field: string, reason: string): never {

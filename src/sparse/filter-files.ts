@@ -189,20 +189,26 @@ function readCells(
   fail: (field: string, reason: string) => never,
 ) {
   const reader = new ProtoReader(payload);
+  const limit = 2 ** (8 * cells.BYTES_PER_ELEMENT);
   let offset = 0;
-  const data: number[] = [];
+  // In an array of the cells there are: a message may have many times as many.
+  const data = new Uint16Array(cells.length);
+  let count = 0;
+  const add = (cell: number): void => {
+    if (count === cells.length) fail('data', `there are more than ${cells.length} cells`);
+    if (cell < 0 || cell >= limit) fail('data', `a cell is not below ${limit}`);
+    data[count++] = cell;
+  };
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 1) offset = reader.uint();
+    else if (field === 2 && reader.wire === WIRE_VARINT) add(reader.int32());
     else if (field === 2) {
-      for (const cell of reader.int32s()) data.push(cell);
+      for (const packed = reader.packed(WIRE_VARINT); !packed.done; ) add(packed.int32());
     } else reader.skip();
   }
-  const limit = 2 ** (8 * cells.BYTES_PER_ELEMENT);
-  if (offset + data.length > cells.length)
-    fail('offset', `${offset} and ${data.length} cells go beyond ${cells.length}`);
-  if (data.some((cell) => cell < 0 || cell >= limit)) fail('data', `a cell is not below ${limit}`);
-  cells.set(data, offset);
-  return data.length;
+  if (offset + count > cells.length) fail('offset', `${offset} and ${count} cells go beyond ${cells.length}`);
+  cells.set(data.subarray(0, count), offset);
+  return count;
 }
 
 function check(field: string, expected: number, found = 0): void {

@@ -136,7 +136,9 @@ function counterTable({ counters }: TraceSummary, top: number): string[] {
 
 /** Title line and rows, padded to the widest cell of each column. */
 function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
-  const widths = columns.map(({ title }, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)));
+  const widths = columns.map(({ title }, at) =>
+    rows.reduce((width, row) => Math.max(width, row[at]!.length), title.length),
+  );
   const draw = (cells: readonly string[]) => {
     const padded = cells.map((cell, at) =>
       columns[at]!.align === 'left' ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!),

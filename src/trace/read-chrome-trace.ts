@@ -4,8 +4,9 @@
  *
  * The file is parsed whole: a trace is bounded by the rings it came from (about 100 bytes per event kept).
  */
-import { readFile } from 'node:fs/promises';
+import { parseBoundedJson } from '../base/bounded-json.js';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { readWhole } from '../base/read-file.js';
 import { TRACE_PRODUCER } from './chrome-trace.js';
 
 export interface SpanRecord {
@@ -44,7 +45,7 @@ type Fail = (reason: string) => MonolithError;
 
 /** The rows and counters of the trace in `file`; ML_TRACE_READ says what is wrong with it. */
 export async function readChromeTrace(file: string): Promise<ChromeTrace> {
-  const root = await readJson(file);
+  const root = readJson(file);
   const fail: Fail = (reason) => readError(file, reason);
   const events = Array.isArray(root) ? root : isFields(root) ? root.traceEvents : undefined;
   if (!Array.isArray(events)) throw fail('it is JSON but not a trace: there is no "traceEvents" list');
@@ -54,16 +55,19 @@ export async function readChromeTrace(file: string): Promise<ChromeTrace> {
   return collector.finish();
 }
 
-async function readJson(file: string): Promise<unknown> {
+function readJson(file: string): unknown {
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = readWhole(file, 'traceBytes').toString('utf8');
   } catch (cause) {
     throw readError(file, messageOf(cause), cause);
   }
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text, 'traceValues', (reason) => {
+      throw readError(file, reason);
+    });
   } catch (cause) {
+    if (cause instanceof MonolithError) throw cause;
     throw readError(file, explainSyntax(text.trimEnd(), messageOf(cause)), cause);
   }
 }

@@ -1,5 +1,6 @@
 /** @file `<base>.meta-i-of-n`: which tables a shard of a multi table holds, in order, and how many rows of each. */
 import { MonolithError } from '../../base/errors.js';
+import { checkLimit } from '../../base/limits.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { ProtoReader } from '../../io/proto-reader.js';
 import { ProtoWriter, WIRE_VARINT } from '../../io/proto-writer.js';
@@ -24,7 +25,10 @@ export function encodeMeta({ name, entries }: TableMeta): Uint8Array {
 export function readMeta(file: string): TableMeta[] {
   const found: TableMeta[] = [];
   try {
-    for (const payload of new RecordReader(file)) found.push(decodeMeta(payload));
+    for (const payload of new RecordReader(file)) {
+      found.push(decodeMeta(payload));
+      checkLimit('tables', found.length, (reason) => refuseMeta('table_name', `the number of tables ${reason}`));
+    }
   } catch (cause) {
     if (!(cause instanceof MonolithError)) throw cause;
     const { code, fields } = cause;
@@ -45,8 +49,13 @@ function decodeMeta(payload: Uint8Array): TableMeta {
     else if (field === 2) entries = reader.uint();
     else reader.skip();
   }
-  if (name === null) throw new MonolithError('ML_PROTO', { field: 'table_name', offset: 0, reason: 'is missing' });
+  if (name === null) return refuseMeta('table_name', 'is missing');
+  checkLimit('nameBytes', name.length, (reason) => refuseMeta('table_name', `its size ${reason}`));
   return { name, entries };
+}
+
+function refuseMeta(field: string, reason: string): never {
+  throw new MonolithError('ML_PROTO', { field, offset: 0, reason });
 }
 
 /**

@@ -6,7 +6,8 @@
  * buffer is copied to the front of the next.
  */
 import { readSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openRegularHandle } from '../../base/read-file.js';
 import { DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
 import { cutRecord, RowDecoder } from './row-decoder.js';
 import { readError } from './row-errors.js';
@@ -112,7 +113,7 @@ class FilePages {
 
   static async open(file: string, decoder: RowDecoder, buffers: ReadBuffers): Promise<FilePages> {
     try {
-      return new FilePages(file, await open(file, 'r'), decoder.scratch.bank.views.u8, buffers);
+      return new FilePages(file, await openRegularHandle(file), decoder.scratch.bank.views.u8, buffers);
     } catch (cause) {
       throw readError(file, cause);
     }
