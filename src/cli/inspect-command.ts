@@ -1,6 +1,7 @@
 /** @file `monolith inspect`: what a checkpoint or the files of a table hold. Reads only. */
 import { MonolithError } from '../base/errors.js';
 import { suggest } from '../base/suggest.js';
+import { visible } from '../base/visible.js';
 import { stepOfPrefix } from '../checkpoint/names.js';
 import { wrapped } from '../checkpoint/verify-checkpoint.js';
 import { isBundleDtype } from '../io/bundle-format.js';
@@ -47,7 +48,7 @@ export async function runInspectCommand(path: string, flags: InspectFlags, io: C
   const tables = flags.quick ? quickTables(contents, flags) : (await readTables(contents, flags, io)).tables;
   const shown = { ...contents, ...(flags.table === undefined ? {} : { dense: [], filters: [] }) };
   if (flags.json) io.out.write(jsonLine(checkpointFields(target, shown, tables, flags)));
-  else io.out.write(`${checkpointLines(target, shown, tables, flags).join('\n')}\n`);
+  else io.out.write(`${checkpointLines(target, shown, tables, flags).map(visible).join('\n')}\n`);
   return EXIT_DONE;
 }
 
@@ -206,7 +207,7 @@ async function showRow(
 
 function rowText(id: bigint, found: readonly FoundRow[], tables: readonly TableReport[]): string {
   if (found.length === 0) return `${idText(id)} is in no table, of ${tables.length} that were read`;
-  return [idText(id), ...found.flatMap(rowLines)].join('\n');
+  return [idText(id), ...found.flatMap(rowLines)].map(visible).join('\n');
 }
 
 function rowFields(target: InspectTarget, id: bigint, found: readonly FoundRow[]): Record<string, unknown> {

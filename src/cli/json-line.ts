@@ -1,4 +1,5 @@
 /** @file JSON lines with snake_case names: what `--json` prints. */
+import { visible } from '../base/visible.js';
 
 /** `examplesPerS` → `examples_per_s`. */
 export function snakeCase(name: string): string {
@@ -8,7 +9,9 @@ export function snakeCase(name: string): string {
 /** One object as one line. Top-level names become snake_case; 64-bit ids become text; NaN and infinities become null. */
 export function jsonLine(object: Readonly<Record<string, unknown>>): string {
   const renamed = Object.fromEntries(Object.entries(object).map(([name, value]) => [snakeCase(name), value]));
-  return `${JSON.stringify(renamed, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}\n`;
+  const text = JSON.stringify(renamed, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  // JSON lets some control characters through, such as those of one byte that begin escape sequences.
+  return `${visible(text)}\n`;
 }
 
 /** Renames the fields of `value` and of all objects in it. */

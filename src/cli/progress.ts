@@ -3,6 +3,7 @@
  *
  * Hand-written because cli-progress, the library for this, is no longer maintained, and what is needed of it is small.
  */
+import { visible, visibleLines } from '../base/visible.js';
 import type { CliIo } from './io.js';
 import { jsonLine } from './json-line.js';
 import { barLine, bytesText, counted, lossText, type Progress, plainLine } from './progress-line.js';
@@ -79,7 +80,7 @@ export class ProgressReporter {
 
   /** Prints a line for people beside the progress, on standard error. */
   note(text: string): void {
-    this.#beside(() => this.#io.err.write(`${text}\n`));
+    this.#beside(() => this.#io.err.write(`${visibleLines(text)}\n`));
   }
 
   /** Prints the end of the run. */
@@ -140,7 +141,7 @@ export class ProgressReporter {
 
   #line(event: Exclude<TrainEvent, ProgressEvent>): void {
     const sink = event.event === 'warning' ? this.#io.err : this.#io.out;
-    this.#beside(() => sink.write(`${eventText(event)}\n`));
+    this.#beside(() => sink.write(`${eventText(event).split('\n').map(visible).join('\n')}\n`));
   }
 
   #beside(print: () => void): void {

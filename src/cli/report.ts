@@ -4,6 +4,7 @@
  * People read standard error; with --json a line on standard output says the same to programs.
  */
 import { MonolithError, messageOf } from '../base/errors.js';
+import { visible, visibleLines } from '../base/visible.js';
 import type { CliIo } from './io.js';
 import { jsonLine } from './json-line.js';
 
@@ -41,8 +42,8 @@ export function coded(thrown: unknown): MonolithError {
 
 /** The lines people see. */
 export function errorText(error: MonolithError, verbose: boolean): string {
-  const lines = [`error ${error.code}: ${error.message}`];
-  if (error.hint !== undefined) lines.push(`hint: ${error.hint}`);
+  const lines = [`error ${error.code}: ${visibleLines(error.message)}`];
+  if (error.hint !== undefined) lines.push(`hint: ${visibleLines(error.hint)}`);
   if (verbose) {
     if (error.stack !== undefined) lines.push(stackFrames(error.stack));
     lines.push(...causeLines(error));
@@ -55,7 +56,7 @@ function causeLines(error: Error): string[] {
   const seen = new Set<unknown>([error]);
   for (let cause = error.cause; cause !== undefined && !seen.has(cause); ) {
     seen.add(cause);
-    lines.push(`caused by: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`);
+    lines.push(`caused by: ${visibleLines(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause))}`);
     cause = cause instanceof Error ? cause.cause : undefined;
   }
   return lines;
@@ -66,6 +67,7 @@ function stackFrames(stack: string): string {
   return stack
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
+    .map(visible)
     .join('\n');
 }
 

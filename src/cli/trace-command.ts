@@ -1,5 +1,6 @@
 /** @file `monolith trace <file>`: prints what a trace says. */
 import { MonolithError } from '../base/errors.js';
+import { visible } from '../base/visible.js';
 import { formatTraceSummary } from '../trace/format-trace-summary.js';
 import { summarizeTrace } from '../trace/trace-summary.js';
 import { snakeCaseDeep } from './json-line.js';
@@ -27,11 +28,11 @@ export async function runTraceCommand(
   if (options.json) {
     const ops = summary.ops.slice(0, top);
     const waits = summary.waits.slice(0, top);
-    out(JSON.stringify(snakeCaseDeep({ file, ...summary, ops, waits })));
+    out(visible(JSON.stringify(snakeCaseDeep({ file, ...summary, ops, waits }))));
     return;
   }
   const color = options.color ?? (process.stdout.isTTY === true && !process.env.NO_COLOR);
-  out(`trace ${file}`);
+  out(`trace ${visible(file)}`);
   for (const line of formatTraceSummary(summary, { color, ...(top === undefined ? {} : { top }) }).split('\n'))
     out(line);
 }

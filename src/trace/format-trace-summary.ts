@@ -91,7 +91,7 @@ function opTable(ops: readonly OpSummary[]): string[] {
   ];
   const rows = ops.map((op) => [
     shorten(op.name),
-    op.category,
+    shorten(op.category),
     String(op.count),
     op.totalMs.toFixed(2),
     op.selfMs.toFixed(2),
