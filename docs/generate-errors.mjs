@@ -27,6 +27,8 @@ const ADVICE = {
   ML_METRIC: 'A metric was asked for by a name it does not have, or was given numbers it cannot count.',
   ML_NAN_LOSS: 'Lower the learning rate, clip gradients, or look for bad input near that step.',
   ML_OUT_OF_RANGE: 'The input ended. Training takes it as the normal end of the data.',
+  ML_THREADS:
+    'Raise the limit on processes and threads (`ulimit -u`, `pids.max` of a container), or give fewer `--threads`.',
   ML_TIMEOUT: 'A thread or a service did not answer. `monolith doctor` checks the machine.',
   ML_TRACE_READ: 'Give a file written by `monolith train --trace`.',
   ML_TRACE_WRITE: 'Give a `--trace` file in a directory that exists and may be written.',

@@ -14,6 +14,7 @@ export const REQUIREMENTS = {
   npm: 'npm beside node, or npm_execpath',
   linux: '/proc and /dev/full',
   unprivileged: 'a user who is not root',
+  root: 'root on Linux, with setpriv, prlimit and a mount of tmpfs',
   'relaxed-simd': 'an engine with relaxed SIMD',
 } as const;
 

@@ -87,6 +87,7 @@ export const ERROR_MESSAGES = {
   ML_CANCELLED: '{what} was cancelled: {reason}',
   ML_KERNELS: 'kernels {variant} cannot be used: {reason}',
   ML_MEMORY: 'out of shared memory: {name} needs {bytes} bytes, {free} are free',
+  ML_THREADS: 'thread {thread} could not be started: {reason}',
   ML_TIMEOUT: '{what} did not answer within {timeoutMs} ms',
   ML_WASM: 'WebAssembly kernels cannot run here: {reason}',
   ML_WORKER: 'worker thread {thread} failed: {reason}',

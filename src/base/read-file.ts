@@ -11,6 +11,11 @@ import { LIMITS, type LimitName, overLimit } from './limits.js';
 /** Does not wait for the other end, should the path have become a pipe since it was looked at. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
+/** Whether the file system takes it for a path at all; what it says of others is no error with a code. */
+export function isPath(path: unknown): path is string {
+  return typeof path === 'string' && !path.includes('\0');
+}
+
 export interface OpenedFile {
   readonly fd: number;
   readonly bytes: number;

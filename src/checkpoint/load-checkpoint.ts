@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
+import { isPath } from '../base/read-file.js';
 import { writeWhole } from '../io/atomic-file.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
 import type { FileSystem } from '../io/file-system.js';
@@ -43,6 +44,9 @@ export interface LoadOptions {
 
 /** Prefix of the latest checkpoint of a model directory, null when nothing was saved yet. */
 export async function latestCheckpoint(modelDir: string): Promise<string | null> {
+  if (!isPath(modelDir)) {
+    throw new MonolithError('ML_CKPT_READ', { file: `${modelDir}`, reason: 'the name of the directory is no path' });
+  }
   return withHint(modelDir, '', async () => {
     const state = readState(modelDir);
     if (state === null) return null;

@@ -8,7 +8,7 @@
 import { closeSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { type OpenedFile, openRegular, readWhole } from '../base/read-file.js';
+import { isPath, type OpenedFile, openRegular, readWhole } from '../base/read-file.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { crc32c, crcHex } from '../io/crc32c.js';
 import type { EntryDumpCodec } from '../io/entry-dump.js';
@@ -199,6 +199,7 @@ function corrupt(file: string, reason: string, field: string, record?: number): 
 
 /** Whether anything of a checkpoint is under `prefix`. */
 export function hasAnyFile(prefix: string): boolean {
+  if (!isPath(prefix)) return false;
   const suffixes = [INDEX_SUFFIX, DATA_SUFFIX, ASSETS_SUFFIX];
   return (
     basename(prefix) !== '' && suffixes.some((s) => statSync(`${prefix}${s}`, { throwIfNoEntry: false }) !== undefined)

@@ -49,6 +49,22 @@ export interface BatchData {
   readonly feeds: readonly FeedData[];
 }
 
+/** What is wrong with `schema`, for an error; null when it is one. */
+export function schemaProblem(schema: unknown): string | null {
+  if (!Array.isArray(schema)) return schema == null ? 'there is none' : 'it is not a list of feeds';
+  const names = new Set<unknown>();
+  for (const [index, feed] of (schema as unknown[]).entries()) {
+    const { name, kind, width } = (feed ?? {}) as Readonly<Record<string, unknown>>;
+    if (typeof name !== 'string' || name === '') return `feed ${index} has no name`;
+    if (names.has(name)) return `two feeds are called ${name}`;
+    names.add(name);
+    if (kind === 'ragged') continue;
+    if (kind !== 'dense' && kind !== 'ids') return `feed ${name} is ${String(kind)}, not dense, ids or ragged`;
+    if (!(Number.isSafeInteger(width) && Number(width) > 0)) return `feed ${name} has the width ${String(width)}`;
+  }
+  return null;
+}
+
 /** Number of pointer words a batch of this schema has. */
 export function pointerCount(schema: BatchSchema): number {
   return schema.reduce((count, feed) => count + (feed.kind === 'ragged' ? 2 : 1), 0);
@@ -102,7 +118,10 @@ export function writeBatch(views: Views, at: number, schema: BatchSchema, data: 
       view(BigInt64Array, views.buffer, take(length * 8), length, spec.name).set(feed.values);
     } else {
       const { splits, values } = feed;
-      view(Int32Array, views.buffer, take(splits.length * 4), splits.length, spec.name).set(splits);
+      const copy = view(Int32Array, views.buffer, take(splits.length * 4), splits.length, spec.name);
+      copy.set(splits);
+      // Of the copy: another thread may be changing the original, and kernels go where splits lead.
+      checkSplits(spec.name, copy, values.length);
       view(BigInt64Array, views.buffer, take(values.length * 8), values.length, spec.name).set(values);
     }
   });
@@ -157,13 +176,17 @@ function checkFeed(spec: FeedSpec, feed: FeedData, rows: number): void {
     throw misfit(spec.name, `${feed.values.length} values for ${rows} rows of ${spec.width}`);
   }
   if (feed.kind !== 'ragged') return;
-  const { splits, values } = feed;
+  const { splits } = feed;
   if (splits.length !== rows + 1) throw misfit(spec.name, `${splits.length} splits for ${rows} rows`);
-  if (splits[0] !== 0 || splits[rows] !== values.length) {
-    throw misfit(spec.name, `its splits run from ${splits[0]} to ${splits[rows]} over ${values.length} values`);
+}
+
+function checkSplits(name: string, splits: Int32Array, values: number): void {
+  const rows = splits.length - 1;
+  if (splits[0] !== 0 || splits[rows] !== values) {
+    throw misfit(name, `its splits run from ${splits[0]} to ${splits[rows]} over ${values} values`);
   }
   for (let row = 0; row < rows; row++) {
-    if (splits[row]! > splits[row + 1]!) throw misfit(spec.name, `its splits fall after row ${row}`);
+    if (splits[row]! > splits[row + 1]!) throw misfit(name, `its splits fall after row ${row}`);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Tensor } from '../graph/graph.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchSchema, bytesFor, type FeedData, type RaggedData, writeBatch } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
+import { isDetached, withFixedLength } from '../memory/whole-array.js';
 import { RaggedTensor } from '../tensor/ragged-tensor.js';
 import { Tensor as DenseTensor } from '../tensor/tensor.js';
 
@@ -33,6 +34,7 @@ export class FeedWriter {
 
   /** Address of the batch that holds `feeds`. It is good until the next call. */
   write(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): number {
+    if (given === null) throw new MonolithError('ML_FEED', { name: 'batch', reason: 'null is no map of feeds' });
     const feeds = given instanceof Map ? byName(given) : (given as FeedMap);
     // Unknown names first: of a mistyped one both are true, and this says what was meant.
     for (const name of Object.keys(feeds)) {
@@ -41,7 +43,7 @@ export class FeedWriter {
     const data = this.#schema.map((spec): FeedData => {
       const value = feeds[spec.name];
       if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
-      return feedData(spec.name, value);
+      return whole(spec.name, feedData(spec.name, value));
     });
     const rows = rowsOf(this.#schema, data);
     if (!Number.isInteger(rows) || rows < 0) {
@@ -68,7 +70,12 @@ export class FeedWriter {
 }
 
 function byName(feeds: ReadonlyMap<Tensor, FeedValue>): FeedMap {
-  return Object.fromEntries([...feeds].map(([placeholder, value]) => [placeholder.op.name, value]));
+  const named = [...feeds].map(([placeholder, value]) => {
+    const name = placeholder?.op?.name;
+    if (name !== undefined) return [name, value] as const;
+    throw new MonolithError('ML_FEED', { name: 'batch', reason: 'a key of the map is no placeholder' });
+  });
+  return Object.fromEntries(named);
 }
 
 /** Programs in JavaScript get no help from the compiler: say what is expected before something else breaks. */
@@ -81,10 +88,26 @@ function feedData(name: string, value: FeedValue): FeedData {
     throw new MonolithError('ML_FEED', { name, reason: `a dense feed is float32, not ${value.dtype}` });
   }
   if (value instanceof RaggedTensor) return raggedData(name, value);
-  const { splits, values } = value;
+  const { splits, values } = (value ?? {}) as Partial<RaggedData>;
   if (splits instanceof Int32Array && values instanceof BigInt64Array) return { kind: 'ragged', splits, values };
   const reason = 'a Float32Array is needed, a BigInt64Array or { splits: Int32Array, values: BigInt64Array } for ids';
   throw new MonolithError('ML_FEED', { name, reason });
+}
+
+/** The arrays as they are now: whoever shares their memory may go on writing to it, but not change what was measured. */
+function whole(name: string, feed: FeedData): FeedData {
+  const splits = feed.kind === 'ragged' ? feed.splits : undefined;
+  if (isDetached(feed.values) || (splits && isDetached(splits))) {
+    const hint = 'feed an array before its buffer is transferred, or a copy of it';
+    throw new MonolithError(
+      'ML_FEED',
+      { name, reason: 'its array has no memory any more: it was transferred' },
+      { hint },
+    );
+  }
+  if (feed.kind === 'dense') return { kind: 'dense', values: withFixedLength(feed.values) };
+  if (feed.kind === 'ids') return { kind: 'ids', values: withFixedLength(feed.values) };
+  return { kind: 'ragged', splits: withFixedLength(feed.splits), values: withFixedLength(feed.values) };
 }
 
 function raggedData(name: string, { values, rowSplits, rank }: RaggedTensor): FeedData {

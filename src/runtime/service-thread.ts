@@ -9,6 +9,7 @@ import { expose, type Remote, type TransferHandler, transferHandlers, wrap } fro
 import nodeEndpoint from 'comlink/dist/esm/node-adapter.mjs';
 import { fromWireError, toWireError, type WireError } from '../base/error-wire.js';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { startError } from './start-error.js';
 
 carryWholeErrors();
 
@@ -42,6 +43,15 @@ export interface ServiceThreadOptions {
   readonly onDeath?: (error: MonolithError) => void;
 }
 
+function startWorker(entry: URL, name: string, workerData: unknown): Worker {
+  try {
+    // No flags of this process: a loader of the parent has no business in the thread, and V8's flags hold anyway.
+    return new Worker(entry, { name, workerData, execArgv: [] });
+  } catch (cause) {
+    throw startError(name, cause) ?? cause;
+  }
+}
+
 export class ServiceThread<Service extends object> {
   readonly name: string;
   readonly #worker: Worker;
@@ -52,8 +62,7 @@ export class ServiceThread<Service extends object> {
 
   constructor({ name, entry, workerData, onDeath }: ServiceThreadOptions) {
     this.name = name;
-    // No flags of this process: a loader of the parent has no business in the thread, and V8's flags hold anyway.
-    this.#worker = new Worker(entry, { name, workerData, execArgv: [] });
+    this.#worker = startWorker(entry, name, workerData);
     this.#remote = wrap<Service>(nodeEndpoint(this.#worker));
     let cause: unknown;
     this.#worker.on('error', (error) => {
@@ -62,7 +71,7 @@ export class ServiceThread<Service extends object> {
     this.#worker.on('exit', (code) => {
       const closed = this.#closing !== null;
       const reason = closed ? 'it was closed' : cause === undefined ? `it ended with code ${code}` : messageOf(cause);
-      this.#death = new MonolithError('ML_WORKER', { thread: name, reason }, { cause });
+      this.#death = startError(name, cause) ?? new MonolithError('ML_WORKER', { thread: name, reason }, { cause });
       for (const reject of this.#rejects) reject(this.#death);
       if (!closed) onDeath?.(this.#death);
     });

@@ -9,7 +9,7 @@ import { MonolithError } from '../base/errors.js';
 import { type Graph, misfit, Op, Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
-import type { BatchSchema } from '../memory/batch.js';
+import { type BatchSchema, schemaProblem } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand } from '../memory/control-layout.js';
 import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory.js';
 import { TABLE_BYTES_MIN } from '../memory/table-layout.js';
@@ -122,6 +122,7 @@ export class Session implements CompileTarget {
 
   /** Makes the memory, initialises the variables and starts the threads. */
   static async create(graph: Graph, options: SessionOptions): Promise<Session> {
+    checkOptions(graph, options);
     const { backend, driver } = openBackend(options.backend ?? 'wasm', options.cuda);
     if (options.useGpuEmbTable && driver === undefined) throw noDeviceTables(backend);
     const { variant, module } = await chooseKernels(backend === 'reference' ? { kernels: 'plain' } : options);
@@ -324,4 +325,20 @@ async function tablesApart(
   if (tableBytes === undefined) return undefined;
   if (tableBytes <= memoryBytes / 2 - NULL_PAGE_BYTES && tableBytes >= TABLE_BYTES_MIN) return undefined;
   return TableMemory.create({ budgetBytes: tableBytes, module, ...(bankBytes !== undefined && { bankBytes }) });
+}
+
+/** Programs in JavaScript get no help from the compiler: what a session cannot do without is looked at first. */
+function checkOptions(graph: unknown, options: Partial<SessionOptions> | null | undefined): void {
+  const refuse = (flag: string, reason: string, hint: string): never => {
+    throw new MonolithError('ML_FLAG', { flag, reason }, { hint });
+  };
+  if (typeof graph !== 'object' || graph === null) refuse('graph', 'there is none', 'Session.create(graph, options)');
+  const problem = schemaProblem(options?.schema);
+  if (problem !== null) {
+    refuse(
+      'schema',
+      problem,
+      "say what a batch holds: schema: [{ name: 'x', kind: 'dense', width: 3 }], or [] for nothing",
+    );
+  }
 }

@@ -26,6 +26,7 @@ import {
 import { PARTITIONS } from '../../memory/table-layout.js';
 import { Views } from '../../memory/views.js';
 import { WAIT_MS_MAX } from '../../memory/wait-for-change.js';
+import { startTogether } from '../start-error.js';
 import type { TableMemoryHandle } from '../table-memory.js';
 import { abortSession } from './join-session.js';
 import type { BackendName, CudaJoin, JoinMessage, JoinResult } from './protocol.js';
@@ -102,7 +103,7 @@ export class ThreadPool {
     if (!Number.isInteger(threads) || threads < 1 || threads > THREADS_MAX) {
       throw new MonolithError('ML_FLAG', { flag: 'threads', reason: `${threads} is not between 1 and ${THREADS_MAX}` });
     }
-    const pool = new ThreadPool(options);
+    const pool = await startTogether(() => new ThreadPool(options));
     for (let thread = 0; thread < threads; thread++) pool.#tasks.push(pool.#join(thread));
     try {
       await pool.#until(JOINED, (joined) => joined === threads, JOIN_TIMEOUT_MS, 'the thread pool');
