@@ -1,7 +1,7 @@
 // Heap for memory that threads ask for while a step runs: index arrays and row blocks of growing tables.
 // Requests are rare and large, so one lock serves all; retired blocks are kept per power of two and used again, whole or in parts.
 //
-// Header, u32 words: | 0 lock | 1 top | 2 end | 3 - | 4 + c: first retired block of 2^c bytes, c = 0..31 |
+// Header, u32 words: | 0 lock | 1 top | 2 end | 3 1 while a step runs | 4 + c: first retired block of 2^c bytes, c = 0..31 |
 import { lock, unlock } from "./sync";
 
 /** A cleared block of at least `bytes` bytes, 64-byte aligned; 0 when the heap is full. Sizes are rounded to powers of two. */

@@ -152,6 +152,7 @@ export const ERROR_MESSAGES = {
   ML_RATE_COUNT: 'Size of learning_rate_fns and size of segments must be equal.',
   ML_RATE_EMPTY: 'Learning_rate_fns must be not empty.',
   ML_STEP_INTERVAL: 'init_step_interval should be >= 1, while got {interval}',
+  ML_TABLE_BUSY: 'a step of the session works on table {table}: calls are for between steps',
   ML_TABLE_DIM: "The dim doesn't match expectation. {found} vs {expected}",
   ML_TABLE_LOOKUP_DIM: 'dim_size should match hash table size. {found} vs {expected}. Node name: {name}',
   ML_TABLE_PASSED_OVER: 'table {table} is full with {rows} rows: {count} times a new id got none',

@@ -129,8 +129,8 @@ export const TABLE_BYTES_MAX = PARTITIONS * (2 ** 32 - 65536);
 export const HEAP_HEADER_BYTES = 144;
 /** The largest block a heap hands out; kernels take sizes as u32, so that a larger one might look small to them. */
 export const HEAP_BLOCK_MAX = 2 ** 31;
-/** Heap header, u32 words: lock, first free byte, end, then one list of retired blocks per power of two. */
-export const HEAP = { lock: 0, top: 1, end: 2, retired: 4 } as const;
+/** Heap header, u32 words: lock, first free byte, end, 1 while a step runs, then one list of retired blocks per power of two. */
+export const HEAP = { lock: 0, top: 1, end: 2, inStep: 3, retired: 4 } as const;
 
 /** What a table does when its memory is full. Rows that are there are updated as ever. */
 export const WHEN_FULL = ['fail', 'evict-expired', 'stop-admitting'] as const;

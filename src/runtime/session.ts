@@ -294,7 +294,7 @@ export class Session implements CompileTarget {
     this.followGlobalStep();
     const { main, stepName } = this.trace;
     const start = main?.now() ?? 0;
-    let command = await this.#pool!.run(program.contexts, program.contextStride, batches, this.#stepTimeoutMs);
+    let command = await this.#runPool(program, batches);
     main?.span(stepName, start, main.now());
     for (const fetch of this.residents === undefined ? [] : fetches) {
       if (fetch instanceof Tensor && fetch.op.type === 'Variable') await this.#variables.bringHome([fetch.op.name]);
@@ -304,6 +304,15 @@ export class Session implements CompileTarget {
       command = nextCommand(command);
       return values;
     });
+  }
+
+  async #runPool({ contexts, contextStride }: Program, batches: readonly number[]): Promise<number> {
+    this.tables.setInStep(true);
+    try {
+      return await this.#pool!.run(contexts, contextStride, batches, this.#stepTimeoutMs);
+    } finally {
+      this.tables.setInStep(false);
+    }
   }
 
   /** Stops the threads. Waits for a step that is running. */

@@ -135,6 +135,18 @@ export class TableMemory {
     return this.banks.reduce((sum, { views, heap }) => sum + views.u32[heap / 4 + HEAP.top]! - heap, 0);
   }
 
+  /** Says for all threads whether a step runs: its threads take no locks, so that nobody else may work on tables then. */
+  setInStep(runs: boolean): void {
+    for (const { views, heap } of this.banks) Atomics.store(views.u32, heap / 4 + HEAP.inStep, runs ? 1 : 0);
+  }
+
+  /** ML_TABLE_BUSY while a step runs. */
+  refuseDuringStep(table: string): void {
+    const { views, heap } = this.banks[0]!;
+    if (Atomics.load(views.u32, heap / 4 + HEAP.inStep) === 0) return;
+    throw new MonolithError('ML_TABLE_BUSY', { table }, { hint: 'await what the session runs first' });
+  }
+
   /** Bank that partition `partition` of every table lives in. */
   bankOf(partition: number): number {
     return partition % this.banks.length;

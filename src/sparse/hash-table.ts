@@ -170,14 +170,15 @@ export class HashTable implements EmbeddingTable {
     return this.#residence !== undefined;
   }
 
-  /** Makes the host's rows the newest, of a table that lives on a device. Blocks until they are there. */
+  /** Makes rows of a device the host's, and waits for them. Every call on rows begins so: ML_TABLE_BUSY while a step runs. */
   bringHome(): void {
+    this.memory.refuseDuringStep(this.name);
     this.#residence?.bringHome((rows) => {
       for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
     });
   }
 
-  /** Rows are about to be written, here or by others: those of a device become old. */
+  /** Rows are about to be written: those of a device become old. */
   changed(): void {
     this.bringHome();
     this.#residence?.changed();
@@ -207,6 +208,7 @@ export class HashTable implements EmbeddingTable {
   /** Sets the rates and the step that updates from now on use, on whatever thread; a caller that counts none says so. */
   setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>, isCounted = true): void {
     checkStep(globalStep);
+    this.memory.refuseDuringStep(this.name);
     const rates =
       learningRates === undefined
         ? this.#rates.map((rate) => (rate === null ? null : rateAt(rate, globalStep)))
@@ -379,6 +381,7 @@ export class HashTable implements EmbeddingTable {
 
   /** Gives back all memory and the name. No thread may use the table afterwards. */
   dispose(): void {
+    this.memory.refuseDuringStep(this.name);
     const tables = this.#tables;
     this.#grip.close(this.name);
     freeTables(this.memory, this.config, tables);
