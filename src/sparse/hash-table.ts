@@ -306,19 +306,16 @@ export class HashTable implements EmbeddingTable {
     const before = learningRates === undefined ? [] : ratesOf(this.#tables[0]!, this.sliceSize);
     this.setGlobalStep(globalStep, learningRates, options.globalStep !== undefined);
     try {
-      this.#updates.step(rows, timeSec, globalStep, admitted);
+      this.#updates.step(rows, timeSec, globalStep, admitted, this.#gate.touch);
     } finally {
       setRatesOf(this.#tables, before);
     }
-    this.#gate.touch(rows.ids, admitted);
   }
 
   reinitialize(ids: IdArray): Int32Array {
     this.changed();
     const list = idList(this.name, ids);
-    const status = this.#updates.reinitialize(list, this.#nowSec());
-    this.#gate.touch(list);
-    return status;
+    return this.#updates.reinitialize(list, this.#nowSec(), this.#gate.touch);
   }
 
   /** Removes rows; returns how many there were. */

@@ -11,6 +11,9 @@ import { evictFull, type Handle, handleAll, whenFullOf } from './table-full.js';
 import type { TableGrip, TablePart } from './table-grip.js';
 import type { TablePlan } from './table-plan.js';
 
+/** Hears of ids whose rows a call changed. */
+export type ChangedIds = (ids: Iterable<bigint>) => void;
+
 export class TableUpdates {
   readonly #name: string;
   readonly #plan: TablePlan;
@@ -35,8 +38,17 @@ export class TableUpdates {
     });
   }
 
-  /** The rates and the step are those the table has; `globalStep` is for the error alone. */
-  step(rows: GradientRows, timeSec: number, globalStep: number, admitted: Uint8Array | null): void {
+  /**
+   * The rates and the step are those the table has; `globalStep` is for the error alone. `changed` gets the ids whose rows
+   * were stepped, also when the call fails: what came before is done.
+   */
+  step(
+    rows: GradientRows,
+    timeSec: number,
+    globalStep: number,
+    admitted: Uint8Array | null,
+    changed: ChangedIds | null,
+  ): void {
     const { dim } = this.#plan;
     this.#grip.each(rows.ids, (part) => {
       const { bank, address, count } = part;
@@ -45,6 +57,8 @@ export class TableUpdates {
         const [at, gradients] = [part.ids + from * 8, part.floats + from * dim * 4];
         return bank.kernels.tableOptimize(address, at, count - from, gradients, dim, timeSec, gate);
       });
+      if (changed !== null && handled !== UPDATE_RESULT.refused)
+        changed(this.#steppedIds(part, rows, handled, admitted));
       if (handled === count) return;
       if (handled === UPDATE_RESULT.badGradient) throw badGradient(this.#name, dim, part, rows);
       if (handled < 0) throw new MonolithError('ML_GLOBAL_STEP', { step: globalStep });
@@ -52,15 +66,36 @@ export class TableUpdates {
     });
   }
 
-  /** 1 for each id that had a row, 0 for those that got one. */
-  reinitialize(ids: BigInt64Array, timeSec: number): Int32Array {
+  /** 1 for each id that had a row, 0 for those that got one. `changed` as for `step`. */
+  reinitialize(ids: BigInt64Array, timeSec: number, changed: ChangedIds | null): Int32Array {
     const status = new Int32Array(ids.length);
     this.#grip.each(ids, (part) => {
       const { bank, address, count, words } = part;
-      if (bank.kernels.tableReinitialize(address, part.ids, count, timeSec, words) < count) throw this.full(part);
+      const handled = bank.kernels.tableReinitialize(address, part.ids, count, timeSec, words);
+      changed?.(Array.from({ length: handled }, (_, i) => ids[part.at(i)]!));
+      if (handled < count) throw this.full(part);
       part.takeWords(status);
     });
     return status;
+  }
+
+  /**
+   * The ids of a part that tableOptimize stepped, of which it handled `handled` or came to a bad gradient: those before it
+   * that have a row now, were let in, and had a gradient that is finite.
+   */
+  #steppedIds(part: TablePart, rows: GradientRows, handled: number, admitted: Uint8Array | null): bigint[] {
+    const { bank, address, count, bytes } = part;
+    const { dim } = this.#plan;
+    const stepped: bigint[] = [];
+    bank.kernels.tableContains(address, part.ids, count, bytes);
+    for (let i = 0; i < (handled < 0 ? count : handled); i++) {
+      const position = part.at(i);
+      const isGood = rows.gradients.subarray(position * dim, (position + 1) * dim).every(Number.isFinite);
+      if (!isGood && handled < 0) break;
+      const isIn = bank.views.u8[bytes + i] !== 0 && (admitted === null || admitted[position] !== 0);
+      if (isGood && isIn) stepped.push(rows.ids[position]!);
+    }
+    return stepped;
   }
 
   /** The error of a bank that has no room for another row. */

@@ -5,6 +5,7 @@
  * rest of its positions find the row that its first admitted one makes.
  */
 import type { AdmissionFilter } from './admission-filter.js';
+import type { ChangedIds } from './table-updates.js';
 
 /** Where touched ids go: a TouchedKeySet, or a set that also keeps the table they are of. */
 export interface TouchRecorder {
@@ -23,13 +24,19 @@ export interface GateOptions {
 
 export class UpdateGate {
   readonly #filter: AdmissionFilter | undefined;
-  readonly #touched: TouchedKeys | undefined;
+  /** Records the ids that an update changed; null where nobody wants to know. */
+  readonly touch: ChangedIds | null;
   readonly #contains: (ids: BigInt64Array) => Uint8Array;
 
   constructor(contains: (ids: BigInt64Array) => Uint8Array, { filter, touchedKeys }: GateOptions) {
     this.#contains = contains;
     this.#filter = filter?.type === 'no_filter' ? undefined : filter;
-    this.#touched = touchedKeys;
+    this.touch =
+      touchedKeys === undefined
+        ? null
+        : (ids) => {
+            touchedKeys.set.insert(BigInt64Array.from(ids), touchedKeys.tableIndex);
+          };
   }
 
   /** A byte per position that is 0 where an id without a row stays out; null when all may pass. */
@@ -62,12 +69,5 @@ export class UpdateGate {
       if (kept[i] === 0) for (const position of positions.slice(turn)) admitted[position] = 1;
       if (kept[i] === 0 || turn + 1 === positions.length) waiting.delete(id);
     });
-  }
-
-  /** Records ids after an update; `admitted` is what `admit` said of them. */
-  touch(ids: BigInt64Array, admitted: Uint8Array | null = null): void {
-    if (this.#touched === undefined) return;
-    const { set, tableIndex } = this.#touched;
-    set.insert(admitted === null ? ids : ids.filter((_, position) => admitted[position] !== 0), tableIndex);
   }
 }
