@@ -11,10 +11,12 @@ import {
   concatColumns,
   evaluate,
   FeatureFactory,
+  fidV2,
   Graph,
   globalStep,
   gradients,
   group,
+  HashTable,
   increment,
   LocalTrainer,
   loadBatches,
@@ -25,6 +27,7 @@ import {
   relu,
   sigmoid,
   sigmoidCrossEntropyWithLogits,
+  TABLES,
   variable,
 } from 'monolith-ts';
 
@@ -32,6 +35,8 @@ const steps = Number(process.argv[2] ?? 600);
 const batchSize = 256;
 const [users, items, colours] = [500, 100, 2];
 const [dim, hidden] = [8, 32];
+// Slots with equal configs share a table: ids that carry their slot keep user 7 and item 7 apart.
+const SLOTS = { user: 1, item: 2 };
 
 /** Numbers in [0, 1) that are the same in every run. */
 let state = 1;
@@ -48,6 +53,7 @@ function buildModel() {
   const inputs = ['user', 'item'].map((name) => {
     const slot = features.createFeatureSlot({
       name,
+      slotId: SLOTS[name],
       defaultVecOptimizer: AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 1e-6 }),
     });
     return { slot, slice: slot.addFeatureSlice(dim), ids: raggedPlaceholder(graph, name, 1) };
@@ -85,15 +91,16 @@ const schema = [
 const onePerExample = Int32Array.from({ length: batchSize + 1 }, (_, row) => row);
 
 function makeBatch() {
-  const draw = (count) => BigInt64Array.from({ length: batchSize }, () => BigInt(Math.floor(random() * count)));
+  const draw = (count) => Array.from({ length: batchSize }, () => Math.floor(random() * count));
   const [user, item] = [draw(users), draw(items)];
-  const sameColour = (_, row) => (user[row] % BigInt(colours) === item[row] % BigInt(colours) ? 1 : 0);
+  const sameColour = (_, row) => (user[row] % colours === item[row] % colours ? 1 : 0);
+  const idsOf = (slot, list) => BigInt64Array.from(list, (id) => fidV2(slot, BigInt(id)));
   return {
     rows: batchSize,
     feeds: [
       { kind: 'dense', values: Float32Array.from({ length: batchSize }, sameColour) },
-      { kind: 'ragged', splits: onePerExample, values: user },
-      { kind: 'ragged', splits: onePerExample, values: item },
+      { kind: 'ragged', splits: onePerExample, values: idsOf(SLOTS.user, user) },
+      { kind: 'ragged', splits: onePerExample, values: idsOf(SLOTS.item, item) },
     ],
   };
 }
@@ -124,6 +131,8 @@ try {
   await trainer.train({ next: () => batches[at++ % batches.length], batchesAhead: Number.POSITIVE_INFINITY });
   const { auc, loss } = await evaluate(trainer.session, model, heldOut);
   console.log(`held out: AUC ${auc.toFixed(4)}, loss ${loss.toFixed(4)}`);
+  const [table] = model.graph.getCollection(TABLES);
+  console.log(`${HashTable.of(trainer.session, table).size} rows for ${users} users and ${items} items`);
 } finally {
   await trainer.close();
 }
