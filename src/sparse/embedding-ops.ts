@@ -5,12 +5,15 @@
  * slice, and the owner of the id's partition adds the slices up and steps the row. What is only read is not stepped.
  */
 import { MonolithError } from '../base/errors.js';
+import { neededOps } from '../graph/check-ops-dependence.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
+import { StopGradient } from '../graph/ops/elementwise.js';
 import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, PARTITIONS, TIME_UNKNOWN } from '../memory/table-layout.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, registerLowering } from '../runtime/lowering.js';
+import { phaseOf } from '../runtime/lowerings.js';
 import { TOUCHED_SCRATCH_BYTES } from '../runtime/touched-geometry.js';
 import { emitPool, emitPoolGradient, type Pooling, pooledColumns, pooledShape } from './pooling.js';
 import type { TableConfig } from './table-config.js';
@@ -101,6 +104,7 @@ function groupOf(context: LoweringContext, config: TableConfig): UpdatedGroup {
     const trained = new Set(updates.flatMap(({ attrs }) => attrs.lookups.map(({ op }) => op)));
     const lookups = context.ops.filter((op) => isOp(op, EmbeddingLookup) && op.attrs.table === config);
     const read = lookups.filter((op) => !trained.has(op));
+    if (updates.length === 0) warnUntrained(context, config, lookups);
     const group = lowerGroup(context, config, { trained: [...trained], read });
     // What is shown of all features of a block is written at once, with the first of them.
     for (const block of group.blocks) {
@@ -110,6 +114,23 @@ function groupOf(context: LoweringContext, config: TableConfig): UpdatedGroup {
     return { ...group, waiting: new Set(updates), sums: undefined };
   });
 }
+
+/** Warns, once in a session, of a table that a training step reads to make gradients and leaves as it is. */
+function warnUntrained({ ops, environment }: LoweringContext, { name }: TableConfig, lookups: readonly Op[]): void {
+  const updates = ops.filter((op) => phaseOf(op).runs === 'update');
+  const needed = neededOps(updates, (op) => (isOp(op, StopGradient) ? [] : op.inputs));
+  if (!lookups.some((lookup) => needed.has(lookup))) return;
+  const warned = environment.resource(WARNED, () => new Set<string>());
+  if (warned.has(name)) return;
+  warned.add(name);
+  process.emitWarning(`table ${name} is read by a training step and not trained by it`, {
+    code: 'ML_TABLE_UNTRAINED',
+    type: 'MonolithWarning',
+    detail:
+      'give its columns to featureColumns, or its lookups to applyEmbeddingGradients; stopGradient says that it is meant',
+  });
+}
+const WARNED = {};
 
 function isOp<A>(op: Op, def: OpDef<A>): op is Op<A> & Op {
   return op.def === (def as OpDef<unknown>);
