@@ -1,8 +1,8 @@
 /**
  * @file Finds and loads checkpoints. Nothing is handed out before all of it was verified.
  */
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
 import { isPath } from '../base/read-file.js';
 import { writeWhole } from '../io/atomic-file.js';
@@ -13,6 +13,7 @@ import type { AdmissionFilter } from '../sparse/admission-filter.js';
 import { type FilterFile, restoreFilter } from '../sparse/filter-files.js';
 import { restoreFiles } from '../sparse/table-files/restore-table.js';
 import type { StoredTable } from '../sparse/table-files/stored-table.js';
+import { unfinishedCheckpoints } from './leftovers.js';
 import type { ManifestFilter, ManifestTable } from './manifest.js';
 import { checkpointExists, readState } from './model-dir.js';
 import { assetDir, checkpointsIn, STATE_FILE } from './names.js';
@@ -49,7 +50,7 @@ export async function latestCheckpoint(modelDir: string): Promise<string | null>
   }
   return withHint(modelDir, '', async () => {
     const state = readState(modelDir);
-    if (state === null) return null;
+    if (state === null) return refuseUnlisted(modelDir);
     const path = state.modelCheckpointPath;
     if (!checkpointExists(path)) {
       // The reference starts over here. Training from nothing over a directory of saved work is worse than stopping.
@@ -62,6 +63,20 @@ export async function latestCheckpoint(modelDir: string): Promise<string | null>
     }
     return path;
   });
+}
+
+/** Null for a directory without checkpoints; an error for one whose state file is gone, which is no fresh start. */
+function refuseUnlisted(modelDir: string): null {
+  const unfinished = unfinishedCheckpoints(modelDir);
+  const found = checkpointsOrNone(modelDir).filter((prefix) => !unfinished.includes(prefix));
+  if (found.length === 0) return null;
+  const names = found.map((prefix) => basename(prefix)).join(', ');
+  const fields = {
+    file: join(modelDir, STATE_FILE),
+    field: 'file',
+    reason: `it is missing, though there are ${names}`,
+  };
+  throw new MonolithError('ML_CKPT_CORRUPT', fields);
 }
 
 /**
@@ -141,32 +156,47 @@ async function withHint<T>(dir: string, damaged: string, action: () => Promise<T
     return await action();
   } catch (cause) {
     if (!(cause instanceof MonolithError) || cause.code !== 'ML_CKPT_CORRUPT') throw cause;
-    const intact = await intactCheckpoint(dir, damaged);
+    const all = await intactCheckpoints(dir, damaged, cause.fields.file === join(dir, STATE_FILE));
+    const [intact = null] = all;
+    const others = all.slice(1).map((path) => basename(path));
+    const too = others.length > 0 ? `; intact too: ${others.join(', ')}` : '';
     const hint =
       intact === null
         ? `no other checkpoint in ${dir} is intact; restore the directory from a copy or use a new one`
-        : `${intact} is intact: load it, or set model_checkpoint_path to it in ${join(dir, STATE_FILE)}`;
+        : `${intact} is intact: load it, or ${stateHint(dir, intact)}${too}`;
     const fields = { ...cause.fields, intact };
     throw new MonolithError('ML_CKPT_CORRUPT', fields, { hint, cause: cause.cause ?? cause });
   }
 }
 
-/** The newest other checkpoint that passes verification. Reads whole checkpoints: only errors pay for it. */
-async function intactCheckpoint(dir: string, except: string): Promise<string | null> {
-  for (const prefix of listedOrNone(dir)) {
+/** How to make `prefix` the newest checkpoint by hand. */
+function stateHint(dir: string, prefix: string): string {
+  const file = join(dir, STATE_FILE);
+  if (existsSync(file)) return `set model_checkpoint_path to it in ${file}`;
+  return `go on from it: write model_checkpoint_path: "${basename(prefix)}" to ${file}; use a new directory to start over`;
+}
+
+/**
+ * Other checkpoints that pass verification, newest first; only the first of them unless `all` are asked for. Reads whole
+ * checkpoints: only errors pay for it.
+ */
+async function intactCheckpoints(dir: string, except: string, all: boolean): Promise<string[]> {
+  const intact: string[] = [];
+  for (const prefix of checkpointsOrNone(dir)) {
     if (prefix === except) continue;
     try {
       await verifyCheckpoint(prefix);
-      return prefix;
+      intact.push(prefix);
+      if (!all) break;
     } catch (cause) {
       if (!(cause instanceof MonolithError)) throw cause; // a coded error means: not this one
     }
   }
-  return null;
+  return intact;
 }
 
 /** A directory that cannot be listed must not hide the damage this hint is for. */
-function listedOrNone(dir: string): string[] {
+function checkpointsOrNone(dir: string): string[] {
   try {
     return checkpointsIn(dir);
   } catch {

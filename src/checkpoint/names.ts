@@ -23,6 +23,14 @@ export function stepOfPrefix(prefix: string): number {
   return dash < 0 || Number.isNaN(step) ? 0 : step;
 }
 
+/** Base name of a checkpoint of this package. */
+export const CHECKPOINT_NAME = /^model\.ckpt-\d+$/;
+
+/** `model.ckpt-<step>`, then with a zero before the step, then with two, and so on: all are names of the same step. */
+export function* prefixesOfStep(dir: string, step: number): Generator<string> {
+  for (let digits = String(step); ; digits = `0${digits}`) yield join(dir, `${MODEL_BASE}-${digits}`);
+}
+
 /** Directory of tables and filters, with its trailing slash. */
 export function assetDir(prefix: string): string {
   return `${prefix}.assets/`;
@@ -44,10 +52,17 @@ export function relativeToDir(dir: string, path: string): string {
   return dirname(path) === dirname(join(dir, STATE_FILE)) ? basename(path) : path;
 }
 
+/** Whether `name` is one of the files of the checkpoint with the base name `base`; other files may begin like it. */
+export function isFileOf(base: string, name: string): boolean {
+  return name.startsWith(`${base}.`) && /^(?:index|meta|assets|data-\d{5}-of-\d{5})$/.test(name.slice(base.length + 1));
+}
+
 /** Prefixes of all checkpoints in `dir` that have an index, newest step first. */
 export function checkpointsIn(dir: string): string[] {
   const prefixes = readdirSync(dir)
-    .filter((name) => /^model\.ckpt-\d+\.index$/.test(name))
-    .map((name) => join(dir, name.slice(0, -INDEX_SUFFIX.length)));
+    .filter((name) => name.endsWith(INDEX_SUFFIX))
+    .map((name) => name.slice(0, -INDEX_SUFFIX.length))
+    .filter((name) => CHECKPOINT_NAME.test(name))
+    .map((name) => join(dir, name));
   return prefixes.sort((a, b) => stepOfPrefix(b) - stepOfPrefix(a));
 }

@@ -8,32 +8,36 @@
  * checkpoint                                        which checkpoint is the latest; written last
  * ```
  *
- * Until `checkpoint` is renamed into place, the previous checkpoint is the latest one and nothing of it was touched.
- * Equal snapshots give equal bytes: no file holds a time or anything random.
+ * Until `checkpoint` is renamed into place, the previous checkpoint is the latest one and nothing of it was touched: a step
+ * that is saved again gets another name (`model.ckpt-0<step>`). Equal snapshots give equal bytes: no file holds a time or
+ * anything random.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { cleanUp, isTemporaryName, writeError } from '../io/atomic-file.js';
+import { cleanUp, writeError } from '../io/atomic-file.js';
 import { formatCheckpointState } from '../io/checkpoint-state.js';
 import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
 import { StagedFiles } from '../io/staged-files.js';
-import { checkpointExists, PROBE_FILE, readState } from './model-dir.js';
+import { deleteCheckpoint, exemptCheckpoints, removeLeftovers } from './leftovers.js';
+import { checkpointExists, readState } from './model-dir.js';
+import { saveInTurn } from './model-dir-turns.js';
 import {
-  ASSETS_SUFFIX,
   checkpointPrefix,
-  INDEX_SUFFIX,
-  MANIFEST_FILE,
+  checkpointsIn,
   MANIFEST_SUFFIX,
   MODEL_BASE,
+  prefixesOfStep,
   relativeToDir,
   STATE_FILE,
+  stepOfPrefix,
 } from './names.js';
+import { PENDING_FILE, writePending } from './pending-save.js';
 import { publishState } from './publish-state.js';
-import { retain } from './retention.js';
+import { type Retention, retain } from './retention.js';
 import { checkSnapshot, type Snapshot } from './snapshot.js';
 import { stageCheckpoint, within } from './stage-checkpoint.js';
-import { verifyCheckpoint } from './verify-checkpoint.js';
+import { hasAnyFile, verifyCheckpoint } from './verify-checkpoint.js';
 
 export interface SaveOptions {
   /** Checkpoints to keep, 5 unless told. 0 keeps all and lists only the newest. */
@@ -58,7 +62,7 @@ const DEFAULT_KEEP = 5;
 
 /**
  * Saves `snapshot` and makes it the latest checkpoint. On any failure: ML_CKPT_WRITE with the cause, the previous
- * checkpoint still latest, no temporary files left.
+ * checkpoint still latest, no temporary files left. ML_DIR when another process trains or saves in the directory.
  *
  * ```ts
  * const { path } = await saveCheckpoint('runs/ffm', { step: 100, modelName: 'ffm', dense, tables });
@@ -69,106 +73,135 @@ export async function saveCheckpoint(
   snapshot: Snapshot,
   options: SaveOptions = {},
 ): Promise<SavedCheckpoint> {
-  const { keep = DEFAULT_KEEP, exempt = [], fileSystem: fs = nodeFileSystem } = options;
-  const prefix = checkpointPrefix(join(modelDir, MODEL_BASE), snapshot.step);
+  const { keep = DEFAULT_KEEP, fileSystem: fs = nodeFileSystem } = options;
+  const name = checkpointPrefix(join(modelDir, MODEL_BASE), snapshot.step);
   if (!Number.isSafeInteger(keep) || keep < 0) {
-    throw new MonolithError('ML_CKPT_WRITE', { file: prefix, reason: `${keep} checkpoints cannot be kept` });
+    throw new MonolithError('ML_CKPT_WRITE', { file: name, reason: `${keep} checkpoints cannot be kept` });
   }
-  checkSnapshot(snapshot, prefix);
-  const warnings: string[] = [];
-  await within(modelDir, async () => {
-    await fs.makeDirectory(modelDir);
-    await removeLeftovers(modelDir, fs);
-  });
+  checkSnapshot(snapshot, name);
+  await within(modelDir, () => fs.makeDirectory(modelDir));
+  return saveInTurn(modelDir, () => save(modelDir, snapshot, { keep, exempt: options.exempt ?? [] }, fs));
+}
 
+async function save(
+  modelDir: string,
+  snapshot: Snapshot,
+  { keep, exempt }: Required<Omit<SaveOptions, 'fileSystem'>>,
+  fs: FileSystem,
+): Promise<SavedCheckpoint> {
+  await within(modelDir, () => removeLeftovers(modelDir, fs));
+  const warnings: string[] = [];
+  const known = knownCheckpoints(modelDir, warnings);
+  const { free, taken } = prefixesOf(modelDir, snapshot.step);
   const staged = new StagedFiles(fs);
-  const old = knownCheckpoints(modelDir, warnings);
-  const { listed, removed } = retain(old, prefix, keep, exempt);
+  let prefix = free;
   let bytes: number;
   let backup: string;
+  let removed: readonly string[];
   try {
-    const { manifestText, bytes: written } = await stageCheckpoint(prefix, snapshot, staged, fs);
+    const { manifestText, bytes: written } = await stageCheckpoint(free, snapshot, staged, fs);
     bytes = written;
-    if (await isSaved(prefix, manifestText)) await staged.rollBack();
-    else await staged.publish();
+    prefix = (await savedAlready(taken, manifestText)) ?? free;
+    const plan = rotate(modelDir, known, prefix, { keep, exempt }, warnings);
+    removed = plan.removed;
+    await writePending(modelDir, [...(prefix === free ? [free] : []), ...removed], fs);
+    if (prefix === free) await staged.publish();
+    else await staged.rollBack();
     const state = {
       modelCheckpointPath: relativeToDir(modelDir, prefix),
-      allModelCheckpointPaths: listed.map((path) => relativeToDir(modelDir, path)),
+      allModelCheckpointPaths: plan.listed.map((path) => relativeToDir(modelDir, path)),
     };
     backup = await publishState(join(modelDir, STATE_FILE), formatCheckpointState(state), fs);
   } catch (cause) {
-    throw await cleanUp(writeError(prefix, cause), () => staged.rollBack());
+    throw await cleanUp(writeError(prefix, cause), async () => {
+      await staged.rollBack();
+      await fs.remove(join(modelDir, PENDING_FILE));
+    });
   }
   await warnOnly(warnings, () => fs.remove(backup));
-  await warnOnly(warnings, () => staged.removeAside());
   const deleted: string[] = [];
   for (const path of removed) {
-    // A state file may list checkpoints of the directory a run was started from; those are not ours to delete.
-    if (dirname(path) !== dirname(prefix)) continue;
     await warnOnly(warnings, async () => {
       await deleteCheckpoint(path, fs);
       deleted.push(path);
     });
   }
+  // What could not be deleted stays named, for the next save to try again.
+  if (deleted.length === removed.length) await warnOnly(warnings, () => fs.remove(join(modelDir, PENDING_FILE)));
   return { path: prefix, bytes, deleted, warnings };
+}
+
+/**
+ * Names of the step that something in the directory has, and the first that nothing has: what is there may be listed, or
+ * somebody else's.
+ */
+function prefixesOf(modelDir: string, step: number): { readonly free: string; readonly taken: readonly string[] } {
+  const taken: string[] = [];
+  for (const prefix of prefixesOfStep(modelDir, step)) {
+    if (!hasAnyFile(prefix)) return { free: prefix, taken };
+    taken.push(prefix);
+  }
+  throw new Error('a directory is full of names of one step');
+}
+
+/** What the state lists with `prefix` added, which replaces others of its step, and which files that leaves to delete. */
+function rotate(
+  modelDir: string,
+  known: readonly string[],
+  prefix: string,
+  { keep, exempt }: Required<Omit<SaveOptions, 'fileSystem'>>,
+  warnings: string[],
+): Retention {
+  const spared = sparedByFile(modelDir, warnings);
+  // What a damaged file spares is not known: then nothing is deleted.
+  if (spared === undefined) return retain(known, prefix, Number.POSITIVE_INFINITY);
+  const all = [...exempt, ...spared].map((path) => basename(path));
+  const replaced = known.filter((path) => {
+    return path !== prefix && stepOfPrefix(path) === stepOfPrefix(prefix) && !all.includes(basename(path));
+  });
+  const others = known.filter((path) => !replaced.includes(path));
+  const { listed, removed } = retain(others, prefix, keep, all);
+  // A state file may list checkpoints of the directory a run was started from; those are not ours to delete.
+  const ours = [...(keep === 0 ? [] : replaced), ...removed].filter((path) => dirname(path) === dirname(prefix));
+  return { listed, removed: ours };
 }
 
 /** Checkpoints of the state file that exist, oldest first. A damaged state file lists nothing: nothing is deleted then. */
 function knownCheckpoints(modelDir: string, warnings: string[]): string[] {
   try {
-    return (readState(modelDir)?.allModelCheckpointPaths ?? []).filter(checkpointExists);
+    const state = readState(modelDir);
+    const unlisted = state === null ? checkpointsIn(modelDir).map((path) => basename(path)) : [];
+    if (unlisted.length > 0) warnings.push(`${join(modelDir, STATE_FILE)} is missing; left as they are: ${unlisted}`);
+    return (state?.allModelCheckpointPaths ?? []).filter(checkpointExists);
   } catch (cause) {
     warnings.push(`${messageOf(cause)}; Checkpoint ignored`);
     return [];
   }
 }
 
-/** True when the same bytes are there already, intact: a run that saves at its last step saves that step twice. */
-async function isSaved(prefix: string, manifestText: string): Promise<boolean> {
-  const file = `${prefix}${MANIFEST_SUFFIX}`;
-  if (!existsSync(file) || readFileSync(file, 'utf8') !== manifestText) return false;
+/** Checkpoints that `monolith_checkpoint` spares; undefined when it cannot be read. */
+function sparedByFile(modelDir: string, warnings: string[]): readonly string[] | undefined {
   try {
-    await verifyCheckpoint(prefix);
-    return true;
+    return exemptCheckpoints(modelDir);
   } catch (cause) {
-    if (cause instanceof MonolithError) return false; // damaged: this save replaces it
-    throw cause;
+    warnings.push(messageOf(cause));
+    return undefined;
   }
 }
 
-/** Removes every path `<prefix>.*`; the index first, so that no half of it counts as a checkpoint. */
-async function deleteCheckpoint(prefix: string, fs: FileSystem): Promise<void> {
-  const dir = dirname(prefix);
-  const start = `${basename(prefix)}.`;
-  await fs.remove(`${prefix}${INDEX_SUFFIX}`);
-  for (const name of await fs.list(dir)) if (name.startsWith(start)) await fs.remove(join(dir, name));
-}
-
-/** Removes what a killed save left: temporary names, and a checkpoint that got its assets but never its index. */
-async function removeLeftovers(modelDir: string, fs: FileSystem): Promise<void> {
-  const names = await fs.list(modelDir);
-  const ours = new RegExp(`^(?:${STATE_FILE}|${PROBE_FILE}|model\\.ckpt-\\d+\\..+)\\.tmp`);
-  for (const name of names) {
-    if (isTemporaryName(name) && ours.test(name)) await fs.remove(join(modelDir, name));
+/** Which of `prefixes` holds the same bytes, intact: a run that saves at its last step saves that step twice. */
+async function savedAlready(prefixes: readonly string[], manifestText: string): Promise<string | undefined> {
+  for (const prefix of prefixes) {
+    const file = `${prefix}${MANIFEST_SUFFIX}`;
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== manifestText) continue;
+    try {
+      await verifyCheckpoint(prefix);
+      return prefix;
+    } catch (cause) {
+      if (!(cause instanceof MonolithError)) throw cause; // a coded error means: damaged, this save replaces it
+    }
   }
-  for (const name of names) {
-    if (!/^model\.ckpt-\d+\.assets$/.test(name)) continue;
-    const prefix = join(modelDir, name.slice(0, -ASSETS_SUFFIX.length));
-    if (names.includes(`${basename(prefix)}${INDEX_SUFFIX}`) || isListed(modelDir, prefix)) continue;
-    // Only what this package began: assets alone may also be a sparse-only checkpoint of another tool.
-    if (existsSync(join(modelDir, name, MANIFEST_FILE))) await deleteCheckpoint(prefix, fs);
-  }
-}
-
-/** Whether a state file names `prefix`; a damaged one may, so the answer is yes. */
-function isListed(modelDir: string, prefix: string): boolean {
-  try {
-    const state = readState(modelDir);
-    return state !== null && [state.modelCheckpointPath, ...state.allModelCheckpointPaths].includes(prefix);
-  } catch (cause) {
-    if (cause instanceof MonolithError) return true;
-    throw cause;
-  }
+  return undefined;
 }
 
 async function warnOnly(warnings: string[], action: () => Promise<void>): Promise<void> {

@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { suggest } from '../base/suggest.js';
 import { latestCheckpoint } from '../checkpoint/load-checkpoint.js';
+import { readState } from '../checkpoint/model-dir.js';
 import {
   ASSETS_SUFFIX,
   assetDir,
@@ -51,7 +52,8 @@ export async function findTarget(path: string): Promise<InspectTarget> {
 
 async function findInDir(dir: string): Promise<InspectTarget> {
   if (dir.endsWith(ASSETS_SUFFIX)) return ofPrefix(dir.slice(0, -ASSETS_SUFFIX.length));
-  const latest = await latestCheckpoint(dir);
+  // A directory without a state file is worth a look all the same.
+  const latest = readState(dir) === null ? null : await latestCheckpoint(dir);
   if (latest !== null) return ofPrefix(latest);
   const names = list(dir);
   const newest = checkpointsIn(dir)[0];

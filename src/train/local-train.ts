@@ -7,6 +7,7 @@
 import { MonolithError } from '../base/errors.js';
 import { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
 import { prepareModelDir } from '../checkpoint/model-dir.js';
+import { type KeptModelDir, keepModelDir } from '../checkpoint/model-dir-turns.js';
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
 import type { Settings } from '../checkpoint/snapshot.js';
 import { type Fetch, Session, type SessionOptions } from '../runtime/session.js';
@@ -64,16 +65,19 @@ export class LocalTrainer {
   /** Settings the restored checkpoint was made with that are others now, as text: `batch_size 64, now 512`. */
   readonly changedSettings: readonly string[];
   readonly #monitored: MonitoredSession;
+  readonly #kept: KeptModelDir | undefined;
   readonly #options: LocalTrainOptions;
   readonly #fetches: readonly Fetch[];
 
   private constructor(
     options: LocalTrainOptions,
     monitored: MonitoredSession,
+    kept: KeptModelDir | undefined,
     lastStep: number,
     restored: LoadedCheckpoint | null,
   ) {
     this.#options = options;
+    this.#kept = kept;
     this.#fetches = [options.model.trainOp];
     this.#monitored = monitored;
     this.session = monitored.session;
@@ -83,10 +87,25 @@ export class LocalTrainer {
     this.changedSettings = changes(restored?.settings ?? {}, options.settings ?? {});
   }
 
-  /** Builds the session and restores it; nothing was trained yet. */
+  /**
+   * Builds the session and restores it; nothing was trained yet. The model directory is this trainer's until `close`: ML_DIR
+   * names the process that has it already.
+   */
   static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
+    const { modelDir } = options;
+    if (modelDir === null) return LocalTrainer.#open(options, undefined);
+    await prepareModelDir(modelDir);
+    const kept = await keepModelDir(modelDir);
+    try {
+      return await LocalTrainer.#open(options, kept);
+    } catch (error) {
+      await kept.release();
+      throw error;
+    }
+  }
+
+  static async #open(options: LocalTrainOptions, kept: KeptModelDir | undefined): Promise<LocalTrainer> {
     const { model, modelDir, steps, saveEverySteps, settings, onSaved, hooks = [] } = options;
-    if (modelDir !== null) await prepareModelDir(modelDir);
     const stop = new StopAtStepHook({ steps });
     const saver =
       modelDir === null
@@ -117,7 +136,7 @@ export class LocalTrainer {
         }
       },
     });
-    return new LocalTrainer(options, monitored, stop.lastStep, restored);
+    return new LocalTrainer(options, monitored, kept, stop.lastStep, restored);
   }
 
   /** Makes the program of a step. `train` does it too; called before the input is made, a batch too large fails early. */
@@ -155,8 +174,13 @@ export class LocalTrainer {
     }
   }
 
-  close(): Promise<void> {
-    return this.#monitored.close();
+  /** Saves what was not saved yet, stops the threads and lets others have the model directory. */
+  async close(): Promise<void> {
+    try {
+      await this.#monitored.close();
+    } finally {
+      await this.#kept?.release();
+    }
   }
 }
 

@@ -232,12 +232,54 @@ t.test('saving a step again changes nothing when it is equal, replaces it when i
   await saveCheckpoint(dir, sampleSnapshot(2));
   t.same(treeOf(dir), before);
   writeFileSync(`${path}.data-00000-of-00001`, 'damaged');
-  await saveCheckpoint(dir, sampleSnapshot(2));
-  t.same(treeOf(dir), before);
-  await saveCheckpoint(dir, sampleSnapshot(2, 9));
-  t.same(contentOf(await loadCheckpoint(path)), contentOf(sampleSnapshot(2, 9)));
+  const repaired = await saveCheckpoint(dir, sampleSnapshot(2));
+  t.equal(repaired.path, join(dir, 'model.ckpt-02'), 'never over what is listed');
+  t.same(repaired.deleted, [path]);
+  const again = await saveCheckpoint(dir, sampleSnapshot(2, 9));
+  t.equal(again.path, path, 'the plain name is free again');
+  t.same(contentOf(await loadCheckpoint((await latestCheckpoint(dir))!)), contentOf(sampleSnapshot(2, 9)));
   t.same(Object.keys(treeOf(dir)), Object.keys(before));
 });
+
+t.test('a save never writes over files that are not listed, nor deletes what it does not know', async (t) => {
+  const dir = t.testdir({ 'model.ckpt-2.data-00000-of-00001': 'of a user', 'model.ckpt-1.note': 'of a user' });
+  const spared = 'exempt_model_checkpoint_paths: "model.ckpt-1"\n';
+  writeFileSync(join(dir, 'monolith_checkpoint'), spared);
+  await saveCheckpoint(dir, sampleSnapshot(1));
+  t.equal((await saveCheckpoint(dir, sampleSnapshot(2), { keep: 1 })).path, join(dir, 'model.ckpt-02'));
+  t.equal((await loadCheckpoint(join(dir, 'model.ckpt-1'))).step, 1, 'another state file spares it');
+  writeFileSync(join(dir, 'monolith_checkpoint'), 'garbage');
+  const careful = await saveCheckpoint(dir, sampleSnapshot(3), { keep: 1 });
+  t.match(careful, { deleted: [], warnings: [/monolith_checkpoint/] }, 'what a damaged one spares is not known');
+  writeFileSync(join(dir, 'monolith_checkpoint'), '');
+  t.same((await saveCheckpoint(dir, sampleSnapshot(4), { keep: 1 })).deleted.length, 3);
+  t.same(checkpointsIn(dir), [join(dir, 'model.ckpt-4')]);
+  t.equal(readFileSync(join(dir, 'model.ckpt-1.note'), 'utf8'), 'of a user');
+  t.equal(readFileSync(join(dir, 'model.ckpt-2.data-00000-of-00001'), 'utf8'), 'of a user');
+});
+
+t.test(
+  'without the state file nothing is a fresh start: the error lists what is intact and how to go on',
+  async (t) => {
+    const dir = t.testdir();
+    for (const step of [1, 2, 3]) await saveCheckpoint(dir, sampleSnapshot(step));
+    rmSync(join(dir, 'checkpoint'));
+    writeFileSync(join(dir, 'model.ckpt-2.index'), 'damaged');
+    const error: unknown = await latestCheckpoint(dir).catch((cause: unknown) => cause);
+    t.match(error, {
+      code: 'ML_CKPT_CORRUPT',
+      message: /it is missing, though there are model\.ckpt-3, model\.ckpt-2, model\.ckpt-1$/,
+      fields: { file: join(dir, 'checkpoint'), intact: join(dir, 'model.ckpt-3') },
+      hint: /model\.ckpt-3 is intact: .*write model_checkpoint_path: "model\.ckpt-3" to .*checkpoint.*; intact too: model\.ckpt-1$/,
+    });
+    const saved = await saveCheckpoint(join(dir, '.'), sampleSnapshot(4), { keep: 1 });
+    t.match(saved, { deleted: [], warnings: [/checkpoint is missing; left as they are: model\.ckpt-3/] });
+    t.equal(checkpointsIn(dir).length, 4);
+    rmSync(join(dir, 'checkpoint'));
+    writeFileSync(join(dir, 'checkpoint'), 'model_checkpoint_path: "model.ckpt-3"\n');
+    t.equal(await latestCheckpoint(dir), join(dir, 'model.ckpt-3'), 'as the hint says');
+  },
+);
 
 t.test("another model's checkpoint is refused with what was expected and found", async (t) => {
   const { path } = await saveCheckpoint(t.testdir(), sampleSnapshot(1));

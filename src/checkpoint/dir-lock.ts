@@ -1,0 +1,205 @@
+/**
+ * @file The lock file of a model directory: one process at a time trains or saves there. Readers need no lock.
+ *
+ * A lock is a file that appears with its content, by a hard link, so there is no moment at which it has none. A lock whose
+ * owner is gone is not removed first: two processes that saw it could then each remove the lock of the other. Instead each
+ * lock has one place for its successor, `monolith.lock.<id>`, which only one process can fill. The successor is then
+ * renamed over the old lock. Who filled such a place after that, with what it had seen before, finds that the lock is
+ * another one now, and begins again:
+ *
+ * ```
+ * monolith.lock            owner gone, id a1      link: only one succeeds       monolith.lock  ◄─ rename
+ * monolith.lock.a1         ─────────────────────► its successor, id b2 ───────────────────────┘
+ * ```
+ */
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MonolithError, messageOf } from '../base/errors.js';
+import { temporaryName } from '../io/atomic-file.js';
+import { formatOwner, type LockOwner, parseOwner, SILENT_MS, stateOf, thisOwner } from './lock-owner.js';
+import { isMissing } from './model-dir.js';
+
+export const LOCK_FILE = 'monolith.lock';
+
+const BEAT_MS = 5_000;
+/** Each try that fails means that another process came further. */
+const TRIES_MAX = 1000;
+/** What a file system without hard links answers. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** Locks of this thread, to be released when it exits. */
+const held = new Set<DirLock>();
+let releasesAtExit = false;
+
+export class DirLock {
+  readonly #dir: string;
+  #owner: LockOwner;
+  #beat: NodeJS.Timeout | undefined;
+
+  private constructor(dir: string, owner: LockOwner) {
+    this.#dir = dir;
+    this.#owner = owner;
+  }
+
+  /** Takes the lock of `dir`, which exists. ML_DIR names the process that has it. */
+  static take(dir: string): DirLock {
+    const lock = new DirLock(dir, take(dir));
+    held.add(lock);
+    if (!releasesAtExit) process.on('exit', () => [...held].forEach((one) => void one.release()));
+    releasesAtExit = true;
+    lock.#beat = setInterval(() => {
+      const now = new Date();
+      // Whether the lock is still there and ours is for `check` to find out.
+      utimes(join(dir, LOCK_FILE), now, now).catch(() => undefined);
+    }, BEAT_MS).unref();
+    return lock;
+  }
+
+  /** ML_DIR when somebody else has the lock now. One that was removed by hand is taken again. */
+  check(): void {
+    const found = readLock(join(this.#dir, LOCK_FILE));
+    if (found?.owner?.id !== this.#owner.id) this.#owner = take(this.#dir);
+  }
+
+  release(): void {
+    clearInterval(this.#beat);
+    if (!held.delete(this)) return;
+    const path = join(this.#dir, LOCK_FILE);
+    try {
+      if (readLock(path)?.owner?.id === this.#owner.id) rmSync(path, { force: true });
+    } catch {
+      // What is left behind is recognised as the lock of a process that is gone.
+    }
+  }
+}
+
+/** Whether `name` is what a process left that was killed while it took the lock: too old to be one that takes it now. */
+export function isLockLeftover(dir: string, name: string): boolean {
+  if (!name.startsWith(`${LOCK_FILE}.`)) return false;
+  const found = statSync(join(dir, name), { throwIfNoEntry: false });
+  return found !== undefined && Date.now() - found.mtimeMs > SILENT_MS;
+}
+
+interface FoundLock {
+  readonly path: string;
+  /** Undefined while a process on a file system without hard links still writes it. */
+  readonly owner: LockOwner | undefined;
+  readonly id: string;
+  readonly silentMs: number;
+}
+
+function take(dir: string): LockOwner {
+  const owner = thisOwner();
+  const root = join(dir, LOCK_FILE);
+  const temporary = temporaryName(root);
+  try {
+    write(temporary, formatOwner(owner));
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const { path } = endOfLocks(dir, owner);
+      if (!place(temporary, path, owner)) continue;
+      let ours = false;
+      try {
+        ours = endOfLocks(dir, owner).ours;
+      } finally {
+        if (!ours) rmSync(path, { force: true });
+      }
+      if (!ours) continue;
+      if (path !== root) renameSync(path, root);
+      return owner;
+    }
+    throw new Error('other processes take and release its lock all the time');
+  } catch (cause) {
+    if (cause instanceof MonolithError) throw cause;
+    const hint = 'name a directory this user can create and write, on a disk with free space';
+    throw new MonolithError('ML_DIR', { dir, reason: `no lock: ${messageOf(cause)}` }, { hint, cause });
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Follows the locks whose owners are gone to our own, or to the place for a new one. ML_DIR when an owner may live. */
+function endOfLocks(dir: string, self: LockOwner): { readonly path: string; readonly ours: boolean } {
+  let path = join(dir, LOCK_FILE);
+  for (let found = readLock(path); found !== undefined; found = readLock(path)) {
+    if (found.id === self.id) return { path, ours: true };
+    refuseLiving(dir, found, self);
+    path = join(dir, `${LOCK_FILE}.${found.id}`);
+  }
+  return { path, ours: false };
+}
+
+function refuseLiving(dir: string, { path, owner, silentMs }: FoundLock, self: LockOwner): void {
+  const file = join(dir, LOCK_FILE);
+  if (owner === undefined) {
+    if (silentMs > SILENT_MS) return;
+    const reason = `${path} is new and cannot be read: another process is taking it`;
+    throw new MonolithError('ML_DIR', { dir, reason }, { hint: `try again in ${SILENT_MS / 1000} seconds` });
+  }
+  const state = stateOf(owner, silentMs, self);
+  if (state === 'gone' || state === 'silent') return;
+  const { pid, host, since } = owner;
+  const reason = `process ${pid} on host ${host} trains or saves there since ${since}`;
+  const sign = `its last sign of life is ${Math.max(0, Math.round(silentMs / 1000))} seconds old`;
+  const hint = {
+    alive: pid === process.pid ? 'that is this process' : 'wait for it, stop it, or use another directory',
+    elsewhere: `${sign}; if it is gone for good, delete ${file} and try again`,
+    unclear: `${sign}; if it is gone, try again in ${SILENT_MS / 1000} seconds, or delete ${file}`,
+  }[state];
+  throw new MonolithError('ML_DIR', { dir, reason, pid, host, since }, { hint });
+}
+
+function readLock(path: string): FoundLock | undefined {
+  try {
+    const text = readFileSync(path, 'utf8');
+    const { mtimeMs, ino } = statSync(path);
+    const owner = parseOwner(text);
+    const id = owner?.id ?? createHash('md5').update(`${text}\n${ino}\n${mtimeMs}`).digest('hex');
+    return { path, owner, id, silentMs: Date.now() - mtimeMs };
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw cause;
+  }
+}
+
+/** Gives our lock the name `path`; false when another has it. */
+function place(temporary: string, path: string, owner: LockOwner): boolean {
+  try {
+    try {
+      linkSync(temporary, path);
+    } catch (cause) {
+      if (!NO_LINKS.has(codeOf(cause))) throw cause;
+      write(path, formatOwner(owner));
+    }
+    return true;
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return false;
+    throw cause;
+  }
+}
+
+/** A new file, forced to disk: a lock must not turn up empty after a power cut. */
+function write(path: string, text: string): void {
+  const file = openSync(path, 'wx');
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}
