@@ -61,3 +61,25 @@ function shorten(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') || isAbsolute(short) ? path : short.split(sep).join('/');
 }
+
+/** Errors whose callers were looked up: one may be thrown again by every later call. */
+const withCallers = new WeakSet<Error>();
+
+/**
+ * Adds to the stack of an error who awaits the call that fails, for errors that were made where nobody knows. Called in the
+ * `catch` of an async function: the engine finds the callers by their promises, and only then, so calls that work cost
+ * nothing.
+ */
+export function withCaller(error: unknown): unknown {
+  if (!(error instanceof Error) || withCallers.has(error)) return error;
+  withCallers.add(error);
+  const here: { stack?: string } = {};
+  Error.captureStackTrace(here, withCaller);
+  const { stack = '' } = error;
+  const known = new Set(stack.split('\n'));
+  const callers = (here.stack ?? '').split('\n').slice(1);
+  const news = callers.filter((line) => !known.has(line));
+  if (news.length > 0)
+    Object.defineProperty(error, 'stack', { value: [stack, ...news].join('\n'), configurable: true, writable: true });
+  return error;
+}

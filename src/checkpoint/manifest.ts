@@ -21,7 +21,7 @@ const schema = z.strictObject({
   format: z.literal(FORMAT),
   model: z.string(),
   step: count,
-  settings: z.optional(z.record(z.string(), z.union([z.string(), z.number()]))),
+  settings: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
   dense: z.array(
     z.strictObject({ name: z.string(), dtype: z.enum(['float32', 'int32', 'int64']), shape: z.array(count) }),
   ),
@@ -89,6 +89,19 @@ export function formatManifest(manifest: Manifest): string {
   return `${JSON.stringify({ ...body, crc32c: crc }, null, 2)}\n`;
 }
 
+/** The text of `manifest` once it was read back: a manifest that could not be loaded is ML_CKPT_WRITE, naming the field. */
+export function provenManifest(manifest: Manifest, file: string): string {
+  try {
+    const text = formatManifest(manifest);
+    parseManifest(Buffer.from(text, 'utf8').toString('utf8'), file);
+    return text;
+  } catch (cause) {
+    const { field, reason } =
+      cause instanceof MonolithError ? cause.fields : { field: 'manifest', reason: messageOf(cause) };
+    throw new MonolithError('ML_CKPT_WRITE', { file, field, reason: `${field}: ${reason}` }, { cause });
+  }
+}
+
 /** ML_CKPT_CORRUPT naming `file` when the text is not exactly what `formatManifest` writes. */
 export function parseManifest(text: string, file: string): Manifest {
   const refuse = (field: string, reason: string, cause?: unknown): never => {
@@ -113,7 +126,7 @@ export function parseManifest(text: string, file: string): Manifest {
 }
 
 /** ML_CKPT_MODEL when a checkpoint of `found` cannot be restored into `expected`. The first difference is named. */
-export function checkModel(expected: ModelLayout, found: Manifest, dir: string): void {
+export function checkModel(expected: ModelLayout, found: ModelLayout, dir: string): void {
   const refuse = (what: string, want: string, have: string): never => {
     throw new MonolithError(
       'ML_CKPT_MODEL',
@@ -121,7 +134,7 @@ export function checkModel(expected: ModelLayout, found: Manifest, dir: string):
       { hint: 'use another model directory, or the model and settings this directory was made with' },
     );
   };
-  if (found.model !== expected.modelName) refuse('model', expected.modelName, found.model);
+  if (found.modelName !== expected.modelName) refuse('model', expected.modelName, found.modelName);
   compare('dense values', expected.dense, found.dense, denseText, refuse);
   compare('tables', expected.tables, found.tables, segmentsText, refuse);
 }

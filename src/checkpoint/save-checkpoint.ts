@@ -73,14 +73,23 @@ export async function saveCheckpoint(
   snapshot: Snapshot,
   options: SaveOptions = {},
 ): Promise<SavedCheckpoint> {
-  const { keep = DEFAULT_KEEP, fileSystem: fs = nodeFileSystem } = options;
+  const { live, step } = snapshot;
+  if (live === undefined) return saveHeld(modelDir, snapshot, options);
+  // Steps that were asked for before the save have run by then; a step that the caller chose stays.
+  return live.hold(() => {
+    return saveHeld(modelDir, { ...snapshot, step: step === live.takenAtStep ? live.step() : step }, options);
+  });
+}
+
+async function saveHeld(modelDir: string, snapshot: Snapshot, options: SaveOptions): Promise<SavedCheckpoint> {
+  const { keep = DEFAULT_KEEP, exempt = [], fileSystem: fs = nodeFileSystem } = options;
   const name = checkpointPrefix(join(modelDir, MODEL_BASE), snapshot.step);
   if (!Number.isSafeInteger(keep) || keep < 0) {
     throw new MonolithError('ML_CKPT_WRITE', { file: name, reason: `${keep} checkpoints cannot be kept` });
   }
   checkSnapshot(snapshot, name);
   await within(modelDir, () => fs.makeDirectory(modelDir));
-  return saveInTurn(modelDir, () => save(modelDir, snapshot, { keep, exempt: options.exempt ?? [] }, fs));
+  return saveInTurn(modelDir, () => save(modelDir, snapshot, { keep, exempt }, fs));
 }
 
 async function save(

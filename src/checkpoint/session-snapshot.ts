@@ -1,4 +1,5 @@
 /** @file Ties checkpoints to sessions: what a session holds as a snapshot, and putting a loaded one back. */
+import { dirname } from 'node:path';
 import type { Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, VARIABLES } from '../graph/ops/state.js';
 import type { Session } from '../runtime/session.js';
@@ -9,12 +10,18 @@ import { HashTable } from '../sparse/hash-table.js';
 import type { TableConfig } from '../sparse/table-config.js';
 import { storedTable } from '../sparse/table-files/table-image-of.js';
 import type { LoadedCheckpoint } from './load-checkpoint.js';
+import { checkModel } from './manifest.js';
 import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.js';
 
-/** All variables, tables and filters of the session, in place: save it before the next step runs. */
+/**
+ * All variables, tables and filters of the session, in place: `saveCheckpoint` writes what they hold when the steps that were
+ * asked for before it have run, and steps that are asked for later wait until it is done.
+ */
 export function snapshotSession(session: Session, modelName: string, settings?: Settings): Snapshot {
+  const step = session.globalStep;
   return {
-    step: session.globalStep,
+    step,
+    live: { hold: (action) => session.hold(action), step: () => session.globalStep, takenAtStep: step },
     modelName,
     ...(settings && { settings }),
     dense: denseVariables(session).map((tensor): DenseValue => {
@@ -34,24 +41,34 @@ export function snapshotSession(session: Session, modelName: string, settings?: 
   };
 }
 
-/** Puts a checkpoint, which was verified when it was loaded, into a session. */
-export async function restoreSession(session: Session, loaded: LoadedCheckpoint): Promise<void> {
-  // First, since a filter of another size is refused here, before anything has changed.
+/**
+ * Puts a checkpoint, which was verified when it was loaded, into a session of the same variables and tables: ML_CKPT_MODEL names
+ * what is missing, extra or of another shape, and nothing has changed then. Runs take their turn as with any step. A model
+ * without a global step goes on without one.
+ */
+export function restoreSession(session: Session, loaded: LoadedCheckpoint): Promise<void> {
+  return session.hold(() => restore(session, loaded));
+}
+
+async function restore(session: Session, loaded: LoadedCheckpoint): Promise<void> {
+  checkModel(snapshotSession(session, loaded.modelName), loaded, dirname(loaded.path));
+  // Filters, since one of another size is refused, and tables, whose files are read again, come before what cannot fail.
   const filters = filtersOf(session);
   for (const { name, restoreInto } of loaded.filters) {
     const filter = filters[Number(name.replace(/^.*_/, ''))];
     if (filter !== undefined) await restoreInto(filter);
   }
-  for (const { name, data } of loaded.dense) {
-    if (!(data instanceof Int32Array)) session.writeVariable(name, data);
-  }
-  session.writeVariable(GLOBAL_STEP, BigInt64Array.of(BigInt(loaded.step)));
   const configs = new Map(tableConfigs(session).map((config) => [config.name, config]));
   for (const loadedTable of loaded.tables) {
     const table = HashTable.of(session, configs.get(loadedTable.name)!);
     table.changed();
     await loadedTable.restoreInto(storedTable(table));
   }
+  for (const { name, data } of loaded.dense) {
+    if (!(data instanceof Int32Array)) session.writeVariable(name, data);
+  }
+  const counts = session.variableNames.includes(GLOBAL_STEP);
+  if (counts) session.writeVariable(GLOBAL_STEP, BigInt64Array.of(BigInt(loaded.step)));
   // Lookups between here and the next step show what they did when it was saved.
   session.followGlobalStep();
 }

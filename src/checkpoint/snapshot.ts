@@ -52,7 +52,7 @@ export interface ModelLayout {
 }
 
 /** What else a run depends on, for example its batch size: kept to tell when a later run has it otherwise. */
-export type Settings = Readonly<Record<string, string | number>>;
+export type Settings = Readonly<Record<string, string | number | boolean>>;
 
 /** An admission filter. */
 export interface FilterSnapshot {
@@ -62,8 +62,19 @@ export interface FilterSnapshot {
   write(base: string, fs: FileSystem): Promise<readonly FilterFile[]>;
 }
 
+/** Of a snapshot that is no copy: how to have it stay as it is while it is written. */
+export interface LiveSource {
+  /** Runs `action` after what was asked of the source before; what is asked of it meanwhile waits. */
+  hold<T>(action: () => Promise<T>): Promise<T>;
+  /** Step of the source now. */
+  step(): number;
+  /** Its step when the snapshot was taken. */
+  readonly takenAtStep: number;
+}
+
 export interface Snapshot extends ModelLayout {
   readonly step: number;
+  readonly live?: LiveSource;
   readonly settings?: Settings;
   readonly dense: readonly DenseValue[];
   readonly tables: readonly TableSnapshot[];
@@ -77,11 +88,13 @@ export function checkSnapshot(snapshot: Snapshot, file: string): void {
   const refuse = (reason: string): never => {
     throw new MonolithError('ML_CKPT_WRITE', { file, reason });
   };
-  const { step, dense, tables, filters = [] } = snapshot;
+  const { step, modelName, settings, dense, tables, filters = [] } = snapshot;
   if (!isCount(step)) refuse(`step ${step} is not a step`);
+  if (typeof modelName !== 'string') refuse(`a model cannot be called ${String(modelName)}`);
+  checkSettings(settings, file);
   const names = new Set<string>([GLOBAL_STEP]);
   for (const { name, dtype, shape, data } of dense) {
-    if (name === '') refuse('a dense value has no name');
+    if (!isText(name) || name === '') refuse(`a dense value cannot be called "${String(name)}"`);
     if (names.has(name)) refuse(`two dense values have the same name: ${name}`);
     names.add(name);
     if (!(data instanceof ARRAY_TYPES[dtype])) refuse(`${name} does not hold ${dtype} values`);
@@ -96,6 +109,7 @@ export function checkSnapshot(snapshot: Snapshot, file: string): void {
     files.add(name);
   }
   for (const table of tables) {
+    if (!isText(table.name)) refuse(`a table cannot be called ${String(table.name)}`);
     const base = tableBaseName(table.name);
     if (base === '') refuse('a table has no name');
     if (files.has(base)) refuse(`two tables or filters have the same name: ${base}`);
@@ -107,6 +121,27 @@ export function checkSnapshot(snapshot: Snapshot, file: string): void {
       if (!Object.hasOwn(OPTIMIZER_DUMPS, optimizer)) refuse(`table ${table.name} has the optimizer ${optimizer}`);
     }
   }
+}
+
+/** ML_CKPT_WRITE naming the setting that would not be the same when it is loaded. */
+export function checkSettings(settings: Settings | undefined, file: string): void {
+  for (const [name, value] of Object.entries(settings ?? {})) {
+    const kept = ['string', 'number', 'boolean'].includes(typeof value) && Object.is(readBack(value), value);
+    if (kept && name !== '__proto__') continue;
+    const found = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const fields = { file, field: `settings.${name}`, reason: `settings.${name}: ${found} cannot be kept` };
+    const hint = 'settings are texts, finite numbers, true or false';
+    throw new MonolithError('ML_CKPT_WRITE', fields, { hint });
+  }
+}
+
+function readBack(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** Text that is the same after it was written as UTF-8, as names of tensors and files are. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.isWellFormed();
 }
 
 function isCount(value: number): boolean {

@@ -17,7 +17,7 @@ import { shardRange } from '../sparse/table-files/shard-encoder.js';
 import { ShardThreads } from '../sparse/table-files/shard-threads.js';
 import { type WrittenShard, writeShard } from '../sparse/table-files/shard-writer.js';
 import { TableImage } from '../sparse/table-files/stored-table.js';
-import { formatManifest, type ManifestFile, type ManifestFilter, type ManifestTable } from './manifest.js';
+import { type ManifestFile, type ManifestFilter, type ManifestTable, provenManifest } from './manifest.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
 import type { Snapshot, TableRow, TableSnapshot } from './snapshot.js';
 
@@ -63,7 +63,8 @@ export async function stageCheckpoint(
 
   const { modelName: model, settings } = snapshot;
   const dense = sortedByName(snapshot.dense);
-  const manifestText = formatManifest({ model, step: snapshot.step, settings, dense, tables, filters, files });
+  const content = { model, step: snapshot.step, settings, dense, tables, filters, files };
+  const manifestText = provenManifest(content, `${prefix}${MANIFEST_SUFFIX}`);
   const manifestFile = join(assets, MANIFEST_FILE);
   const manifest = await within(`${prefix}${MANIFEST_SUFFIX}`, () => writeWhole(manifestFile, manifestText, fs));
   await within(`${prefix}${ASSETS_SUFFIX}`, () => fs.syncDirectory(assets));

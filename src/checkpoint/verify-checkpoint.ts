@@ -38,7 +38,7 @@ export interface VerifiedCheckpoint {
 /** ML_CKPT_CORRUPT with file, record and field for damage; ML_CKPT_MODEL when it is not of the model `expect`. */
 export async function verifyCheckpoint(prefix: string, expect?: ModelLayout): Promise<VerifiedCheckpoint> {
   const manifest = readManifest(prefix);
-  if (expect !== undefined) checkModel(expect, manifest, join(prefix, '..'));
+  if (expect !== undefined) checkModel(expect, { ...manifest, modelName: manifest.model }, join(prefix, '..'));
   const files = new Map(manifest.files.map((file) => [file.suffix, file]));
   const expected = (suffix: string): ManifestFile => {
     return files.get(suffix) ?? corrupt(`${prefix}${MANIFEST_SUFFIX}`, `does not describe ${suffix}`, 'files');

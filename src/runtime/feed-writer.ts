@@ -32,19 +32,23 @@ export class FeedWriter {
     this.#schema = schema;
   }
 
-  /** Address of the batch that holds `feeds`. It is good until the next call. */
-  write(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): number {
+  /** The values of `given` in the order of the schema, in place. */
+  read(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): readonly FeedData[] {
     if (given === null) throw new MonolithError('ML_FEED', { name: 'batch', reason: 'null is no map of feeds' });
     const feeds = given instanceof Map ? byName(given) : (given as FeedMap);
     // Unknown names first: of a mistyped one both are true, and this says what was meant.
     for (const name of Object.keys(feeds)) {
       if (!this.#schema.some((spec) => spec.name === name)) throw this.#unknown(name);
     }
-    const data = this.#schema.map((spec): FeedData => {
+    return this.#schema.map((spec): FeedData => {
       const value = feeds[spec.name];
       if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
       return whole(spec.name, feedData(spec.name, value));
     });
+  }
+
+  /** Address of the batch that holds `data`. It is good until the next call. */
+  write(data: readonly FeedData[]): number {
     const rows = rowsOf(this.#schema, data);
     if (!Number.isInteger(rows) || rows < 0) {
       const name = this.#schema[0]!.name;
@@ -66,6 +70,20 @@ export class FeedWriter {
     const names = this.#schema.map((spec) => spec.name);
     const hint = didYouMean(name, names) ?? (names.length === 0 ? 'it has no feeds' : `it has ${names.join(', ')}`);
     return new MonolithError('ML_FEED', { name, reason: 'the input has no feed of this name' }, { hint });
+  }
+}
+
+/** The same values in memory of their own. */
+export function copyOf(feed: FeedData): FeedData {
+  switch (feed.kind) {
+    case 'dense':
+      return { ...feed, values: feed.values.slice() };
+    case 'ids':
+      return { ...feed, values: feed.values.slice() };
+    case 'ragged':
+      return { ...feed, splits: feed.splits.slice(), values: feed.values.slice() };
+    default:
+      return feed satisfies never;
   }
 }
 

@@ -62,8 +62,11 @@ export class SessionVariables {
   }
 
   write(name: string, values: Float32Array | BigInt64Array): void {
-    // What is not written keeps its newest values.
-    const target = values.length < this.#valuesOf(name).length ? this.read(name) : this.#valuesOf(name);
+    const target = this.#valuesOf(name);
+    if (values.length !== target.length) {
+      const { op, spec } = this.#variable(name).tensor;
+      throw misfit(op, `it has ${target.length} values, [${spec.shape}], and ${values.length} were given`);
+    }
     if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
     else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
     else throw misfit(this.#variable(name).tensor.op, 'the values are of another type');

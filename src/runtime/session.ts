@@ -5,11 +5,12 @@
  * need. Memory: a null page, an arena that the main thread lays out, and a heap that tables grow in.
  */
 import { availableParallelism } from 'node:os';
+import { withCaller } from '../base/call-place.js';
 import { MonolithError } from '../base/errors.js';
 import { type Graph, misfit, Op, Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { Arena } from '../memory/arena.js';
-import { type BatchSchema, schemaProblem } from '../memory/batch.js';
+import { type BatchSchema, type FeedData, schemaProblem } from '../memory/batch.js';
 import { CONTROL_BYTES, nextCommand } from '../memory/control-layout.js';
 import { createSharedMemory, reserveSharedMemory } from '../memory/shared-memory.js';
 import { TABLE_BYTES_MIN } from '../memory/table-layout.js';
@@ -22,7 +23,7 @@ import { noDeviceTables, ResidentTables } from './cuda/resident-tables.js';
 import type { ResidentVariables } from './cuda/resident-variables.js';
 import { openBackend } from './cuda/try-init-cuda.js';
 import { explainFailure } from './explain-failure.js';
-import { type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
+import { copyOf, type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import type { KernelVariant } from './kernel-variants.js';
 import { instantiateKernels } from './load-kernels.js';
@@ -74,6 +75,11 @@ export class Session implements CompileTarget {
   readonly #feeds: FeedWriter;
   #pool: ThreadPool | undefined;
   #tail: Promise<unknown> = Promise.resolve();
+  /** Runs and holds that were asked for and have not ended. */
+  #asked = 0;
+  readonly #ended = (): void => {
+    this.#asked--;
+  };
   #closed = false;
 
   private constructor(
@@ -204,6 +210,7 @@ export class Session implements CompileTarget {
     return this.residents === undefined ? Promise.resolve() : this.#inTurn(() => this.#variables.bringHome(names));
   }
 
+  /** All values of a variable. */
   writeVariable(name: string, values: Float32Array | BigInt64Array): void {
     this.#variables.write(name, values);
   }
@@ -251,40 +258,71 @@ export class Session implements CompileTarget {
   run(fetches: readonly Fetch[], feeds?: Feeds): Promise<FetchValue[]>;
   run<const F extends FetchTree>(fetches: F, feeds?: Feeds): Promise<Fetched<F>>;
   async run(fetches: FetchTree, feeds?: Feeds): Promise<unknown> {
-    if (isFlat(fetches)) return this.#runFlat(fetches, feeds);
-    const flat = flattenFetches(fetches, this.graph);
-    return flat.rebuild(await this.#runFlat(flat.fetches, feeds));
+    try {
+      if (isFlat(fetches)) return await this.#runFlat(fetches, feeds);
+      const flat = flattenFetches(fetches, this.graph);
+      return flat.rebuild(await this.#runFlat(flat.fetches, feeds));
+    } catch (error) {
+      throw withCaller(error);
+    }
   }
 
   #runFlat(fetches: readonly Fetch[], feeds: Feeds | undefined): Promise<FetchValue[]> {
+    const batch = this.#batchOf(feeds);
     return this.#inTurn(async () => {
-      if (feeds === undefined && this.prepare(fetches).needsBatch) {
+      if (batch === undefined && this.prepare(fetches).needsBatch) {
         throw new MonolithError('ML_FEED', { name: 'batch', reason: 'these fetches need a batch' });
       }
-      const batch = typeof feeds === 'object' ? this.#feeds.write(feeds) : (feeds ?? 0);
-      return (await this.#run(fetches, [batch]))[0]!;
+      const at = typeof batch === 'object' ? this.#feeds.write(batch) : (batch ?? 0);
+      return (await this.#run(fetches, [at]))[0]!;
     });
   }
 
+  /**
+   * Feeds are read at the call, so that the caller may use its arrays again: into the batch they become, or, where a run before
+   * this one still reads that memory, into a copy.
+   */
+  #batchOf(feeds: Feeds | undefined): number | readonly FeedData[] | undefined {
+    if (typeof feeds !== 'object' || this.#closed) return typeof feeds === 'object' ? undefined : feeds;
+    const data = this.#feeds.read(feeds);
+    return this.#asked === 0 ? this.#feeds.write(data) : data.map(copyOf);
+  }
+
   /** Runs a step per batch, one right after the other, and returns the values of each; see `stepsAheadMax`. */
-  runSteps(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
-    return this.#inTurn(() => {
-      const max = this.stepsAheadMax(fetches);
-      if (batches.length > max) {
-        const reason = `${batches.length} steps at once, of these fetches ${max} can be`;
-        throw new MonolithError('ML_FEED', { name: 'batches', reason });
-      }
-      return this.#run(fetches, batches);
+  async runSteps(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
+    try {
+      return await this.#inTurn(() => {
+        const max = this.stepsAheadMax(fetches);
+        if (batches.length > max) {
+          const reason = `${batches.length} steps at once, of these fetches ${max} can be`;
+          throw new MonolithError('ML_FEED', { name: 'batches', reason });
+        }
+        return this.#run(fetches, batches);
+      });
+    } catch (error) {
+      throw withCaller(error);
+    }
+  }
+
+  /**
+   * Runs `body`, which saves or restores, with all variables at home and no step under way: those asked for before have run,
+   * those asked for meanwhile wait. It must not wait for a run of its own.
+   */
+  hold<T>(body: () => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      await this.#variables.bringHome(this.variableNames);
+      return body();
     });
   }
 
   /** Runs `body` after what was asked for before. */
   #inTurn<T>(body: () => Promise<T>): Promise<T> {
+    this.#asked++;
     const result = this.#tail.then(() => {
       if (this.#closed || this.#pool === undefined) throw new MonolithError('ML_CLOSED', { what: 'the session' });
       return body();
     });
-    this.#tail = result.catch(() => undefined);
+    this.#tail = result.then(this.#ended, this.#ended);
     return result;
   }
 

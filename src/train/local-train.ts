@@ -9,7 +9,7 @@ import { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from '../chec
 import { prepareModelDir } from '../checkpoint/model-dir.js';
 import { type KeptModelDir, keepModelDir } from '../checkpoint/model-dir-turns.js';
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
-import type { Settings } from '../checkpoint/snapshot.js';
+import { checkSettings, type Settings } from '../checkpoint/snapshot.js';
 import { type Fetch, Session, type SessionOptions } from '../runtime/session.js';
 import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
@@ -92,8 +92,9 @@ export class LocalTrainer {
    * names the process that has it already.
    */
   static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
-    const { modelDir } = options;
+    const { modelDir, settings } = options;
     if (modelDir === null) return LocalTrainer.#open(options, undefined);
+    checkSettings(settings, modelDir);
     await prepareModelDir(modelDir);
     const kept = await keepModelDir(modelDir);
     try {

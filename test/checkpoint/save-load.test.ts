@@ -8,7 +8,7 @@ import { prepareModelDir } from '../../src/checkpoint/model-dir.js';
 import { assetDir, checkpointPrefix, checkpointsIn, stepOfPrefix } from '../../src/checkpoint/names.js';
 import { retain } from '../../src/checkpoint/retention.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
-import type { DenseValue, Snapshot, TableRow, TableSegment } from '../../src/checkpoint/snapshot.js';
+import type { DenseValue, Settings, Snapshot, TableRow, TableSegment } from '../../src/checkpoint/snapshot.js';
 import { stateCountOf, weightCountOf } from '../../src/io/optimizer-dump.js';
 import { readTensorBundle } from '../../src/io/tensor-bundle.js';
 import { parityCase } from '../io/parity.js';
@@ -324,6 +324,54 @@ t.test('a snapshot that cannot be a checkpoint is refused before anything is wri
     await t.rejects(saveCheckpoint(dir, { ...base, ...change }), { code: 'ML_CKPT_WRITE', message });
     t.same(readdirSync(dir), []);
   }
+});
+
+t.test('settings are kept exactly or refused by name, before anything is written', async (t) => {
+  const dir = t.testdir();
+  const kept = {
+    half: '\ud800',
+    text: 'ä "\\n',
+    whole: 3,
+    tiny: 5e-324,
+    yes: true,
+    no: false,
+    '': 'unnamed',
+    1: 'one',
+  };
+  const { path } = await saveCheckpoint(dir, { ...sampleSnapshot(1), settings: kept });
+  t.same((await loadCheckpoint(path)).settings, kept);
+  const before = treeOf(dir);
+  const odd: readonly unknown[] = [
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    -0,
+    undefined,
+    null,
+    1n,
+    Symbol('s'),
+    [1],
+    { a: 1 },
+    new Date(0),
+    () => 1,
+  ];
+  for (const value of odd) {
+    const settings = { fine: 1, odd: value } as unknown as Settings;
+    await t.rejects(saveCheckpoint(dir, { ...sampleSnapshot(2), settings }), {
+      code: 'ML_CKPT_WRITE',
+      fields: { field: 'settings.odd' },
+      hint: /finite numbers/,
+    });
+  }
+  const names: Partial<Snapshot>[] = [
+    { settings: JSON.parse('{"__proto__":"x"}') as Settings },
+    { modelName: undefined as unknown as string },
+    { dense: [{ ...sampleSnapshot(2).dense[0]!, name: '\ud800' }] },
+    { tables: [{ ...sampleSnapshot(2).tables[1]!, name: 'a\ud800' }] },
+  ];
+  for (const change of names) {
+    await t.rejects(saveCheckpoint(dir, { ...sampleSnapshot(2), ...change }), { code: 'ML_CKPT_WRITE' });
+  }
+  t.same(treeOf(dir), before);
 });
 
 t.test('a model directory is created, and one that cannot be used is refused with a hint', async (t) => {

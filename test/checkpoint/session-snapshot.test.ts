@@ -1,10 +1,14 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
-import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
+import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
-import { variable } from '../../src/graph/ops/state.js';
+import { Graph } from '../../src/graph/graph.js';
+import { globalStep, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { Session, type SessionOptions } from '../../src/runtime/session.js';
+import { embeddingLookup } from '../../src/sparse/embedding-ops.js';
+import { defineTable } from '../../src/sparse/table-config.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
 import { DATASET, loadBatches, smallSession } from '../train/ffm-run.js';
@@ -93,4 +97,89 @@ t.test('a checkpoint without a variable of the session is refused before anythin
     message: /extra/,
   });
   t.equal(other.globalStep, 0);
+});
+
+t.test('a save that nobody waits for holds what was asked for before it, whatever is asked for after', async (t) => {
+  const dir = t.testdir();
+  const plain = modelWithDense();
+  const quiet = await openSession(t, plain, { threads: 2 });
+  const expected: Record<string, string>[] = [];
+  for (const [step, batch] of loadBatches(quiet).slice(0, 4).entries()) {
+    await train(quiet, plain, [batch]);
+    await saveCheckpoint(join(dir, `quiet-${step}`), snapshotSession(quiet, plain.name));
+    expected.push(treeOf(join(dir, `quiet-${step}`)));
+  }
+
+  const model = modelWithDense();
+  const session = await openSession(t, model, { threads: 2 });
+  const runs: Promise<unknown>[] = [];
+  const saves = loadBatches(session)
+    .slice(0, 4)
+    .map((batch, step) => {
+      runs.push(session.run([model.loss, model.trainOp], batch));
+      return saveCheckpoint(join(dir, String(step)), snapshotSession(session, model.name));
+    });
+  await Promise.all([...runs, ...saves]);
+  for (const [step, tree] of expected.entries()) {
+    t.ok(isDeepStrictEqual(treeOf(join(dir, String(step))), tree), `the save after step ${step + 1}`);
+  }
+  const chosen = await saveCheckpoint(join(dir, 'chosen'), { ...snapshotSession(session, model.name), step: 70 });
+  t.equal((await loadCheckpoint(chosen.path)).step, 70, 'a step that the caller chose stays');
+});
+
+/** A kernel of 2 rows and, if wanted, a table and a counter of steps. */
+function shaped(units: number, table?: string, dim = 2, counts = true): Graph {
+  const graph = new Graph();
+  variable(graph, 'kernel', [2, units], () => new Float32Array(2 * units));
+  if (counts) globalStep(graph);
+  if (table !== undefined) embeddingLookup(raggedPlaceholder(graph, 'ids', 1), defineTable(table, [{ dim }]));
+  return graph;
+}
+
+async function openShaped(t: Test, graph: Graph): Promise<Session> {
+  const schema = [{ name: 'ids', kind: 'ragged' }] as const;
+  const session = await Session.create(graph, { schema, batchSize: 1, threads: 1, memoryBytes: 2 ** 25 });
+  t.teardown(() => session.close());
+  return session;
+}
+
+t.test('a restore into other variables or tables is refused and changes nothing', async (t) => {
+  const dir = t.testdir();
+  const from = await openShaped(t, shaped(2, 'users'));
+  from.writeVariable('kernel', Float32Array.of(1, 2, 3, 4));
+  from.writeVariable('global_step', BigInt64Array.of(9n));
+  const loaded = await loadCheckpoint((await saveCheckpoint(dir, snapshotSession(from, 'm'))).path);
+  const others: [Graph, RegExp][] = [
+    [shaped(4, 'users'), /kernel: expected float32\[2, 4\], found float32\[2, 2\]/],
+    [shaped(1, 'users'), /kernel: expected float32\[2, 1\], found float32\[2, 2\]/],
+    [shaped(2, 'people'), /tables: expected people, found users/],
+    [shaped(2), /tables: expected none, found also users/],
+    [shaped(2, 'users', 3), /tables, users: expected/],
+  ];
+  for (const [graph, message] of others) {
+    const session = await openShaped(t, graph);
+    const before = contentOf(snapshotSession(session, 'm'));
+    await t.rejects(restoreSession(session, loaded), { code: 'ML_CKPT_MODEL', fields: { dir }, message });
+    t.same(contentOf(snapshotSession(session, 'm')), before);
+  }
+  const same = await openShaped(t, shaped(2, 'users'));
+  await restoreSession(same, loaded);
+  t.same([...same.readVariable('kernel')], [1, 2, 3, 4]);
+  t.equal(same.globalStep, 9);
+});
+
+t.test('a model without a global step is saved and restored like any other', async (t) => {
+  const dir = t.testdir();
+  const from = await openShaped(t, shaped(2, 'users', 2, false));
+  for (const values of [
+    [5, 6, 7, 8],
+    [1, 2, 3, 4],
+  ]) {
+    from.writeVariable('kernel', Float32Array.from(values));
+    await saveCheckpoint(dir, snapshotSession(from, 'm'));
+  }
+  const to = await openShaped(t, shaped(2, 'users', 2, false));
+  await restoreSession(to, await loadCheckpoint((await latestCheckpoint(dir))!));
+  t.same([...to.readVariable('kernel')], [1, 2, 3, 4]);
+  t.same(contentOf(snapshotSession(to, 'm')), contentOf(snapshotSession(from, 'm')));
 });

@@ -51,7 +51,6 @@ export class CheckpointSaverHook implements TrainHook {
     const start = performance.now();
     const io = session.trace.main;
     const began = io?.now() ?? 0;
-    await session.bringVariablesHome();
     const saved = await saveCheckpoint(modelDir, snapshotSession(session, modelName, settings));
     io?.span(session.traceNames.id('save checkpoint', 'io'), began, io.now());
     this.#savedStep = step;
