@@ -27,7 +27,7 @@ import {
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { temporaryName } from '../io/atomic-file.js';
+import { temporaryName, writeError } from '../io/atomic-file.js';
 import { formatOwner, type LockOwner, parseOwner, SILENT_MS, stateOf, thisOwner } from './lock-owner.js';
 import { isMissing } from './model-dir.js';
 
@@ -69,7 +69,13 @@ export class DirLock {
 
   /** ML_DIR when somebody else has the lock now. One that was removed by hand is taken again. */
   check(): void {
-    const found = readLock(join(this.#dir, LOCK_FILE));
+    const path = join(this.#dir, LOCK_FILE);
+    let found: FoundLock | undefined;
+    try {
+      found = readLock(path);
+    } catch (cause) {
+      throw writeError(path, cause); // a disk that does not answer: a later save may work
+    }
     if (found?.owner?.id !== this.#owner.id) this.#owner = take(this.#dir);
   }
 

@@ -15,44 +15,48 @@ export interface Sink {
   onResize(listener: () => void): () => void;
 }
 
-export type StopSignal = 'SIGINT' | 'SIGTERM';
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 export interface CliIo {
   readonly out: Sink;
   readonly err: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   nowMs(): number;
-  /** Calls `listener` at each SIGINT or SIGTERM, until the returned function is called. */
+  /** Calls `listener` at each signal that asks the process to stop, until the returned function is called. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
-  /** Calls `listener` once nobody reads standard output any more (`| head`), until the returned function is called. */
-  onBrokenPipe(listener: () => void): () => void;
+  /**
+   * Calls `listener` once nobody reads standard output any more (`| head`), or with ML_OUTPUT once text cannot be written, on a
+   * full disk mostly, until the returned function is called.
+   */
+  onBrokenOutput(listener: BrokenOutput): () => void;
   /** Ends the process at once. */
   exit(code: number): void;
 }
 
+export type BrokenOutput = (error?: MonolithError) => void;
+
+/** Nobody is there any more to be told. */
 const BROKEN_CODES = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']);
 
 class StreamSink implements Sink {
   readonly #stream: NodeJS.WriteStream;
-  readonly #listeners = new Set<() => void>();
-  #broken = false;
+  readonly #listeners = new Set<BrokenOutput>();
+  /** What ended it: an error, or null when its reader went away. */
+  #broken: MonolithError | null | undefined;
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (!BROKEN_CODES.has(error.code ?? '')) throw outputError(error);
-      this.#break();
+      if (this.#broken !== undefined) return;
+      this.#broken = BROKEN_CODES.has(error.code ?? '') ? null : outputError(error);
+      if (this.#broken !== null && this.#listeners.size === 0) throw this.#broken;
+      for (const listener of this.#listeners) listener(this.#broken ?? undefined);
     });
   }
 
-  #break(): void {
-    if (this.#broken) return;
-    this.#broken = true;
-    for (const listener of this.#listeners) listener();
-  }
-
   write(text: string): void {
-    if (!this.#broken) this.#stream.write(text);
+    if (this.#broken === undefined) this.#stream.write(text);
   }
 
   get isTTY(): boolean {
@@ -68,9 +72,9 @@ class StreamSink implements Sink {
     return () => this.#stream.off('resize', listener);
   }
 
-  onBroken(listener: () => void): () => void {
+  onBroken(listener: BrokenOutput): () => void {
     this.#listeners.add(listener);
-    if (this.#broken) listener();
+    if (this.#broken !== undefined) listener(this.#broken ?? undefined);
     return () => this.#listeners.delete(listener);
   }
 }
@@ -84,20 +88,23 @@ function outputError(cause: Error): MonolithError {
 /** The streams, signals and environment of this process. */
 export function processIo(): CliIo {
   const out = new StreamSink(process.stdout);
+  const err = new StreamSink(process.stderr);
   return {
     out,
-    err: new StreamSink(process.stderr),
+    err,
     env: process.env,
     nowMs: () => performance.now(),
     onSignal(listener) {
-      process.on('SIGINT', listener as NodeJS.SignalsListener);
-      process.on('SIGTERM', listener as NodeJS.SignalsListener);
+      for (const signal of STOP_SIGNALS) process.on(signal, listener as NodeJS.SignalsListener);
       return () => {
-        process.off('SIGINT', listener as NodeJS.SignalsListener);
-        process.off('SIGTERM', listener as NodeJS.SignalsListener);
+        for (const signal of STOP_SIGNALS) process.off(signal, listener as NodeJS.SignalsListener);
       };
     },
-    onBrokenPipe: (listener) => out.onBroken(listener),
+    onBrokenOutput(listener) {
+      // That nobody reads standard error is no reason to stop; that it cannot be written is.
+      const stops = [out.onBroken(listener), err.onBroken((error) => error !== undefined && listener(error))];
+      return () => stops.forEach((stop) => void stop());
+    },
     exit: (code) => process.exit(code),
   };
 }

@@ -1,16 +1,18 @@
 /**
  * @file The `train` command: runs the training job, shows its progress and turns signals into a clean stop.
  *
- * The first SIGINT or SIGTERM, or a reader of standard output that went away, asks the job to save and stop, which is a
- * success. The second signal ends the process at once with the shell's code for it (130 or 143).
+ * The first SIGINT, SIGTERM or SIGHUP, or a reader of standard output that went away, asks the job to save and stop, which is
+ * a success. The second signal ends the process at once with the shell's code for it (130, 143 or 129). Output that cannot
+ * be written asks for the same, and is an error once the work is saved.
  */
+import type { MonolithError } from '../base/errors.js';
 import type { CliIo, StopSignal } from './io.js';
 import { ProgressReporter, progressMode } from './progress.js';
 import { EXIT_DONE } from './report.js';
 import type { TrainJob } from './train-job.js';
 import { type TrainFlags, toJobOptions } from './train-options.js';
 
-export const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const satisfies Record<StopSignal, number>;
+export const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Record<StopSignal, number>;
 
 export type LoadTrainJob = () => Promise<TrainJob>;
 
@@ -34,17 +36,22 @@ export async function runTrainCommand(
     reporter.note(`${flags.modelDir === null ? 'stopping' : 'saving and stopping'}, Ctrl-C again to stop at once`);
     abort.abort(signal);
   });
-  const stopPipe = io.onBrokenPipe(() => abort.abort('EPIPE'));
+  let lost: MonolithError | undefined;
+  const stopOutput = io.onBrokenOutput((error) => {
+    lost ??= error;
+    abort.abort('output');
+  });
   try {
     const job = await load();
     const result = await job(toJobOptions(flags, reporter.eventIntervalMs, abort.signal), (event) =>
       reporter.event(event),
     );
     reporter.done(result);
+    if (lost !== undefined) throw lost;
     return EXIT_DONE;
   } finally {
     reporter.close();
-    stopPipe();
+    stopOutput();
     stopSignals();
   }
 }

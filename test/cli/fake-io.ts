@@ -1,5 +1,6 @@
 /** @file A world for commands under test: text is kept, time and signals come from the test. */
-import type { CliIo, Sink, StopSignal } from '../../src/cli/io.js';
+import type { MonolithError } from '../../src/base/errors.js';
+import type { BrokenOutput, CliIo, Sink, StopSignal } from '../../src/cli/io.js';
 
 export class FakeSink implements Sink {
   text = '';
@@ -44,7 +45,7 @@ export class FakeIo implements CliIo {
   readonly env: Record<string, string | undefined>;
   readonly exits: number[] = [];
   readonly signalListeners = new Set<(signal: StopSignal) => void>();
-  readonly pipeListeners = new Set<() => void>();
+  readonly pipeListeners = new Set<BrokenOutput>();
   timeMs = 0;
 
   constructor(options: { tty?: boolean; columns?: number; env?: Record<string, string> } = {}) {
@@ -62,7 +63,7 @@ export class FakeIo implements CliIo {
     return () => this.signalListeners.delete(listener);
   }
 
-  onBrokenPipe(listener: () => void): () => void {
+  onBrokenOutput(listener: BrokenOutput): () => void {
     this.pipeListeners.add(listener);
     return () => this.pipeListeners.delete(listener);
   }
@@ -75,7 +76,8 @@ export class FakeIo implements CliIo {
     for (const listener of this.signalListeners) listener(signal);
   }
 
-  breakPipe(): void {
-    for (const listener of this.pipeListeners) listener();
+  /** Nobody reads any more; with an error: nothing can be written any more. */
+  breakPipe(error?: MonolithError): void {
+    for (const listener of this.pipeListeners) listener(error);
   }
 }

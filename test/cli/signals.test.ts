@@ -5,7 +5,7 @@ import { eventsOf, runCli, treeOf } from './run-cli.js';
 const ENDLESS = ['--steps', '2000000000'];
 const SMALL = ['--data', 'reference', '--batch-size', '16', '--threads', '2'];
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   t.test(`the first ${signal} saves the step at hand and is a success`, async (t) => {
     const cwd = t.testdir();
     const args = ['train', '--json', ...SMALL, '--model-dir', 'd'];

@@ -37,6 +37,7 @@ t.test('the first signal stops cleanly, the second at once', async (t) => {
   for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 129],
   ] as const) {
     const io = new FakeIo();
     const exitCode = await train(['--json'], io, async (options) => {
@@ -64,6 +65,20 @@ t.test('a reader that goes away stops the run without a word', async (t) => {
   });
   t.equal(exitCode, 0);
   t.equal(io.err.take(), '');
+});
+
+t.test('output that cannot be written stops the run, which is an error once its work is saved', async (t) => {
+  const io = new FakeIo();
+  let saved = false;
+  const exitCode = await train([], io, async (options) => {
+    io.breakPipe(new MonolithError('ML_OUTPUT', { reason: 'ENOSPC' }));
+    t.equal(options.signal.aborted, true);
+    saved = true;
+    return resultOf(options, 3, true);
+  });
+  t.ok(saved);
+  t.equal(exitCode, 1);
+  t.match(io.err.take(), /^error ML_OUTPUT: .*ENOSPC/);
 });
 
 t.test('a job that fails exits with 1 and its own error', async (t) => {

@@ -1,8 +1,12 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { missing } from '../requirement.js';
-import { eventsOf, runCli, treeOf } from './run-cli.js';
+import { type CliEvent, eventsOf, MAIN, runCli, treeOf } from './run-cli.js';
 
+const isCheckpoint = ({ event }: CliEvent) => event === 'checkpoint';
 /** Little data and small batches: what is tested here is what is printed. */
 const SMALL = ['--data', 'reference', '--batch-size', '16', '--threads', '2'];
 
@@ -53,4 +57,24 @@ t.test('output that cannot be written is an error with a code, not a defect', fu
   t.teardown(() => closeSync(stdout));
   const ended = await runCli(['train', '--json', ...SMALL, '--steps', '5'], { cwd: t.testdir(), stdout });
   t.match(ended, { code: 1, err: /^error ML_OUTPUT: output cannot be written: ENOSPC.*\nhint: free some disk space/ });
+});
+
+t.test('a run whose log can grow no more saves and stops', full, async (t) => {
+  const cwd = t.testdir();
+  // The largest file of this process is 1 MiB: the log is as good as full, checkpoints are far from it.
+  writeFileSync(join(cwd, 'log'), 'x'.repeat(2 ** 20 - 900));
+  const args = ['train', '--json', ...SMALL, '--steps', '2000000000', '--save-every', '1', '--model-dir', 'd'];
+  const script = 'ulimit -f 2048; exec "$@" >> log';
+  const command = ['-c', script, 'sh', 'env', '-u', 'NODE_OPTIONS', process.execPath, MAIN, ...args];
+  const child = spawn('sh', command, { cwd, stdio: ['ignore', 'ignore', 'pipe'], timeout: 60_000 });
+  let err = '';
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const [code] = await once(child, 'close');
+  t.equal(code, 1);
+  t.match(err, /^error ML_OUTPUT: output cannot be written: EFBIG/);
+  const told = eventsOf(readFileSync(join(cwd, 'log'), 'utf8').slice(2 ** 20 - 900)).filter(isCheckpoint).length;
+  const next = eventsOf((await runCli([...args.slice(0, 8), '--steps', '1', '--model-dir', 'd'], { cwd })).out);
+  t.ok((next[0]!.start_step as number) > told, `${told} saves were told of, the last step was saved after`);
 });

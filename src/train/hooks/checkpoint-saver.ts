@@ -2,8 +2,11 @@
  * @file Saves checkpoints while training and at its end.
  *
  * Mirrors NoFirstSaveCheckpointSaverHook as far as one host needs it: nothing is saved for the step the session
- * starts at, a save happens every `everySteps` steps, and at the end when the step moved since.
+ * starts at, a save happens every `everySteps` steps, and at the end when the step moved since. A save on the way that fails is
+ * told of and tried again `everySteps` steps later: a disk that is full for a while must not end the run. The last save
+ * has no later one, so it fails the run.
  */
+import { MonolithError } from '../../base/errors.js';
 import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
 import type { Settings } from '../../checkpoint/snapshot.js';
@@ -16,11 +19,15 @@ export interface CheckpointSaverOptions {
   readonly everySteps?: number;
   readonly settings?: Settings;
   readonly onSaved?: (step: number, saved: SavedCheckpoint, ms: number) => void;
+  /** What to do about a save on the way that failed; a warning of the process unless told. */
+  readonly onSaveFailed?: (step: number, error: MonolithError) => void;
 }
 
 export class CheckpointSaverHook implements TrainHook {
   readonly #options: CheckpointSaverOptions;
   #savedStep = -1;
+  /** Of the last save, whether or not it worked. */
+  #triedStep = -1;
 
   constructor(options: CheckpointSaverOptions) {
     this.#options = options;
@@ -28,26 +35,39 @@ export class CheckpointSaverHook implements TrainHook {
 
   afterCreateSession(session: Session): void {
     this.#savedStep = session.globalStep;
+    this.#triedStep = session.globalStep;
   }
 
   quietSteps(globalStep: number): number {
     const { everySteps } = this.#options;
-    return everySteps === undefined ? Number.POSITIVE_INFINITY : this.#savedStep + everySteps - globalStep;
+    return everySteps === undefined ? Number.POSITIVE_INFINITY : this.#triedStep + everySteps - globalStep;
   }
 
   afterRun({ session, globalStep }: RunContext): Promise<void> | undefined {
     const { everySteps } = this.#options;
-    if (everySteps === undefined || globalStep - this.#savedStep < everySteps) return undefined;
-    return this.#save(session);
+    if (everySteps === undefined || globalStep - this.#triedStep < everySteps) return undefined;
+    return this.#trySave(session);
   }
 
   async end(session: Session): Promise<void> {
     if (session.globalStep !== this.#savedStep) await this.#save(session);
   }
 
+  async #trySave(session: Session): Promise<void> {
+    try {
+      await this.#save(session);
+    } catch (error) {
+      // Anything else, such as a directory that another run has by now, will not pass.
+      if (!(error instanceof MonolithError) || error.code !== 'ML_CKPT_WRITE') throw error;
+      const { onSaveFailed = warn } = this.#options;
+      onSaveFailed(this.#triedStep, error);
+    }
+  }
+
   async #save(session: Session): Promise<void> {
     const { modelDir, modelName, settings, onSaved } = this.#options;
     const step = session.globalStep;
+    this.#triedStep = step;
     const start = performance.now();
     const io = session.trace.main;
     const began = io?.now() ?? 0;
@@ -56,4 +76,8 @@ export class CheckpointSaverHook implements TrainHook {
     this.#savedStep = step;
     onSaved?.(step, saved, performance.now() - start);
   }
+}
+
+function warn(step: number, { message, code, hint }: MonolithError): void {
+  process.emitWarning(`step ${step} was not saved: ${message}`, { code, ...(hint !== undefined && { detail: hint }) });
 }
