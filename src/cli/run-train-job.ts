@@ -26,7 +26,7 @@ const TRACE_EVENTS = 1 << 16;
 const BATCH_TIMEOUT_MS = 60_000;
 
 export const runTrainJob: TrainJob = async (options, onEvent) => {
-  const { modelDir, trace, batchSize, seed, deterministic, steps } = options;
+  const { modelDir, trace, batchSize, seed, deterministic } = options;
   if (trace !== null) await checkTraceTarget(trace);
   const model = buildFfm(FFM_LENGTH_MAX);
   if (options.dumpGraph !== null) await writeGraph(options.dumpGraph, model.graph);
@@ -36,7 +36,8 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   const trainer = await LocalTrainer.create({
     model,
     modelDir,
-    steps,
+    steps: options.steps,
+    until: options.until,
     saveEverySteps: options.saveEverySteps,
     hooks: [progress],
     settings: { data: options.data, vocab: options.vocab, batch_size: batchSize, seed },
@@ -61,11 +62,15 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       onEvent({ event: 'checkpoint', step, path: saved.path, bytes: saved.bytes, ms });
       for (const message of saved.warnings) onEvent({ event: 'warning', code: 'ML_CKPT_WRITE', message });
     },
+    onSaveFailed: (step, { code, message }) => {
+      onEvent({ event: 'warning', code, message: `step ${step} was not saved, the next save tries again: ${message}` });
+    },
   });
   const { session, startStep, restored } = trainer;
   // What came of it: `auto` has chosen, and one thread drives a GPU.
   const { backend } = session;
   const { threads } = session.plan;
+  const steps = Math.max(0, trainer.lastStep - startStep);
   checkpoint = restored;
   if (trainer.changedSettings.length > 0) {
     const { code, message } = otherSettings(restored, trainer.changedSettings);
@@ -90,6 +95,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       restored,
     });
     started = true;
+    if (steps === 0) onEvent({ event: 'note', message: `nothing to train: step ${startStep} is reached already` });
     const heldOut = loadFfmBatches(session.views, session.arena, heldOutOf(dataset));
     interrupted = await trainOnReader(trainer, dataset, progress);
     evaluation = await evaluate(session, model, heldOut);

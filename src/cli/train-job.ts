@@ -23,8 +23,10 @@ export interface TrainJobOptions {
   readonly data: DataName;
   /** Ids per slot. */
   readonly vocab: number;
-  /** Steps to add in this run, on top of a restored checkpoint's. */
-  readonly steps: number;
+  /** Steps to add in this run, on top of a restored checkpoint's; null for as many as `until` asks for. */
+  readonly steps: number | null;
+  /** Global step to stop at, or null. */
+  readonly until: number | null;
   readonly batchSize: number;
   readonly threads: number;
   readonly backend: BackendName;
@@ -59,6 +61,7 @@ export type TrainEvent =
       readonly backend: string;
       readonly threads: number;
       readonly batchSize: number;
+      /** Steps this run will train. */
       readonly steps: number;
       readonly startStep: number;
       readonly modelDir: string | null;

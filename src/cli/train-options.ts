@@ -10,6 +10,8 @@ import { BACKENDS, DATA_SOURCES, MODELS, THREADS_MAX, type TrainJobOptions } fro
 
 const I32_MAX = 2 ** 31 - 1;
 const U32_MAX = 2 ** 32 - 1;
+/** Steps of a run that is not told. */
+const STEPS = 2000;
 
 /** All cores this process may use, as far as a session takes them. */
 export function defaultThreads(): number {
@@ -31,8 +33,17 @@ export const trainFlags = z
       }),
     vocab: wholeNumber(1, I32_MAX).default(5).register(flagMeta, { value: 'count', help: 'ids per slot' }),
     steps: wholeNumber(1, I32_MAX)
-      .default(2000)
-      .register(flagMeta, { value: 'count', help: 'steps to train in this run, on top of restored ones' }),
+      .nullable()
+      .default(null)
+      .register(flagMeta, {
+        value: 'count',
+        help: 'steps to train in this run, on top of restored ones',
+        defaultText: String(STEPS),
+      }),
+    until: wholeNumber(1, Number.MAX_SAFE_INTEGER).nullable().default(null).register(flagMeta, {
+      value: 'step',
+      help: 'train up to this global step in place of a number of steps; with --steps too, to what comes first',
+    }),
     batchSize: wholeNumber(1, 1 << 20)
       .default(64)
       .register(flagMeta, { value: 'count', help: 'examples per step' }),
@@ -129,7 +140,8 @@ export type TrainFlags = z.output<typeof trainFlags>;
  * ```
  */
 export function parseTrainFlags(raw: unknown): TrainFlags {
-  return parseFlags(trainFlags, raw, 'train');
+  const flags = parseFlags(trainFlags, raw, 'train');
+  return { ...flags, steps: flags.steps ?? (flags.until === null ? STEPS : null) };
 }
 
 /** The part of the flags that the training job sees. */

@@ -24,9 +24,13 @@ export interface LocalTrainOptions {
   readonly session: SessionOptions;
   /** Without it nothing is saved or restored. */
   readonly modelDir: string | null;
-  readonly steps: number;
+  /** Steps to train, on top of those of a restored checkpoint; with `until` what comes first. One of the two is needed. */
+  readonly steps?: number | null;
+  /** Global step to train up to: a run that is started again does not go past it. */
+  readonly until?: number | null;
   readonly saveEverySteps?: number | null;
   readonly onSaved?: CheckpointSaverOptions['onSaved'];
+  readonly onSaveFailed?: CheckpointSaverOptions['onSaveFailed'];
   /** Kept with checkpoints; see `changedSettings`. */
   readonly settings?: Settings;
   /** What a loss that is not a number does: it fails the run unless told. */
@@ -68,6 +72,7 @@ export class LocalTrainer {
   readonly #kept: KeptModelDir | undefined;
   readonly #options: LocalTrainOptions;
   readonly #fetches: readonly Fetch[];
+  #training: 'not yet' | 'now' | 'ended' = 'not yet';
 
   private constructor(
     options: LocalTrainOptions,
@@ -93,6 +98,7 @@ export class LocalTrainer {
    */
   static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
     const { modelDir, settings } = options;
+    checkSteps(options);
     if (modelDir === null) return LocalTrainer.#open(options, undefined);
     checkSettings(settings, modelDir);
     await prepareModelDir(modelDir);
@@ -106,8 +112,11 @@ export class LocalTrainer {
   }
 
   static async #open(options: LocalTrainOptions, kept: KeptModelDir | undefined): Promise<LocalTrainer> {
-    const { model, modelDir, steps, saveEverySteps, settings, onSaved, hooks = [] } = options;
-    const stop = new StopAtStepHook({ steps });
+    const { model, modelDir, steps, until, saveEverySteps, settings, onSaved, onSaveFailed, hooks = [] } = options;
+    const stop = new StopAtStepHook({
+      ...(typeof steps === 'number' && { steps }),
+      ...(typeof until === 'number' && { maxSteps: until }),
+    });
     const saver =
       modelDir === null
         ? []
@@ -118,6 +127,7 @@ export class LocalTrainer {
               ...(saveEverySteps && { everySteps: saveEverySteps }),
               ...(settings && { settings }),
               ...(onSaved && { onSaved }),
+              ...(onSaveFailed && { onSaveFailed }),
             }),
           ];
     let restored: LoadedCheckpoint | null = null;
@@ -145,16 +155,36 @@ export class LocalTrainer {
     this.#monitored.prepare(this.#fetches);
   }
 
-  /** Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. */
+  /**
+   * Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. Called again, an
+   * epoch later for example, it goes on; once the last step is reached, or a call has failed, that is ML_CANCELLED.
+   */
   async train(input: TrainInput): Promise<boolean> {
+    if (this.#training !== 'not yet') this.#again();
+    if (typeof (input as Partial<TrainInput> | null)?.next !== 'function') throw notABatch('it has no method next');
+    this.#training = 'now';
     try {
       await this.#loop(input);
     } catch (error) {
       this.#monitored.fail();
       throw error;
+    } finally {
+      this.#training = 'ended';
     }
     await this.#monitored.end();
     return this.#options.signal?.aborted ?? false;
+  }
+
+  #again(): void {
+    const refuse = (reason: string, hint: string): never => {
+      throw new MonolithError('ML_CANCELLED', { what: 'training', reason }, { hint });
+    };
+    if (this.#training === 'now') refuse('it is under way', 'await the call of train before');
+    if (this.#monitored.failed) refuse('it failed before', 'make a new trainer: it goes on from the newest checkpoint');
+    if (this.session.globalStep >= this.lastStep) {
+      refuse(`step ${this.lastStep}, its last one, is reached`, 'steps counts those of all calls: give more, or until');
+    }
+    this.#monitored.resume();
   }
 
   async #loop(input: TrainInput): Promise<void> {
@@ -194,6 +224,25 @@ function uncounted(model: ModelSpec): MonolithError {
   );
 }
 
+function notABatch(found: unknown): MonolithError {
+  const what = typeof found === 'string' ? found : `its next gave ${found === null ? 'null' : typeof found}`;
+  return new MonolithError(
+    'ML_FEED',
+    { name: 'input', reason: `${what}, not the address of a batch` },
+    { hint: 'next returns addresses, such as those of loadBatches, and throws ML_OUT_OF_RANGE at the end of input' },
+  );
+}
+
+/** One of `steps` and `until` is needed: a run that never ends would be a slip. */
+function checkSteps({ steps, until }: LocalTrainOptions): void {
+  for (const [flag, value] of Object.entries({ steps, until })) {
+    if (value === undefined || value === null || (typeof value === 'number' && value >= 0)) continue;
+    throw new MonolithError('ML_FLAG', { flag, reason: `${String(value)} is not a number of steps` });
+  }
+  if (typeof steps === 'number' || typeof until === 'number') return;
+  throw new MonolithError('ML_FLAG', { flag: 'steps', reason: 'neither it nor until is given' });
+}
+
 /** Steps of a group when one takes `stepMs`. */
 function groupSize(stepMs: number): number {
   const few = Math.min(GROUP_STEPS, GROUP_MS_MAX / stepMs);
@@ -216,6 +265,7 @@ class BatchQueue {
       while (group.length < count) {
         const next = this.#waiting ?? this.#input.next();
         if (typeof next === 'number') group.push(next);
+        else if (typeof (next as Partial<Promise<number>> | null)?.catch !== 'function') throw notABatch(next);
         else if (group.length > 0) {
           // It is awaited by the next call; until then a failure must not count as unhandled.
           next.catch(() => undefined);
@@ -223,7 +273,9 @@ class BatchQueue {
           break;
         } else {
           this.#waiting = undefined;
-          group.push(await next);
+          const batch: unknown = await next;
+          if (typeof batch !== 'number') throw notABatch(batch);
+          group.push(batch);
         }
       }
     } catch (error) {

@@ -169,6 +169,18 @@ export class MonitoredSession implements Coordinator {
     this.#stop = true;
   }
 
+  /** Whether an error ended it. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Goes on after a clean end: more steps may run, and the hooks are ended again after them. */
+  resume(): void {
+    if (this.#failed) return;
+    this.#stop = false;
+    this.#ended = false;
+  }
+
   /** Ends the hooks after a clean stop; nothing after an error. The session stays usable for evaluation. */
   async end(): Promise<void> {
     if (this.#ended || this.#failed) return;

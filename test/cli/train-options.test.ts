@@ -21,6 +21,7 @@ t.test('no flags give the documented defaults', async (t) => {
     data: 'clicks',
     vocab: 5,
     steps: 2000,
+    until: null,
     batchSize: 64,
     threads: Math.min(64, availableParallelism()),
     backend: 'wasm',
@@ -144,4 +145,16 @@ t.test('the job sees what concerns it and nothing of the printing', async (t) =>
   t.equal(options.progressIntervalMs, 100);
   t.equal(options.signal, signal);
   for (const key of ['json', 'quiet', 'verbose', 'saveEvery']) t.notOk(key in options, key);
+});
+
+t.test('steps and until: 2000 steps without either, no limit of steps with until alone, and both', (t) => {
+  const read = (raw: Record<string, string>) => {
+    const { steps, until } = parseTrainFlags(raw);
+    return { steps, until };
+  };
+  t.same(read({}), { steps: 2000, until: null });
+  t.same(read({ until: '50' }), { steps: null, until: 50 });
+  t.same(read({ until: '50', steps: '7' }), { steps: 7, until: 50 });
+  t.throws(() => read({ until: '0' }), { code: 'ML_FLAG', message: /--until/ });
+  t.end();
 });

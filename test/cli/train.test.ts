@@ -97,3 +97,19 @@ t.test('the same command again goes on where the last one stopped', async (t) =>
   t.match(second.at(-1), { event: 'done', step: 60, checkpoint: 'd/model.ckpt-60' });
   t.ok((second.at(-1)!.loss as number) < (first.at(-1)!.loss as number), 'what was learnt was kept');
 });
+
+t.test('--until is a step that runs together reach, and one that has reached it says so', async (t) => {
+  const cwd = t.testdir();
+  const args = ['train', '--json', ...SMALL, '--model-dir', 'd'];
+  const first = eventsOf((await runCli([...args, '--steps', '3', '--until', '5'], { cwd })).out);
+  t.match(first[0], { event: 'start', start_step: 0, steps: 3 });
+  const second = eventsOf((await runCli([...args, '--until', '5'], { cwd })).out);
+  t.match(second[0], { event: 'start', start_step: 3, steps: 2 });
+  t.match(second.at(-1), { event: 'done', step: 5 });
+  const third = await runCli([...args, '--until', '5'], { cwd });
+  t.equal(third.code, 0);
+  const events = eventsOf(third.out);
+  t.match(events[0], { event: 'start', start_step: 5, steps: 0 });
+  t.match(events[1], { event: 'note', message: 'nothing to train: step 5 is reached already' });
+  t.match(events.at(-1), { event: 'done', step: 5, loss: null, checkpoint: 'd/model.ckpt-5', interrupted: false });
+});
