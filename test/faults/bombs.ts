@@ -2,7 +2,7 @@
  * @file Small files that say they are large. As a program: reads one with the readers that people use, and prints what came of
  * it and how much memory the process had at most.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MonolithError } from '../../src/base/errors.js';
@@ -16,6 +16,7 @@ import { SstableWriter } from '../../src/io/sstable.js';
 import { encodeMeta } from '../../src/sparse/table-files/multi-meta.js';
 import { FakeIo } from '../cli/fake-io.js';
 import { recordBytes } from '../io/snappy-stream.js';
+import { peakBytes } from './peak-bytes.js';
 import { rawSstable, sharedKeys } from './raw-sstable.js';
 
 const write = (file: string, bytes: Uint8Array | string): void => {
@@ -96,13 +97,6 @@ async function read(dir: string): Promise<string[]> {
   const event = JSON.parse(io.out.text || '{}') as { code?: string };
   const loaded = await loadCheckpoint(join(dir, 'model.ckpt-1')).catch((thrown: unknown) => thrown);
   return [event.code ?? 'none', loaded instanceof MonolithError ? loaded.code : String(loaded)];
-}
-
-/** The most memory this process had; what getrusage says begins with that of the process that started it. */
-function peakBytes(): number {
-  const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : '';
-  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
-  return 1024 * (peak === undefined ? process.resourceUsage().maxRSS : Number(peak));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
