@@ -16,6 +16,7 @@ export const LIMITS = {
   manifestBytes: 2 ** 23,
   manifestValues: 2 ** 18,
   settingsBytes: 2 ** 20,
+  probeBytes: 2 ** 14,
   traceBytes: 500_000_000,
   traceValues: 2 ** 25,
   // tensor bundles

@@ -5,20 +5,10 @@
  * processes that ask at once write the same answer, each in one piece.
  */
 import { createHash } from 'node:crypto';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.js';
+import { readWhole } from '../base/read-file.js';
 import { temporaryName } from '../io/atomic-file.js';
 
 /** What an answer depends on. Whatever changes is another question. */
@@ -41,7 +31,6 @@ export interface ProbeAnswer {
   readonly detail: string;
 }
 
-const FILE_BYTES_MAX = 16 << 10;
 const DETAIL_CHARS_MAX = 300;
 const DETAIL = new RegExp(`^[\\x20-\\x7e]{0,${DETAIL_CHARS_MAX}}$`);
 /** A machine that was too busy once need not be so tomorrow. */
@@ -129,16 +118,9 @@ function isAnswerTo(question: ProbeQuestion, found: unknown, now: number): found
 
 /** Text of a small plain file that belongs to this user and that nobody else can write. */
 function readOwn(file: string): string {
-  // Does not wait for the other end of a pipe.
-  const fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const stat = fstatSync(fd);
-    // Windows has neither owners nor modes of this kind; folders of users are their own there.
-    const isOwn = process.getuid === undefined || (stat.uid === process.getuid() && !(stat.mode & WRITABLE_BY_OTHERS));
-    if (!stat.isFile() || !isOwn || stat.size > FILE_BYTES_MAX) throw new Error('not a file of ours');
-    const bytes = Buffer.alloc(FILE_BYTES_MAX);
-    return bytes.toString('utf8', 0, readSync(fd, bytes));
-  } finally {
-    closeSync(fd);
-  }
+  const { uid, mode } = statSync(file);
+  // Windows has neither owners nor modes of this kind; folders of users are their own there.
+  const isOwn = process.getuid === undefined || (uid === process.getuid() && !(mode & WRITABLE_BY_OTHERS));
+  if (!isOwn) throw new Error('not a file of ours');
+  return readWhole(file, 'probeBytes').toString('utf8');
 }

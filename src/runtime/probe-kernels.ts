@@ -37,7 +37,7 @@ export interface ProbeReport {
 
 const SCRIPT = fileURLToPath(new URL('../../workers/kernel-probe.js', import.meta.url));
 /** A probe takes a tenth of a second of CPU time; a busy machine may give it little. */
-const LIMIT_MS = 5000;
+const LIMIT_MS = 10_000;
 const OUTPUT_CHARS_MAX = 1 << 16;
 /** Signals by which an engine ends itself. Others come from outside. */
 const CRASHES = new Set<string>(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP']);

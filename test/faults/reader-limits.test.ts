@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseBoundedJson } from '../../src/base/bounded-json.js';
 import { LIMITS, type LimitName } from '../../src/base/limits.js';
+import { readWhole } from '../../src/base/read-file.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { formatManifest, type Manifest, parseManifest } from '../../src/checkpoint/manifest.js';
 import { SlotCounts } from '../../src/cli/slot-counts.js';
@@ -100,6 +101,8 @@ const BEYOND: Readonly<Record<LimitName, readonly Attempt[]>> = {
   ],
   manifestValues: [() => parseManifest(`{"dense":[${'0,'.repeat(over('manifestValues'))}0]}`, 'manifest')],
   settingsBytes: [() => manifest({ settings: { x: 'x'.repeat(over('settingsBytes')) } })],
+  // Of a file that is passed over, whatever is wrong with it.
+  probeBytes: [(dir) => readWhole(sparse(join(dir, 'probe.json'), over('probeBytes')), 'probeBytes')],
   traceBytes: [(dir) => readChromeTrace(sparse(join(dir, 'trace.json'), over('traceBytes')))],
   traceValues: [
     () =>
@@ -198,7 +201,7 @@ for (const [name, attempts] of Object.entries(BEYOND) as [LimitName, readonly At
         .then(() => attempt(dir))
         .catch((thrown: unknown) => thrown);
       t.match(error, { message: new RegExp(`over the limit of ${LIMITS[name]} \\(${name}, see`) });
-      if (name !== 'traceValues') t.match(error, { code: /^ML_/ });
+      if (name !== 'traceValues' && name !== 'probeBytes') t.match(error, { code: /^ML_/ });
     }
   });
 }
