@@ -241,8 +241,9 @@ export class Session implements CompileTarget {
 
   /** How many steps of these fetches `runSteps` takes at once: one when a value or a rate must be seen to in between. */
   stepsAheadMax(fetches: readonly Fetch[]): number {
-    if (this.#onStep.length > 0) return 1;
+    // Making the program is what asks for rates that follow the step.
     const program = this.prepare(fetches);
+    if (this.#onStep.length > 0) return 1;
     return fetches.every((fetch) => outlivesStep(program, fetch)) ? STEPS_AHEAD_MAX : 1;
   }
 

@@ -2,6 +2,12 @@ import t from 'tap';
 import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import { type FfmDatasetOptions, loadFfmBatches } from '../../src/data/ffm-dataset.js';
 import { ffmSchema } from '../../src/data/ffm-example.js';
+import { Graph } from '../../src/graph/graph.js';
+import { addBias } from '../../src/graph/ops/layers.js';
+import { reduceMean } from '../../src/graph/ops/math.js';
+import { placeholder, variable } from '../../src/graph/ops/state.js';
+import { GradientDescentOptimizer } from '../../src/optim/optimizers.js';
+import { ExponentialDecay } from '../../src/optim/schedules.js';
 import type { FetchValue } from '../../src/runtime/fetch.js';
 import { STEPS_AHEAD_MAX } from '../../src/runtime/pool/thread-pool.js';
 import type { Fetch } from '../../src/runtime/session.js';
@@ -9,6 +15,7 @@ import type { RunContext, TrainHook } from '../../src/train/hook.js';
 import { LocalTrainer } from '../../src/train/local-train.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
+import { withSession } from '../runtime/with-session.js';
 
 const STEPS = 60;
 const dataset: FfmDatasetOptions = { kind: 'clicks', vocab: 20, batchSize: 32, seed: 7, examples: 32 * 9 };
@@ -100,4 +107,21 @@ t.test('a session says how far ahead it can run', async (t) => {
     values.every(([loss], i) => i === 0 || (loss as number) < (values[i - 1]![0] as number)),
     'each step has the loss of its own moment',
   );
+});
+
+t.test('a session with a rate by step runs one step at a time, also before its program was made', async (t) => {
+  const graph = new Graph();
+  const x = placeholder(graph, 'x');
+  const loss = reduceMean(
+    addBias(
+      x,
+      variable(graph, 'bias', [1], () => new Float32Array(1)),
+    ),
+  );
+  const learningRate = new ExponentialDecay({ initialLearningRate: 0.1, decaySteps: 1, decayRate: 0.5 });
+  const train = new GradientDescentOptimizer({ learningRate }).minimize(loss);
+  await withSession(graph, { threads: 1 }, async (session) => {
+    t.equal(session.stepsAheadMax([loss, train]), 1);
+    t.equal(session.stepsAheadMax([loss, train]), 1);
+  });
 });
