@@ -207,11 +207,14 @@ function types(seed: number) {
   ]);
   const thrown = names.map((name) => callStrangely(native, name, 300, next));
   driver.simulator!.reset();
+  // Memory of somebody else is not freed, and stays as it is.
+  const foreign = new ArrayBuffer(8);
+  const freed = codeOf(() => driver.freePinned(foreign));
   const buffer = driver.alloc(8);
   driver.upload(buffer, Uint8Array.of(1, 2, 3));
   const found = new Uint8Array(3);
   driver.download(found, buffer);
-  return { closed, without, symbols, thrown, found: [...found] };
+  return { closed, without, symbols, thrown, freed: [freed, foreign.byteLength], found: [...found] };
 }
 
 const MAIN: Readonly<Record<string, (size: number) => unknown>> = {

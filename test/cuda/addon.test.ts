@@ -55,6 +55,7 @@ t.test('every function refuses arguments that it does not take', (t) =>
       readonly without: Codes;
       readonly symbols: Codes;
       readonly thrown: number[];
+      readonly freed: [code: string, bytes: number];
       readonly found: number[];
     }
     const { status, text, seen } = child<Seen>('types', SEED);
@@ -69,6 +70,7 @@ t.test('every function refuses arguments that it does not take', (t) =>
       for (const [name, code] of list) t.equal(code, takesNothing.includes(name) ? 'none' : refused, name);
     }
     t.ok(seen.thrown.filter((count) => count > 100).length > 35, 'drawn arguments were refused');
+    t.same(seen.freed, ['MonolithError ML_CUDA_CALL', 8], 'memory that is not pinned');
     t.same(seen.found, [1, 2, 3], 'the driver works as before');
   })(t),
 );

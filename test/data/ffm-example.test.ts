@@ -20,6 +20,7 @@ t.test('slots of different sizes keep to their own range of ids', async (t) => {
   const vocabSizes = [3, 1, 0x100000000, 7];
   for (let i = 0; i < 200; i++) {
     const { ids } = generateFfmExample(random, vocabSizes, 3);
+    if (ids.length !== vocabSizes.length) t.fail(`${ids.length} slots`);
     ids.forEach((list, slot) => {
       const first = 0x100000000n * BigInt(slot);
       if (list.length < 1 || list.length > 3) t.fail(`slot ${slot} has ${list.length} ids`);
