@@ -52,6 +52,19 @@ t.test('a run that fails, or in which nothing ran, is told by the line and by th
 
 t.test('tests are told what the machine has, unless somebody else says it', async (t) => {
   const dir = t.testdir();
-  t.match(runCi(dir, '# { pass: 1 }').lines[0], /^requires cuda,npm,linux(,nvcc,ptxas)?$/);
+  t.equal(runCi(dir, '# { pass: 1 }').lines[0], 'requires cuda,npm,linux', 'no PTX is here, nor its compiler');
+  mkdirSync(join(dir, 'cuda/ptx'), { recursive: true });
+  writeFileSync(join(dir, 'cuda/ptx/manifest.json'), '{ "compiler": "cuda_1.0.r1.0/compiler.7_0" }');
+  for (const [name, text] of [
+    ['nvcc', 'Build cuda_1.0.r1.0/compiler.7_0'],
+    ['ptxas', ''],
+  ] as const) {
+    writeFileSync(join(dir, name), `#!/bin/sh\necho '${text}'\n`, { mode: 0o755 });
+  }
+  t.equal(
+    runCi(dir, '# { pass: 1 }').lines[0],
+    'requires cuda,npm,linux,nvcc,ptxas',
+    'the compiler of the PTX is here',
+  );
   t.equal(runCi(dir, '# { pass: 1 }', 0, { MONOLITH_TEST_REQUIRE: 'npm' }).lines[0], 'requires npm');
 });
