@@ -18,6 +18,9 @@ import { FakeIo } from './cli/fake-io.js';
 import { runCli } from './cli/run-cli.js';
 import { runNode } from './run-node.js';
 
+// It runs dozens of programs, each with a limit of its own: half a minute is little on a machine that does other work.
+t.setTimeout(240_000);
+
 type Constructor = (options: object) => OptimizerMessage;
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
