@@ -1,7 +1,11 @@
 // Heap for memory that threads ask for while a step runs: index arrays and row blocks of growing tables.
 // Requests are rare and large, so one lock serves all; retired blocks are kept per power of two and used again, whole or in parts.
 //
-// Header, u32 words: | 0 lock | 1 top | 2 end | 3 1 while a step runs | 4 + c: first retired block of 2^c bytes, c = 0..31 |
+// A share is a heap that has no memory of its own: it takes what it needs from a parent, up to a limit, and keeps what is
+// given back to it. Its top is what it took, its end the limit. Whoever has a share to himself gets the same from it
+// whatever others do meanwhile.
+//
+// Header, u32 words: | 0 lock | 1 top | 2 end | 3 1 while a step runs | 4 + c: first retired block of 2^c bytes, c = 0..31 | 36 parent of a share, or 0 |
 import { lock, unlock } from "./sync";
 
 /** A cleared block of at least `bytes` bytes, 64-byte aligned; 0 when the heap is full. Sizes are rounded to powers of two. */
@@ -21,10 +25,11 @@ export function heapAlloc(heap: usize, bytes: u32): usize {
   }
   const top = load<u32>(heap, 4);
   const end = load<u32>(heap, 8);
-  block = top;
-  // Memory beyond `top` was never written, so it is zero.
+  const parent = <usize>load<u32>(heap, 144);
   if (end - top < size) block = 0;
-  else store<u32>(heap, top + size, 4);
+  // Memory beyond `top` was never written, so it is zero.
+  else block = parent == 0 ? top : heapAlloc(parent, size);
+  if (block != 0) store<u32>(heap, top + size, 4);
   unlock(heap);
   return block;
 }

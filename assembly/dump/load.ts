@@ -4,6 +4,7 @@ import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { lock, unlock } from "../sync";
 import { bucketOf, freeSlots, hitSlot, hitsOf, indexInsert, partitionAt, probe, reserveSlot, slotLimit } from "../table/index";
+import { heapOf } from "../table/shares";
 import { newRow } from "../table/rows";
 
 /** src/memory/dump-layout.ts sizes scratch memory by the same number. */
@@ -98,7 +99,7 @@ export function reserveRows(table: usize, partition: u32, rows: u32): void {
   if (load<u32>(at) != 0) return;
   let buckets: u32 = 1;
   while (slotLimit(partition, buckets) < rows) buckets <<= 1;
-  const index = heapAlloc(<usize>load<u32>(table, 20), buckets << 6);
+  const index = heapAlloc(heapOf(table, at), buckets << 6);
   if (index == 0) return;
   store<u32>(at, <u32>index);
   store<u32>(at, buckets - 1, 4);

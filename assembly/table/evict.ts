@@ -1,6 +1,7 @@
 // Removal of rows: by age, or all of them.
 import { heapFree } from "../heap";
 import { ROW_REMOVED } from "./index";
+import { heapOf } from "./shares";
 import { freeRow } from "./rows";
 
 /** Removes the row of a slot that has one. */
@@ -39,9 +40,9 @@ export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days
 
 /** Removes all rows of partitions [first, end) and gives their memory back to the heap. */
 export function tableClear(table: usize, first: u32, end: u32): void {
-  const heap = <usize>load<u32>(table, 20);
   for (let p = first; p < end; p++) {
     const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
+    const heap = heapOf(table, partition);
     const index = <usize>load<u32>(partition);
     if (index != 0) heapFree(heap, index, (load<u32>(partition, 4) + 1) << 6);
     let block = <usize>load<u32>(partition, 20);

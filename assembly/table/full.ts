@@ -1,7 +1,7 @@
 // What an update does when the heap is full: remove what is expired, or go on without new ids.
 //
 // Block at word 13 of the table, 0 for a table that fails and admits all: | 0 days of each slot, u32[32768], or 0 | 1 whether new ids are
-// passed over | then, 64 bytes in, a slot and after all slots a row for each partition |. The ids that are passed over,
+// passed over | 2 shares of the partitions, or 0 | then, 64 bytes in, a slot and after all slots a row for each partition |. The ids that are passed over,
 // by a full table or by an admission filter, share the row of their partition for the length of the update; nobody ever reads it.
 import { tableEvict } from "./evict";
 import { latestUpdate } from "./step";

@@ -1,6 +1,7 @@
 // The index of a partition: which row an id has. assembly/table.ts draws the layout.
 import { mix64 } from "../hash";
 import { heapAlloc, heapFree } from "../heap";
+import { heapOf } from "./shares";
 
 export const ROW_FREE: u32 = 0;
 export const ROW_REMOVED: u32 = 1;
@@ -135,7 +136,7 @@ export function fillSlot(slot: usize, id: i64, row: u32): void {
 const PAGE_BYTES: usize = 4096;
 
 function rebuildIndex(table: usize, partition: usize, buckets: u32): bool {
-  const heap = <usize>load<u32>(table, 20);
+  const heap = heapOf(table, partition);
   const old = <usize>load<u32>(partition);
   const oldBuckets: u32 = old == 0 ? 0 : load<u32>(partition, 4) + 1;
   const index = heapAlloc(heap, buckets << 6);

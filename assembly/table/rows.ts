@@ -3,6 +3,7 @@ import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { initOptimizerState } from "../optim/step";
 import { bucketOf, fillSlot, indexInsert, partitionAt, probe, removedPlace, reserveSlot } from "./index";
+import { heapOf } from "./shares";
 import { encodeZeros, isServing } from "./retriever";
 
 /** Rows in the first block of a partition; each further block doubles, up to ROWS_BLOCK_MAX. */
@@ -23,10 +24,16 @@ export function newRow(table: usize, partition: usize): usize {
   let row = <usize>load<u32>(partition, 12);
   if (row == <usize>load<u32>(partition, 16)) {
     const last = <usize>load<u32>(partition, 24);
-    const rows: u32 = last == 0 ? ROWS_BLOCK_MIN : min(load<u32>(partition, 28) << 1, ROWS_BLOCK_MAX);
-    // The heap hands out powers of two: fill the block it would give anyway.
-    const bytes: u32 = (<u32>1) << (32 - clz(64 + rows * <u32>rowBytes - 1));
-    const block = heapAlloc(<usize>load<u32>(table, 20), bytes);
+    const heap = heapOf(table, partition);
+    let rows: u32 = last == 0 ? ROWS_BLOCK_MIN : min(load<u32>(partition, 28) << 1, ROWS_BLOCK_MAX);
+    // The heap hands out powers of two: fill the block it would give anyway. The last of its room goes in smaller ones.
+    let bytes: u32 = (<u32>1) << (32 - clz(64 + rows * <u32>rowBytes - 1));
+    let block = heapAlloc(heap, bytes);
+    while (block == 0 && rows > ROWS_BLOCK_MIN) {
+      rows >>= 1;
+      bytes = (<u32>1) << (32 - clz(64 + rows * <u32>rowBytes - 1));
+      block = heapAlloc(heap, bytes);
+    }
     if (block == 0) return 0;
     if (last == 0) store<u32>(partition, <u32>block, 20);
     else store<u32>(last, <u32>block);

@@ -126,11 +126,13 @@ export const PARTITIONS = 1 << PARTITIONS_LOG2;
 export const TABLE_BYTES_MIN = 1 << 20;
 export const TABLE_BYTES_MAX = PARTITIONS * (2 ** 32 - 65536);
 
-export const HEAP_HEADER_BYTES = 144;
+export const HEAP_HEADER_BYTES = 156;
 /** The largest block a heap hands out; kernels take sizes as u32, so that a larger one might look small to them. */
 export const HEAP_BLOCK_MAX = 2 ** 31;
-/** Heap header, u32 words: lock, first free byte, end, 1 while a step runs, then one list of retired blocks per power of two. */
-export const HEAP = { lock: 0, top: 1, end: 2, inStep: 3, retired: 4 } as const;
+/** Heap header, u32 words: lock, first free byte, end, 1 while a step runs, one list of retired blocks per power of two; parent of a share; shares, tables that use them. */
+export const HEAP = { lock: 0, top: 1, end: 2, inStep: 3, retired: 4, parent: 36, shares: 37, sharers: 38 } as const;
+/** Bytes from share to share: headers of heaps that take from `parent`. assembly/table/shares.ts has the same number. */
+export const SHARE_BYTES = 192;
 
 /** What a table does when its memory is full. Rows that are there are updated as ever. */
 export const WHEN_FULL = ['fail', 'evict-expired', 'stop-admitting'] as const;
@@ -142,6 +144,8 @@ export const OVERFLOW = {
   days: 0,
   /** 1: updates of new ids go to a row that nobody reads. 0: they fail. */
   passesOver: 1,
+  /** Address of the shares that partitions grow in, or 0. */
+  shares: 2,
 } as const;
 export const OVERFLOW_SLOTS = 64;
 

@@ -16,12 +16,13 @@ import {
   TABLE,
   type WhenFull,
 } from '../memory/table-layout.js';
+import { releaseShares, takeShares } from './partition-shares.js';
 import { type BankTable, heapBlock, partitionWord } from './table-control.js';
 import type { TablePart } from './table-grip.js';
 import type { TablePlan } from './table-plan.js';
 import { evictWith } from './table-removal.js';
 
-/** Gives the table of one bank its overflow block, unless it fails when it is full and `keepsIdsOut` is false. */
+/** Gives the table of one bank, which has `partitions` of its partitions, its overflow block, unless it fails when it is full and `keepsIdsOut` is false. */
 export function writeOverflow(
   table: BankTable,
   name: string,
@@ -29,6 +30,7 @@ export function writeOverflow(
   whenFull: WhenFull,
   days: Uint32Array,
   keepsIdsOut: boolean,
+  partitions: number,
 ): void {
   if (whenFull === 'fail' && !keepsIdsOut) return;
   const { bank, address } = table;
@@ -40,6 +42,7 @@ export function writeOverflow(
     const slot = block + OVERFLOW_SLOTS + p * BUCKET_BYTES;
     u32[(slot + SLOT_ROW_BYTES) / 4] = block + OVERFLOW_SLOTS + PARTITIONS * BUCKET_BYTES + p * plan.rowBytes;
   }
+  if (whenFull !== 'fail') u32[block / 4 + OVERFLOW.shares] = takeShares(bank, partitions, name);
   if (whenFull !== 'evict-expired') return;
   const daysAt = heapBlock(bank, SLOT_COUNT * 4, `${name}/expire days`);
   u32.set(days, daysAt / 4);
@@ -50,6 +53,7 @@ export function freeOverflow({ bank, address }: BankTable, plan: TablePlan): voi
   const { kernels, views, heap } = bank;
   const block = views.u32[address / 4 + TABLE.overflow]!;
   if (block === 0) return;
+  if (views.u32[block / 4 + OVERFLOW.shares] !== 0) releaseShares(bank);
   const days = views.u32[block / 4 + OVERFLOW.days]!;
   if (days !== 0) kernels.heapFree(heap, days, SLOT_COUNT * 4);
   kernels.heapFree(heap, block, overflowBytes(plan.rowBytes));

@@ -1,5 +1,5 @@
 /** @file The blocks of a table in all banks: made together, given back together. */
-import { BAD_GRADIENTS, WHEN_FULL } from '../memory/table-layout.js';
+import { BAD_GRADIENTS, PARTITIONS, WHEN_FULL } from '../memory/table-layout.js';
 import type { TableMemory } from '../runtime/table-memory.js';
 import { keepsIdsOut } from './step-gate.js';
 import { checkChoice } from './table-checks.js';
@@ -20,11 +20,12 @@ export function makeTables(memory: TableMemory, config: TableConfig, options: Ta
   checkChoice('whenFull', whenFull, WHEN_FULL);
   claimName(memory, config.name);
   const made: BankTable[] = [];
+  const partitions = Math.ceil(PARTITIONS / memory.banks.length);
   try {
     for (const bank of memory.banks) {
       const table = { bank, address: writeControl(bank, config.name, plan, { seed, badGradients }) };
       made.push(table);
-      writeOverflow(table, config.name, plan, whenFull, days, keepsIdsOut(filter));
+      writeOverflow(table, config.name, plan, whenFull, days, keepsIdsOut(filter), partitions);
     }
   } catch (cause) {
     freeTables(memory, config, made);

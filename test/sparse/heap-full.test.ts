@@ -69,8 +69,8 @@ function endsOf(heap: Heap, work: () => void): number[] {
   const tops = new Set<number>();
   const { end } = heap;
   work();
-  // The last doubling of an index may fail without harm: it fills up instead.
-  for (let at = before; at < heap.top - 2048; at += 512) tops.add(at);
+  // The last doubling of an index may fail without harm: it fills up instead, and the last rows go into smaller blocks.
+  for (let at = before; at < heap.top - 16384; at += 512) tops.add(at);
   heap.end = end;
   return [...tops];
 }

@@ -23,7 +23,7 @@ import {
   TABLE,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { heapAlloc } from './heap.js';
+import { heapAlloc, heapOf } from './heap.js';
 import { upsertSlot } from './table-rows.js';
 
 const POLYNOMIAL = 0x82f63b78;
@@ -249,7 +249,7 @@ export function reserveRows(m: Views, table: number, partition: number, rows: nu
   if (m.u32[at + PARTITION.index] !== 0) return;
   let buckets = 1;
   while (slotLimit(partition, buckets) < rows) buckets *= 2;
-  const index = heapAlloc(m, m.u32[table / 4 + TABLE.heap]!, buckets * BUCKET_BYTES);
+  const index = heapAlloc(m, heapOf(m, table, at), buckets * BUCKET_BYTES);
   if (index === 0) return;
   m.u32[at + PARTITION.index] = index;
   m.u32[at + PARTITION.mask] = buckets - 1;

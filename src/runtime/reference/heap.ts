@@ -1,5 +1,5 @@
 /** @file Plain twin of assembly/heap.ts and of the locks of assembly/sync.ts. */
-import { HEAP, HEAP_BLOCK_MAX } from '../../memory/table-layout.js';
+import { HEAP, HEAP_BLOCK_MAX, OVERFLOW, PARTITION_BYTES, SHARE_BYTES, TABLE } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 
 /** Power of two that holds `bytes`; blocks have 64 at least. */
@@ -22,11 +22,21 @@ export function heapAlloc(m: Views, heap: number, bytes: number): number {
     m.u8.fill(0, block, block + size);
     return block;
   }
-  block = m.u32[at + HEAP.top]!;
-  if (m.u32[at + HEAP.end]! - block < size) block = 0;
-  else m.u32[at + HEAP.top] = block + size;
+  const [top, parent] = [m.u32[at + HEAP.top]!, m.u32[at + HEAP.parent]!];
+  if (m.u32[at + HEAP.end]! - top < size) block = 0;
+  else block = parent === 0 ? top : heapAlloc(m, parent, size);
+  if (block !== 0) m.u32[at + HEAP.top] = top + size;
   unlock(m, at + HEAP.lock);
   return block;
+}
+
+/** The heap of a partition, which is given by its word: that of the table, or the partition's share of it. */
+export function heapOf(m: Views, table: number, partition: number): number {
+  const block = m.u32[table / 4 + TABLE.overflow]!;
+  const shares = block === 0 ? 0 : m.u32[block / 4 + OVERFLOW.shares]!;
+  if (shares === 0) return m.u32[table / 4 + TABLE.heap]!;
+  const index = (partition * 4 - m.u32[table / 4 + TABLE.partitions]!) / PARTITION_BYTES;
+  return shares + index * SHARE_BYTES;
 }
 
 function splitRetired(m: Views, at: number, log2: number): number {

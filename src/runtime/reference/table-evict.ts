@@ -1,7 +1,7 @@
 /** @file Plain twin of assembly/table/evict.ts: removal of rows by age, or of all. */
-import { BLOCK, BUCKET_BYTES, PARTITION, TABLE } from '../../memory/table-layout.js';
+import { BLOCK, BUCKET_BYTES, PARTITION } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { heapFree } from './heap.js';
+import { heapFree, heapOf } from './heap.js';
 import { bucketsOf, idOf, liveSlots, partitionWord, TIME } from './table-index.js';
 import { removeSlot } from './table-rows.js';
 
@@ -21,9 +21,9 @@ export function tableEvict(m: Views, table: number, first: number, end: number, 
 }
 
 export function tableClear(m: Views, table: number, first: number, end: number): void {
-  const heap = m.u32[table / 4 + TABLE.heap]!;
   for (let p = first; p < end; p++) {
     const partition = partitionWord(m, table, p);
+    const heap = heapOf(m, table, partition);
     const index = m.u32[partition + PARTITION.index]!;
     if (index !== 0) heapFree(m, heap, index, bucketsOf(m, partition) * BUCKET_BYTES);
     for (let block = m.u32[partition + PARTITION.firstBlock]!; block !== 0; ) {

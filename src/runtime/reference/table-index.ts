@@ -13,7 +13,7 @@ import {
   TABLE,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { heapAlloc, heapFree } from './heap.js';
+import { heapAlloc, heapFree, heapOf } from './heap.js';
 
 /** Words of a slot, counted from its address. */
 export const ROW = SLOT_ROW_BYTES / 4;
@@ -109,7 +109,7 @@ export function fillSlot(m: Views, slot: number, id: bigint, row: number, time: 
 }
 
 function rebuildIndex(m: Views, table: number, partition: number, buckets: number): boolean {
-  const heap = m.u32[table / 4 + TABLE.heap]!;
+  const heap = heapOf(m, table, partition);
   const old = m.u32[partition + PARTITION.index]!;
   const oldBuckets = bucketsOf(m, partition);
   const index = heapAlloc(m, heap, buckets * BUCKET_BYTES);

@@ -12,7 +12,7 @@ import {
   TABLE,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { heapAlloc, sizeLog2 } from './heap.js';
+import { heapAlloc, heapOf, sizeLog2 } from './heap.js';
 import { initOptimizerState } from './optim/step.js';
 import { fillSlot, findSlot, indexInsert, partitionAt, ROW, removedPlace, reserveSlot, TIME } from './table-index.js';
 import { encodeZeros, isServing, segmentsOf } from './table-retriever.js';
@@ -29,10 +29,16 @@ function newRow(m: Views, table: number, partition: number): number {
   let row = m.u32[partition + PARTITION.nextRow]!;
   if (row === m.u32[partition + PARTITION.blockEnd]) {
     const last = m.u32[partition + PARTITION.lastBlock]!;
-    const rows = last === 0 ? ROWS_BLOCK_MIN : Math.min(m.u32[partition + PARTITION.blockRows]! * 2, ROWS_BLOCK_MAX);
-    const bytes = 2 ** sizeLog2(BLOCK_HEADER_BYTES + rows * rowBytes);
-    const block = heapAlloc(m, m.u32[table / 4 + TABLE.heap]!, bytes);
+    const heap = heapOf(m, table, partition);
+    const blockBytes = (count: number) => 2 ** sizeLog2(BLOCK_HEADER_BYTES + count * rowBytes);
+    let rows = last === 0 ? ROWS_BLOCK_MIN : Math.min(m.u32[partition + PARTITION.blockRows]! * 2, ROWS_BLOCK_MAX);
+    let block = heapAlloc(m, heap, blockBytes(rows));
+    while (block === 0 && rows > ROWS_BLOCK_MIN) {
+      rows /= 2;
+      block = heapAlloc(m, heap, blockBytes(rows));
+    }
     if (block === 0) return 0;
+    const bytes = blockBytes(rows);
     if (last === 0) m.u32[partition + PARTITION.firstBlock] = block;
     else m.u32[last / 4 + BLOCK.next] = block;
     m.u32[partition + PARTITION.lastBlock] = block;

@@ -16,6 +16,12 @@ export class BankScratch {
     return views.u32[heap / 4 + HEAP.end]! - views.u32[heap / 4 + HEAP.top]!;
   }
 
+  /** Bytes of the heap, of which what reads and writes files should take few. */
+  get heapBytes(): number {
+    const { views, heap } = this.bank;
+    return views.u32[heap / 4 + HEAP.end]! - heap;
+  }
+
   /** Address of `bytes` zeroed bytes, aligned to 64; 0 when the heap is full. */
   alloc(bytes: number): number {
     const { kernels, heap } = this.bank;

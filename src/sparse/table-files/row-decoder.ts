@@ -50,7 +50,10 @@ export class RowDecoder {
       this.#row = this.#codec.makeRow();
       this.recordBytesMax = Math.max(1 << 12, 4 * this.#codec.maxBytes);
       this.#progress = this.alloc(DECODE_PROGRESS_BYTES);
-      this.#columnRows = Math.max(8, Math.min(COLUMN_ROWS_MAX, Math.floor(COLUMN_BYTES / image.rowBytes)));
+      this.#columnRows = Math.max(
+        8,
+        Math.min(COLUMN_ROWS_MAX, Math.floor(Math.min(COLUMN_BYTES, this.scratch.heapBytes / 64) / image.rowBytes)),
+      );
       this.#sink = new RowSink(image, this.scratch, { rows: this.#columnRows, load });
     } catch (cause) {
       this.scratch.free();

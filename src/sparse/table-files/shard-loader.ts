@@ -176,7 +176,8 @@ function readBuffers(decoder: RowDecoder, blocking: boolean): ReadBuffers {
   const which = blocking ? [0] : [0, 1];
   // The heap hands out powers of two, so the extra is taken from what is read.
   const least = 2 ** Math.ceil(Math.log2(2 * extra));
-  const most = 2 ** Math.floor(Math.log2(Math.max(1, decoder.scratch.freeBytes / 16)));
+  const most =
+    2 ** Math.floor(Math.log2(Math.max(1, Math.min(decoder.scratch.freeBytes / 16, decoder.scratch.heapBytes / 64))));
   const wanted = blocking ? BLOCKING_BUFFER_BYTES : READ_BUFFER_BYTES;
   for (let bytes = Math.max(Math.min(wanted, most), least); bytes > least; bytes /= 2) {
     const blocks = which.map(() => decoder.scratch.alloc(bytes));

@@ -9,6 +9,7 @@ import { type DumpSegment, stateCountOf, weightCountOf } from '../../io/optimize
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
+  OVERFLOW,
   PARTITION,
   PARTITION_BYTES,
   PARTITIONS,
@@ -123,11 +124,18 @@ export class TableImage {
   /** Makes indexes of empty partitions large enough for `rows` rows in all, evenly spread and a few more. */
   reserve(rows: number): void {
     const each = rows / PARTITIONS;
-    if (each < RESERVE_ROWS_MIN) return;
+    // A partition with a share of its own grows as it did in training, and so needs no more than it did.
+    if (each < RESERVE_ROWS_MIN || this.hasShares) return;
     for (let p = 0; p < PARTITIONS; p++) {
       const bank = this.bankOf(p);
       this.banks[bank]!.kernels.reserveRows(this.table.addresses[bank]!, p, Math.ceil(each + 4 * Math.sqrt(each)));
     }
+  }
+
+  /** Whether partitions grow in shares of the heap. */
+  get hasShares(): boolean {
+    const block = this.#words(0)[TABLE.overflow]!;
+    return block !== 0 && this.banks[0]!.views.u32[block / 4 + OVERFLOW.shares] !== 0;
   }
 
   partitionsOf(bank: number): number {
