@@ -14,9 +14,10 @@ const FILES = [
   'sparse/embedding-ops',
   'sparse/id-blocks',
   'sparse/banked-training',
+  'oracle64/random-graphs',
 ];
 /** Of those the ones whose tables can be on the device. */
-const WITH_TABLES = ['sparse/pooling', 'sparse/id-blocks'];
+const WITH_TABLES = ['sparse/pooling', 'sparse/id-blocks', 'oracle64/random-graphs'];
 const LIMIT_MS = 300_000;
 
 t.setTimeout(LIMIT_MS);

@@ -175,7 +175,7 @@ export const INNER_BUILDERS: Builders = {
     if (shop.singles.length === 0) return undefined;
     const parts = [...shop.singles.slice(0, 3), ...(shop.random.chance(0.6) ? [shop.feeds.b!] : [])];
     const wide = ml.concatColumns(parts);
-    const w = shop.variable([wide.columns, shop.random.of([16, 17, 20])], 0.3);
+    const w = shop.variable([wide.columns, shop.random.of([16, 17, 33, 40])], 0.3);
     const product = wide.spec.shape.length === 1 ? undefined : ml.matMul(wide, w);
     return product && ml.tanh(product);
   },

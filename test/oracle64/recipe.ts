@@ -57,7 +57,7 @@ export const ID_FEEDS: Readonly<Record<string, number>> = { one: 1, three: 3, si
 export const RAGGED_FEEDS = ['r', 's', 'q'] as const;
 export const BATCH_MAX = 33;
 
-const DIMS = [1, 2, 3, 4, 5, 8, 9, 12, 16] as const;
+const DIMS = [1, 2, 3, 4, 5, 8, 8, 9, 12, 16] as const;
 const ROW_OPTIONS: Readonly<Record<string, (random: Random) => Record<string, number | boolean>>> = {
   sgd: () => ({}),
   adagrad: (r) => ({ initialAccumulatorValue: r.of([0.1, 1]), weightDecayFactor: r.of([0, 0.05]) }),
