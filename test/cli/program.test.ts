@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { flagName } from '../../src/cli/flags.js';
+import { flagMeta, flagName } from '../../src/cli/flags.js';
 import { packageVersion, runProgram } from '../../src/cli/program.js';
 import { trainFlags } from '../../src/cli/train-options.js';
 import { FakeIo } from './fake-io.js';
@@ -114,6 +114,8 @@ t.test('docs/cli.md lists every flag of train with its default', async (t) => {
     t.ok(row, key);
     const fallback = field.parse(undefined);
     const written = { null: 'none', false: 'off' }[String(fallback)] ?? String(fallback);
-    if (key !== 'threads') t.equal(row?.split('|')[2]?.replaceAll('`', '').trim(), written, key);
+    // A default that depends on other flags or on the machine is described in words.
+    const stated = [written, flagMeta.get(field)?.defaultText];
+    if (key !== 'threads') t.ok(stated.includes(row?.split('|')[2]?.replaceAll('`', '').trim()), key);
   }
 });
