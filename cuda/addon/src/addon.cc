@@ -82,8 +82,8 @@ Value moduleLoad(const Info& info) {
 }
 
 Value moduleUnload(const Info& info) {
-  if (check(info.Env(), table.cuModuleUnload(handleAt(info, 0)), "cuModuleUnload"))
-    disown(Kind::MODULE, numberAt(info, 0));
+  giveBack(info.Env(), Kind::MODULE, numberAt(info, 0), "cuModuleUnload",
+           [&] { return table.cuModuleUnload(handleAt(info, 0)); });
   return info.Env().Undefined();
 }
 

@@ -66,6 +66,18 @@ inline Value ownedOf(Napi::Env env, Kind kind, uint64_t handle, uint64_t parent 
   return numberOf(env, static_cast<double>(handle));
 }
 
+/**
+ * Gives a handle back by `release`. It is forgotten before: another thread may be given the same number as soon as the driver
+ * has it back. A driver that refuses leaves it with the environment.
+ */
+template <class F>
+bool giveBack(napi_env env, Kind kind, uint64_t handle, const char* call, F release) {
+  disown(kind, handle);
+  Result result = release();
+  if (result != 0) own(env, kind, handle);
+  return check(env, result, call);
+}
+
 /** Two numbers as an array. */
 Value pairOf(napi_env env, double first, double second);
 

@@ -17,7 +17,11 @@ Value alloc(const Info& info) {
 }
 
 Value release(const Info& info) {
-  if (check(info.Env(), table.cuMemFree_v2(numberAt(info, 0)), "cuMemFree")) disown(Kind::MEMORY, numberAt(info, 0));
+  Address address = numberAt(info, 0);
+  // Another number is for the driver to refuse, and nobody's afterwards either.
+  if (isOwned(Kind::MEMORY, address))
+    giveBack(info.Env(), Kind::MEMORY, address, "cuMemFree", [&] { return table.cuMemFree_v2(address); });
+  else check(info.Env(), table.cuMemFree_v2(address), "cuMemFree");
   return info.Env().Undefined();
 }
 
@@ -101,12 +105,12 @@ std::map<void*, std::pair<napi_env, napi_ref>> registered;
 Value hostRegister(const Info& info) {
   napi_env env = info.Env();
   Bytes bytes = bytesAt(info, 0);
+  std::lock_guard<std::mutex> guard(registeredLock);
   if (!check(env, table.cuMemHostRegister_v2(bytes.data, bytes.size, PORTABLE), "cuMemHostRegister"))
     return info.Env().Undefined();
   own(env, Kind::REGISTERED, numberOf(bytes.data));
   napi_ref view = nullptr;
   if (napi_create_reference(env, info[0], 1, &view) != napi_ok) return info.Env().Undefined();
-  std::lock_guard<std::mutex> guard(registeredLock);
   registered[bytes.data] = {env, view};
   return info.Env().Undefined();
 }
@@ -114,11 +118,16 @@ Value hostRegister(const Info& info) {
 Value hostUnregister(const Info& info) {
   napi_env env = info.Env();
   Bytes bytes = bytesAt(info, 0);
-  if (!check(env, table.cuMemHostUnregister(bytes.data), "cuMemHostUnregister")) return info.Env().Undefined();
-  disown(Kind::REGISTERED, numberOf(bytes.data));
+  uint64_t start = numberOf(bytes.data);
+  auto unregister = [&] { return table.cuMemHostUnregister(bytes.data); };
   std::lock_guard<std::mutex> guard(registeredLock);
+  if (!isOwned(Kind::REGISTERED, start)) {
+    check(env, unregister(), "cuMemHostUnregister");
+    return info.Env().Undefined();
+  }
   auto found = registered.find(bytes.data);
-  if (found == registered.end()) return info.Env().Undefined();
+  if (!giveBack(env, Kind::REGISTERED, start, "cuMemHostUnregister", unregister) || found == registered.end())
+    return info.Env().Undefined();
   // A reference of another thread goes with that thread.
   if (found->second.first == env) napi_delete_reference(env, found->second.second);
   registered.erase(found);

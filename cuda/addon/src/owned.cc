@@ -33,7 +33,7 @@ std::vector<std::pair<Kind, uint64_t>> takeAll(napi_env env) {
 }
 
 /** Results do not count here: after a fault the driver refuses all of it, and the process gives it back. */
-void giveBack(Kind kind, uint64_t number) {
+void release(Kind kind, uint64_t number) {
   Handle handle = reinterpret_cast<Handle>(number);
   switch (kind) {
     case Kind::STREAM:
@@ -53,7 +53,7 @@ void giveBack(Kind kind, uint64_t number) {
 void end(void* env) {
   std::vector<std::pair<Kind, uint64_t>> rest = takeAll(static_cast<napi_env>(env));
   if (rest.empty() || !threadContext || table.cuCtxSetCurrent(threadContext) != 0) return;
-  for (auto& [kind, handle] : rest) giveBack(kind, handle);
+  for (auto& [kind, handle] : rest) release(kind, handle);
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ Value streamCreate(const Info& info) {
 }
 
 Value streamDestroy(const Info& info) {
-  if (check(info.Env(), table.cuStreamDestroy_v2(handleAt(info, 0)), "cuStreamDestroy"))
-    disown(Kind::STREAM, numberAt(info, 0));
+  giveBack(info.Env(), Kind::STREAM, numberAt(info, 0), "cuStreamDestroy",
+           [&] { return table.cuStreamDestroy_v2(handleAt(info, 0)); });
   return info.Env().Undefined();
 }
 
@@ -69,8 +69,8 @@ Value eventCreate(const Info& info) {
 }
 
 Value eventDestroy(const Info& info) {
-  if (check(info.Env(), table.cuEventDestroy_v2(handleAt(info, 0)), "cuEventDestroy"))
-    disown(Kind::EVENT, numberAt(info, 0));
+  giveBack(info.Env(), Kind::EVENT, numberAt(info, 0), "cuEventDestroy",
+           [&] { return table.cuEventDestroy_v2(handleAt(info, 0)); });
   return info.Env().Undefined();
 }
 
