@@ -13,20 +13,11 @@
  * ```
  */
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { readWhole } from '../base/read-file.js';
 import { temporaryName, writeError } from '../io/atomic-file.js';
 import { formatOwner, type LockOwner, parseOwner, SILENT_MS, stateOf, thisOwner } from './lock-owner.js';
 import { isMissing } from './model-dir.js';
@@ -168,7 +159,7 @@ function refuseLiving(dir: string, { path, owner, silentMs }: FoundLock, self: L
 
 function readLock(path: string): FoundLock | undefined {
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = readWhole(path, 'stateBytes').toString('utf8');
     const { mtimeMs, ino } = statSync(path);
     const owner = parseOwner(text);
     const id = owner?.id ?? createHash('md5').update(`${text}\n${ino}\n${mtimeMs}`).digest('hex');

@@ -4,9 +4,10 @@
  * Only names that a save of this package makes are touched, and of whole checkpoints only those that an unfinished save named
  * and no state file lists. Called with the lock of the directory held.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
+import { readWhole } from '../base/read-file.js';
 import { isTemporaryName } from '../io/atomic-file.js';
 import { parseMonolithCheckpointState } from '../io/checkpoint-state.js';
 import type { FileSystem } from '../io/file-system.js';
@@ -81,7 +82,8 @@ export function unfinishedCheckpoints(dir: string): readonly string[] {
 export function exemptCheckpoints(dir: string): readonly string[] {
   const file = join(dir, EXEMPT_FILE);
   try {
-    return parseMonolithCheckpointState(readFileSync(file, 'utf8'), file).exemptModelCheckpointPaths;
+    return parseMonolithCheckpointState(readWhole(file, 'stateBytes').toString('utf8'), file)
+      .exemptModelCheckpointPaths;
   } catch (cause) {
     if (isMissing(cause)) return [];
     throw cause;

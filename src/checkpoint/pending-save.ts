@@ -6,8 +6,8 @@
  * like any that a user put there, so a save says first which ones it will touch, and the next save deletes those of them that
  * no state lists.
  */
-import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readWhole } from '../base/read-file.js';
 import { writeFileAtomic } from '../io/atomic-file.js';
 import type { FileSystem } from '../io/file-system.js';
 import { isMissing } from './model-dir.js';
@@ -19,7 +19,7 @@ export const PENDING_FILE = `${STATE_FILE}.pending`;
 export function readPending(dir: string): string[] {
   let text: string;
   try {
-    text = readFileSync(join(dir, PENDING_FILE), 'utf8');
+    text = readWhole(join(dir, PENDING_FILE), 'stateBytes').toString('utf8');
   } catch (cause) {
     if (isMissing(cause)) return [];
     throw cause;

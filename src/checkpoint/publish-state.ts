@@ -4,8 +4,9 @@
  * A rename is seen at once but is durable only when the directory is forced to disk, which can fail too. The old text
  * is therefore kept in a second file, so that going back takes a rename and no space on a disk that may be full.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readWhole } from '../base/read-file.js';
 import { cleanUp, temporaryName, writeError, writeWhole } from '../io/atomic-file.js';
 import type { FileSystem } from '../io/file-system.js';
 
@@ -13,7 +14,7 @@ import type { FileSystem } from '../io/file-system.js';
 export async function publishState(file: string, text: string, fs: FileSystem): Promise<string> {
   const temporary = temporaryName(file);
   const backup = temporaryName(file);
-  const old = existsSync(file) ? readFileSync(file) : null;
+  const old = existsSync(file) ? readWhole(file, 'stateBytes') : null;
   let replaced = false;
   try {
     if (old !== null) await writeWhole(backup, old, fs);
