@@ -12,7 +12,10 @@ import { type DiskReport, found, SCENARIOS, saveFirst } from './saves.js';
 const PROGRAM = fileURLToPath(new URL('./saves.js', import.meta.url));
 const run = (cwd: string, ...args: (string | number)[]) => runNode([PROGRAM, ...args.map(String)], { cwd });
 
-t.setTimeout(120_000 * FAULTS);
+t.setTimeout(600_000 * FAULTS);
+
+/** A lock is no part of a save: what a killed process left of one is cleared away once it is old. */
+const temporariesOfSaves = (dir: string) => temporaries(dir).filter((name) => !name.startsWith('monolith.lock'));
 
 for (const [scenario, snapshot] of Object.entries(SCENARIOS)) {
   // The first is cut after every operation in every run; of the others some are, and all where MONOLITH_FAULTS asks for more.
@@ -34,7 +37,7 @@ for (const [scenario, snapshot] of Object.entries(SCENARIOS)) {
       survivors[await found(dir, scenario)]++;
       const { path } = await saveCheckpoint(dir, sampleSnapshot(3), { keep: 1, ...quick() });
       t.same(contentOf(await loadCheckpoint(path)), contentOf(sampleSnapshot(3)), `the next save after ${at}`);
-      t.same(temporaries(dir), [], `nothing is left after ${at}`);
+      t.same(temporariesOfSaves(dir), [], `nothing is left after ${at}`);
       const indexes = readdirSync(dir).filter((name) => name.endsWith('.index'));
       t.same(indexes, ['model.ckpt-3.index'], `no checkpoint is left behind after ${at}`);
     }

@@ -30,10 +30,10 @@ export const operations = (): number => count;
 const full = () =>
   Object.assign(new Error('ENOSPC: no space left on device (injected)'), { code: 'ENOSPC', errno: -28 });
 
-/** Before an operation; returns its number. */
-function begin(needsRoom: boolean): number {
+/** Before an operation; returns its number. What removes, `null`, never wants for room. */
+function begin(needsRoom: boolean | null): number {
   const number = count++;
-  if (plan.mode === 'once' && number === plan.at) throw full();
+  if (plan.mode === 'once' && number === plan.at && needsRoom !== null) throw full();
   if (plan.mode === 'full' && number >= plan.at && needsRoom) throw full();
   return number;
 }
@@ -46,7 +46,7 @@ function end(number: number): void {
 
 type Any = (...args: never[]) => unknown;
 
-function sync<F extends Any>(original: F, needsRoom: boolean): F {
+function sync<F extends Any>(original: F, needsRoom: boolean | null): F {
   return ((...args: Parameters<F>) => {
     const number = begin(needsRoom);
     try {
@@ -57,7 +57,7 @@ function sync<F extends Any>(original: F, needsRoom: boolean): F {
   }) as F;
 }
 
-function async<F extends Any>(original: F, needsRoom: boolean, self?: unknown): F {
+function async<F extends Any>(original: F, needsRoom: boolean | null, self?: unknown): F {
   return (async (...args: Parameters<F>) => {
     const number = begin(needsRoom);
     try {
@@ -89,9 +89,9 @@ function counted(handle: FileHandle): FileHandle {
 async function removeTree(path: string): Promise<void> {
   const found = fs.lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (!found.isDirectory()) return async(original.unlink, false)(path);
+  if (!found.isDirectory()) return async(original.unlink, null)(path);
   for (const name of fs.readdirSync(path)) await removeTree(join(path, name));
-  await async(original.rmdir, false)(path);
+  await async(original.rmdir, null)(path);
 }
 
 Object.assign(promises, {
@@ -101,11 +101,11 @@ Object.assign(promises, {
   },
   rm: async (path: string, options?: RmOptions) => {
     if (options?.recursive) await removeTree(path);
-    else await async(original.rm, false)(path, options);
+    else await async(original.rm, null)(path, options);
   },
   rename: async(promises.rename, false),
-  unlink: async(original.unlink, false),
-  rmdir: async(original.rmdir, false),
+  unlink: async(original.unlink, null),
+  rmdir: async(original.rmdir, null),
   mkdir: async(promises.mkdir as Any, true),
   link: async(promises.link, true),
   writeFile: async(promises.writeFile as Any, true),
@@ -118,8 +118,8 @@ Object.assign(fs, {
   writeSync: sync(fs.writeSync as Any, true),
   fsyncSync: sync(fs.fsyncSync, false),
   renameSync: sync(fs.renameSync, false),
-  rmSync: sync(fs.rmSync, false),
-  unlinkSync: sync(fs.unlinkSync, false),
+  rmSync: sync(fs.rmSync, null),
+  unlinkSync: sync(fs.unlinkSync, null),
   mkdirSync: sync(fs.mkdirSync as Any, true),
   linkSync: sync(fs.linkSync, true),
   writeFileSync: sync(fs.writeFileSync, true),

@@ -16,7 +16,7 @@ const SAVE_EVERY = 3;
 const TRAIN = ['train', '--json', '--data', 'reference', '--vocab', '100', '--batch-size', '16', '--threads', '1'];
 const ARGS = [...TRAIN, '--deterministic', '--save-every', String(SAVE_EVERY), '--model-dir'];
 
-t.setTimeout(240_000 * FAULTS);
+t.setTimeout(600_000 * FAULTS);
 
 const stepOf = (event: CliEvent | undefined): number => (event?.step as number | undefined) ?? 0;
 
