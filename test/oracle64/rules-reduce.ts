@@ -266,9 +266,14 @@ export const REDUCE_RULES: Rules = {
     const { tape } = evaluation;
     const ids = groups(x!.ids, width).flatMap((row, g) => {
       const shared = mask !== undefined && mask.ids.length !== x!.ids.length;
-      const counts = row.map((_, i) => {
-        return mask === undefined || tape.value(mask.ids[(shared ? Math.floor(g / perRow) : g) * width + i]!) !== 0;
-      });
+      const first = (shared ? Math.floor(g / perRow) : g) * width;
+      const masks = row.map((_, i) => mask?.ids[first + i]);
+      const counts = masks.map((id) => id === undefined || tape.value(id) !== 0);
+      // A mask that rounding decides leaves the whole group open.
+      if (masks.some((id) => id !== undefined && tape.bound(id) > 0)) {
+        const [none, open] = [row.map(() => 0), row.map(() => 1)];
+        return row.map(() => tape.pick(0.5, 0.5, row, none, open));
+      }
       const parts = exponentials(tape, row, counts);
       return row.map((_, i) => (parts?.powers[i] === undefined ? tape.leaf(0) : tape.div(parts.powers[i]!, parts.sum)));
     });
