@@ -19,8 +19,7 @@ const TILES = [
 const HEAD = `// Register-blocked inner loops of the matrix product. Not exported by the module. Written by generate-tiles.mjs: do not
 // edit.
 //
-// Every element of C is one chain over k in increasing order, started from C itself when accumulating. So the
-// blocking cannot be seen in the result: without fused steps it equals the plain triple loop bit for bit.
+// Every element is one chain over k in increasing order, from 0, that is added to C when accumulating.
 //
 // Each unrolled step ends in a real exit test. Without it the compiler lifts all loads of the unrolled body to its top
 // and spills the accumulators, which costs a third of the speed.
@@ -54,17 +53,18 @@ function loop({ rows, cols }, steps, offsetOfA, advance) {
 
 const sum = (row, vector) => `c${row}_${vector}`;
 
-/** The whole tile: sums from zero or from C, the loop, and back to C. */
+/** The whole tile: sums from zero, the loop, and to C or on top of it. */
 function body({ rows, cols }, looped) {
   const vectors = cols / 4;
   const eachRow = (line) =>
     range(rows).flatMap((row) => [...range(vectors).map((v) => line(row, v)), ...(row < rows - 1 ? ['row += cStep;'] : [])]);
+  const addC = (row, v) => `${sum(row, v)} = f32x4.add(v128.load(row, ${v * 16}), ${sum(row, v)});`;
   const lines = [
     ...range(rows).flatMap((row) => range(vectors).map((v) => `let ${sum(row, v)} = f32x4.splat(0);`)),
-    'if (acc) {',
-    ...['let row = c;', ...eachRow((row, v) => `${sum(row, v)} = v128.load(row, ${v * 16});`)].map((l) => `  ${l}`),
-    '}',
     ...looped,
+    'if (acc) {',
+    ...['let row = c;', ...eachRow(addC)].map((l) => `  ${l}`),
+    '}',
     'let row = c;',
     ...eachRow((row, v) => `v128.store(row, ${sum(row, v)}, ${v * 16});`),
   ];

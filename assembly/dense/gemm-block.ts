@@ -1,6 +1,6 @@
 // Packed operands and the product of two packed blocks. Not exported by the module.
 import { pack } from "./gemm-pack";
-import { multiplyCrossed, multiplyTile, TILE_COLS, TILE_ROWS, TILE_STEP } from "./gemm-shape";
+import { blockK, multiplyCrossed, multiplyTile, TILE_COLS, TILE_ROWS, TILE_STEP } from "./gemm-shape";
 
 @inline
 export function panels(count: i32, width: i32): i32 {
@@ -31,7 +31,14 @@ function copyTile(src: usize, srcStep: usize, dst: usize, dstStep: usize, rows: 
 export function multiplyBlock(
   pa: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
 ): void {
-  multiplyPanels(pa, <usize>k << 2, 0, pb, c, cStep, rows, cols, k, acc, tile, false);
+  multiplyPanels(pa, <usize>k << 2, 0, pb, c, cStep, rows, cols, k, k, acc, tile, false);
+}
+
+/** The same of any k, in the blocks that gemmF32 has. */
+export function multiplyBlocks(
+  pa: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
+): void {
+  multiplyPanels(pa, <usize>k << 2, 0, pb, c, cStep, rows, cols, k, blockK(k), acc, tile, false);
 }
 
 /**
@@ -41,13 +48,13 @@ export function multiplyBlock(
 export function multiplyCrossedBlock(
   pa: usize, aStep: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
 ): void {
-  multiplyPanels(pa, <usize>TILE_COLS << 2, aStep, pb, c, cStep, rows, cols, k, acc, tile, true);
+  multiplyPanels(pa, <usize>TILE_COLS << 2, aStep, pb, c, cStep, rows, cols, k, k, acc, tile, true);
 }
 
 @inline
 function multiplyPanels(
-  pa: usize, rowBytes: usize, aStep: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
-  crossed: bool,
+  pa: usize, rowBytes: usize, aStep: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, kBlock: i32, acc: bool,
+  tile: usize, crossed: bool,
 ): void {
   for (let j = 0; j < cols; j += TILE_COLS) {
     const b = pb + <usize>j * <usize>k * 4;
@@ -60,7 +67,11 @@ function multiplyPanels(
       const to = whole ? at : tile, step = whole ? cStep : TILE_STEP;
       if (!whole && acc) copyTile(at, cStep, tile, TILE_STEP, tileRows, tileCols);
       if (crossed) multiplyCrossed(k, a, aStep, b, to, step, acc);
-      else multiplyTile(k, a, b, to, step, acc);
+      else multiplyTile(min(k, kBlock), a, b, to, step, acc);
+      for (let k0 = kBlock; k0 < k; k0 += kBlock) {
+        const from = <usize>k0 << 2;
+        multiplyTile(min(kBlock, k - k0), a + from * <usize>TILE_ROWS, b + from * <usize>TILE_COLS, to, step, true);
+      }
       if (!whole) copyTile(tile, TILE_STEP, at, cStep, tileRows, tileCols);
     }
   }

@@ -2,6 +2,7 @@
 // are taken as they lie, since packing a matrix that is used once costs more than it saves. Not exported by the module.
 //
 // Sums run over k in increasing order as in a tile, four rows side by side in one vector.
+import { blockK } from "./gemm-shape";
 import { madd } from "./madd";
 
 /** Adds four steps of k to the sums of four rows, of which each is contiguous along k. */
@@ -34,13 +35,13 @@ function gather4(a: usize, aRowStep: usize): v128 {
   return v128.load_lane<f32>(a2 + aRowStep, x, 3);
 }
 
-/** Sums of 16 rows to and from `sums`, 64 bytes. */
-function column16(a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: usize, k: i32, sums: usize): void {
+/** Sums of 16 rows, put to `sums`, 64 bytes, or added to what is there. */
+function column16(a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: usize, k: i32, sums: usize, adds: bool): void {
   const group = aRowStep << 2;
-  let s0 = v128.load(sums);
-  let s1 = v128.load(sums, 16);
-  let s2 = v128.load(sums, 32);
-  let s3 = v128.load(sums, 48);
+  let s0 = f32x4.splat(0);
+  let s1 = f32x4.splat(0);
+  let s2 = f32x4.splat(0);
+  let s3 = f32x4.splat(0);
   let left = k;
   if (aRowStep == 4) {
     while (left > 0) {
@@ -78,6 +79,12 @@ function column16(a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: u
     b += bStep;
     left--;
   }
+  if (adds) {
+    s0 = f32x4.add(v128.load(sums), s0);
+    s1 = f32x4.add(v128.load(sums, 16), s1);
+    s2 = f32x4.add(v128.load(sums, 32), s2);
+    s3 = f32x4.add(v128.load(sums, 48), s3);
+  }
   v128.store(sums, s0);
   v128.store(sums, s1, 16);
   v128.store(sums, s2, 32);
@@ -85,8 +92,8 @@ function column16(a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: u
 }
 
 /** The sum of one row, in the first lane: the same steps as in a vector of rows. */
-function column1(a: usize, aColStep: usize, b: usize, bStep: usize, k: i32, sum: f32): f32 {
-  let sums = f32x4.splat(sum);
+function column1(a: usize, aColStep: usize, b: usize, bStep: usize, k: i32): f32 {
+  let sums = f32x4.splat(0);
   for (let i = 0; i < k; i++) {
     sums = madd(v128.load_zero<u32>(a), v128.load_zero<u32>(b), sums);
     a += aColStep;
@@ -95,22 +102,34 @@ function column1(a: usize, aColStep: usize, b: usize, bStep: usize, k: i32, sum:
   return f32x4.extract_lane(sums, 0);
 }
 
-/** c[i] (+)= sum over k of a[i, k] * b[k]. Steps are in bytes; `buffer` has 64. */
+/** c[i] (+)= sum over k of a[i, k] * b[k], in blocks of k as gemmF32 has them. Steps are in bytes; `buffer` has 64. */
 export function multiplyColumn(
+  a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: usize, c: usize, cStep: usize,
+  rows: i32, k: i32, acc: bool, buffer: usize,
+): void {
+  const kBlock = blockK(k);
+  for (let k0 = 0; k0 < k; k0 += kBlock) {
+    multiplySteps(a, aRowStep, aColStep, b, bStep, c, cStep, rows, min(kBlock, k - k0), acc || k0 > 0, buffer);
+    a += <usize>kBlock * aColStep;
+    b += <usize>kBlock * bStep;
+  }
+}
+
+/** The same in one block. */
+function multiplySteps(
   a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: usize, c: usize, cStep: usize,
   rows: i32, k: i32, acc: bool, buffer: usize,
 ): void {
   let left = rows;
   while (left >= 16) {
     if (cStep == 4) {
-      if (!acc) memory.fill(c, 0, 64);
-      column16(a, aRowStep, aColStep, b, bStep, k, c);
+      column16(a, aRowStep, aColStep, b, bStep, k, c, acc);
       c += 64;
     } else {
-      for (let i = 0; i < 16; i++) store<f32>(buffer + (<usize>i << 2), acc ? load<f32>(c + <usize>i * cStep) : 0);
-      column16(a, aRowStep, aColStep, b, bStep, k, buffer);
+      column16(a, aRowStep, aColStep, b, bStep, k, buffer, false);
       for (let i = 0; i < 16; i++) {
-        store<f32>(c, load<f32>(buffer + (<usize>i << 2)));
+        const sum = load<f32>(buffer + (<usize>i << 2));
+        store<f32>(c, acc ? load<f32>(c) + sum : sum);
         c += cStep;
       }
     }
@@ -118,7 +137,8 @@ export function multiplyColumn(
     left -= 16;
   }
   while (left > 0) {
-    store<f32>(c, column1(a, aColStep, b, bStep, k, acc ? load<f32>(c) : 0));
+    const sum = column1(a, aColStep, b, bStep, k);
+    store<f32>(c, acc ? load<f32>(c) + sum : sum);
     a += aRowStep;
     c += cStep;
     left--;

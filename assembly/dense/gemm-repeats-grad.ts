@@ -1,8 +1,9 @@
 // Gradients of gemmRepeatsF32. Gradients of rows that are equal in a field are added up first; one product of the sums with the
 // distinct rows is left, and one with the weights.
 import { gemmF32, gemmScratchBytes } from "./gemm";
-import { multiplyBlock, multiplyCrossedBlock, packColumns, packRows, panels } from "./gemm-block";
+import { multiplyBlocks, multiplyCrossedBlock, packColumns, packRows, panels } from "./gemm-block";
 import { TILE_BYTES, TILE_COLS, TILE_ROWS } from "./gemm-shape";
+import { put, put1 } from "./loops";
 import {
   addFloats, BLOCK_COLUMNS, BLOCK_STEP, columnOf, copyRows, copyDistinct, distinctOf, FIELD_BYTES, floatsOf, orderOf, pays, startsOf,
 } from "./repeats";
@@ -48,35 +49,41 @@ function panelOf(vector: usize): usize {
   return (vector * 4) / <usize>TILE_COLS;
 }
 
+/** Rows of a number whose gradients are added up before their sums are: an id that all examples have makes no longer chain. */
+const REPEATS: usize = 256;
+
 /** Sums over the rows of each number of grad[row][0..32), into panels that are `step` bytes apart. */
 function sumGradients32(field: usize, grad: usize, to: usize, step: usize): void {
   const order = orderOf(field), starts = startsOf(field);
   const distinct = <usize>distinctOf(field);
   for (let number: usize = 0; number < distinct; number++, to += <usize>TILE_COLS << 2) {
     let at = order + (<usize>load<u32>(starts + (number << 2)) << 2);
-    const last = order + (<usize>load<u32>(starts + (number << 2), 4) << 2);
-    let row = grad + <usize>load<u32>(at) * BLOCK_STEP;
-    let s0 = v128.load(row), s1 = v128.load(row, 16), s2 = v128.load(row, 32), s3 = v128.load(row, 48);
-    let s4 = v128.load(row, 64), s5 = v128.load(row, 80), s6 = v128.load(row, 96), s7 = v128.load(row, 112);
-    for (at += 4; at < last; at += 4) {
-      row = grad + <usize>load<u32>(at) * BLOCK_STEP;
-      s0 = f32x4.add(s0, v128.load(row));
-      s1 = f32x4.add(s1, v128.load(row, 16));
-      s2 = f32x4.add(s2, v128.load(row, 32));
-      s3 = f32x4.add(s3, v128.load(row, 48));
-      s4 = f32x4.add(s4, v128.load(row, 64));
-      s5 = f32x4.add(s5, v128.load(row, 80));
-      s6 = f32x4.add(s6, v128.load(row, 96));
-      s7 = f32x4.add(s7, v128.load(row, 112));
+    const end = order + (<usize>load<u32>(starts + (number << 2), 4) << 2);
+    for (let adds = false; at < end; adds = true) {
+      const last = min(at + (REPEATS << 2), end);
+      let row = grad + <usize>load<u32>(at) * BLOCK_STEP;
+      let s0 = v128.load(row), s1 = v128.load(row, 16), s2 = v128.load(row, 32), s3 = v128.load(row, 48);
+      let s4 = v128.load(row, 64), s5 = v128.load(row, 80), s6 = v128.load(row, 96), s7 = v128.load(row, 112);
+      for (at += 4; at < last; at += 4) {
+        row = grad + <usize>load<u32>(at) * BLOCK_STEP;
+        s0 = f32x4.add(s0, v128.load(row));
+        s1 = f32x4.add(s1, v128.load(row, 16));
+        s2 = f32x4.add(s2, v128.load(row, 32));
+        s3 = f32x4.add(s3, v128.load(row, 48));
+        s4 = f32x4.add(s4, v128.load(row, 64));
+        s5 = f32x4.add(s5, v128.load(row, 80));
+        s6 = f32x4.add(s6, v128.load(row, 96));
+        s7 = f32x4.add(s7, v128.load(row, 112));
+      }
+      put(to + panelOf(0) * step + inPanel(0), s0, adds);
+      put(to + panelOf(1) * step + inPanel(1), s1, adds);
+      put(to + panelOf(2) * step + inPanel(2), s2, adds);
+      put(to + panelOf(3) * step + inPanel(3), s3, adds);
+      put(to + panelOf(4) * step + inPanel(4), s4, adds);
+      put(to + panelOf(5) * step + inPanel(5), s5, adds);
+      put(to + panelOf(6) * step + inPanel(6), s6, adds);
+      put(to + panelOf(7) * step + inPanel(7), s7, adds);
     }
-    v128.store(to + panelOf(0) * step + inPanel(0), s0);
-    v128.store(to + panelOf(1) * step + inPanel(1), s1);
-    v128.store(to + panelOf(2) * step + inPanel(2), s2);
-    v128.store(to + panelOf(3) * step + inPanel(3), s3);
-    v128.store(to + panelOf(4) * step + inPanel(4), s4);
-    v128.store(to + panelOf(5) * step + inPanel(5), s5);
-    v128.store(to + panelOf(6) * step + inPanel(6), s6);
-    v128.store(to + panelOf(7) * step + inPanel(7), s7);
   }
 }
 
@@ -86,10 +93,13 @@ function sumGradients1(field: usize, grad: usize, to: usize): void {
   const distinct = <usize>distinctOf(field);
   for (let number: usize = 0; number < distinct; number++, to += <usize>TILE_COLS << 2) {
     let at = order + (<usize>load<u32>(starts + (number << 2)) << 2);
-    const last = order + (<usize>load<u32>(starts + (number << 2), 4) << 2);
-    let sum = load<f32>(grad + <usize>load<u32>(at) * BLOCK_STEP);
-    for (at += 4; at < last; at += 4) sum += load<f32>(grad + <usize>load<u32>(at) * BLOCK_STEP);
-    store<f32>(to, sum);
+    const end = order + (<usize>load<u32>(starts + (number << 2), 4) << 2);
+    for (let adds = false; at < end; adds = true) {
+      const last = min(at + (REPEATS << 2), end);
+      let sum = load<f32>(grad + <usize>load<u32>(at) * BLOCK_STEP);
+      for (at += 4; at < last; at += 4) sum += load<f32>(grad + <usize>load<u32>(at) * BLOCK_STEP);
+      put1(to, sum, adds);
+    }
   }
 }
 
@@ -166,7 +176,7 @@ export function gemmRepeatsGradF32(
       const floats = floatsOf(f), distinct = distinctOf(f);
       const corner = <usize>columnOf(f) * wStep + (<usize>c << 2);
       sumGradients(f, columns, near, sums);
-      if (dw) multiplyBlock(rowsAt, sums, dw + corner, wStep, floats, columns, distinct, false, tile);
+      if (dw) multiplyBlocks(rowsAt, sums, dw + corner, wStep, floats, columns, distinct, false, tile);
       if (dx) {
         const step = <usize>distinct * (<usize>TILE_COLS << 2), gradsStep = <usize>floats << 2;
         packColumns(w + corner, wStep, 4, floats, columns, weights);

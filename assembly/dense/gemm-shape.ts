@@ -15,6 +15,16 @@ export const TILE_STEP: usize = <usize>(TILE_COLS * 4);
 export const BLOCK_M: i32 = 192;
 export const BLOCK_N: i32 = 512;
 export const BLOCK_K: i32 = 512;
+/** A longer k is a batch: each element is then a sum of sums over blocks, and not one long chain of roundings. */
+const SUM_K: i32 = 256;
+
+/** Length of the blocks of k: all of it, or equal parts of at most SUM_K, so that no thin block is left over. */
+@inline
+export function blockK(k: i32): i32 {
+  if (k <= BLOCK_K) return k;
+  const blocks = (k + SUM_K - 1) / SUM_K;
+  return (k + blocks - 1) / blocks;
+}
 
 /** One tile of C from one panel of A and one of B. */
 @inline

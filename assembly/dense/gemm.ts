@@ -2,17 +2,10 @@
 // gradient.
 import { multiplyColumn } from "./gemm-column";
 import { multiplyBlock, packColumns, packRows, panels } from "./gemm-block";
-import { BLOCK_K, BLOCK_M, BLOCK_N, TILE_BYTES, TILE_COLS, TILE_ROWS } from "./gemm-shape";
+import { blockK, BLOCK_K, BLOCK_M, BLOCK_N, TILE_BYTES, TILE_COLS, TILE_ROWS } from "./gemm-shape";
 
 /** Up to this many rows or columns are done one by one; from there a padded tile is cheaper. */
 const LONE_MAX: i32 = 2;
-
-/** Length of the blocks of k: equal parts, so that no thin block is left over. The result does not depend on it. */
-@inline
-function blockK(k: i32): i32 {
-  const blocks = (k + BLOCK_K - 1) / BLOCK_K;
-  return blocks > 1 ? (k + blocks - 1) / blocks : k;
-}
 
 /** Bytes of packed rows of A, in blocks `kBlock` long. */
 @inline
@@ -38,9 +31,9 @@ export function gemmScratchBytes(m: i32, n: i32, k: i32): usize {
  * C (+)= A * B with A of m x k and B of k x n; element (i, j) of an operand is at i * rowStride + j * colStride
  * floats.
  *
- * c[i, j] is summed over k in increasing order, from c[i, j] when `acc` is set and from 0 otherwise, in steps of
- * `madd`. So a row of C is the same whatever rows it is computed with. Packed panels live in `scratch`
- * (gemmScratchBytes). C must not overlap A, B or scratch.
+ * All steps of k, or blocks of at most 256 of more than 512 (blockK), are summed from 0 in increasing order, in steps of `madd`, and their sums are added
+ * up in order, to c[i, j] when `acc` is set. So a row of C is the same whatever rows it is computed with. Packed panels live in
+ * `scratch` (gemmScratchBytes). C must not overlap A, B or scratch.
  */
 export function gemmF32(
   a: usize, aRowStride: i32, aColStride: i32, b: usize, bRowStride: i32, bColStride: i32, c: usize, cStride: i32,

@@ -1,4 +1,5 @@
 // Rectifiers with a slope below zero: one for all elements, or one per column that is learned; and a factor per column.
+import { NOT_ABOVE_0, sumColumns } from "./column-sums";
 
 /** y = x where x > 0, else slope * x. */
 export function leakyReluF32(
@@ -86,26 +87,11 @@ export function preluGradF32(
   }
 }
 
-/** dslope[c] = sum over r of dy[r, c] * x[r, c] where x[r, c] is not above 0, from 0 in row order. */
+/** dslope[c] = sum over r of dy[r, c] * x[r, c] where x[r, c] is not above 0, in the order of sumColumns. */
 export function preluSlopeGradF32(
   dy: usize, dyStride: i32, x: usize, xStride: i32, dslope: usize, rows: i32, cols: i32,
 ): void {
-  memory.fill(dslope, 0, <usize>cols << 2);
-  for (let r = 0; r < rows; r++) {
-    let g = dy + ((<usize>(r * dyStride)) << 2);
-    let s = x + ((<usize>(r * xStride)) << 2);
-    let d = dslope;
-    let left = cols;
-    for (; left >= 4; left -= 4, g += 16, s += 16, d += 16) {
-      const v = v128.load(s);
-      const term = v128.andnot(f32x4.mul(v128.load(g), v), f32x4.gt(v, f32x4.splat(0)));
-      v128.store(d, f32x4.add(v128.load(d), term));
-    }
-    for (; left > 0; left--, g += 4, s += 4, d += 4) {
-      const v = load<f32>(s);
-      store<f32>(d, load<f32>(d) + (v > 0 ? 0 : load<f32>(g) * v));
-    }
-  }
+  sumColumns(NOT_ABOVE_0, dy, dyStride, x, xStride, 0, dslope, rows, 1, cols, false);
 }
 
 /** dst[r, c] (+)= factor[c] * x[r, c]. */

@@ -2,6 +2,7 @@
 //
 // Sums of a row are f64: four partial sums p[c mod 4] over the whole blocks of four, then (p0 + p2) + (p1 + p3), then what
 // is left, one by one. A mean that was off in its last bits would be multiplied by a large reciprocal.
+import { CENTRED, sumColumns } from "./column-sums";
 
 @inline
 function low(v: v128): v128 {
@@ -148,27 +149,11 @@ export function layerNormGradF32(
   }
 }
 
-/** dgain[c] = sum over r of dy[r, c] * (x[r, c] - mean) * rstd, from 0 in row order. */
+/** dgain[c] = sum over r of dy[r, c] * (x[r, c] - mean) * rstd, in the order of sumColumns. */
 export function layerNormGainGradF32(
   dy: usize, dyStride: i32, x: usize, xStride: i32, stats: usize, dgain: usize, rows: i32, cols: i32,
 ): void {
-  const width = <usize>cols << 2;
-  memory.fill(dgain, 0, width);
-  for (let r = 0; r < rows; r++) {
-    const g = dy + ((<usize>(r * dyStride)) << 2);
-    const s = x + ((<usize>(r * xStride)) << 2);
-    const mean = load<f32>(stats + ((<usize>r) << 3));
-    const rstd = load<f32>(stats + ((<usize>r) << 3), 4);
-    let c: usize = 0;
-    for (; c + 16 <= width; c += 16) {
-      const unit = f32x4.mul(f32x4.sub(v128.load(s + c), f32x4.splat(mean)), f32x4.splat(rstd));
-      v128.store(dgain + c, f32x4.add(v128.load(dgain + c), f32x4.mul(v128.load(g + c), unit)));
-    }
-    for (; c < width; c += 4) {
-      const unit: f32 = (load<f32>(s + c) - mean) * rstd;
-      store<f32>(dgain + c, load<f32>(dgain + c) + load<f32>(g + c) * unit);
-    }
-  }
+  sumColumns(CENTRED, dy, dyStride, x, xStride, stats, dgain, rows, 1, cols, false);
 }
 
 /** y[r, :] = x[r, :] / sqrt(max(sum of squares, epsilon)). */

@@ -1,41 +1,9 @@
 // Reductions. Each has one fixed order, so the same operands give the same bytes.
-import { addRow } from "./loops";
+import { PLAIN, sumColumns } from "./column-sums";
 
-/** dst[c] = start + src[0, c] + src[1, c] + ... in row order, where start is dst[c] when `acc` is set, else 0. */
+/** dst[c] (+)= the sum over r of src[r, c], in the order of sumColumns. */
 export function sumRowsF32(src: usize, srcStride: i32, dst: usize, rows: i32, cols: i32, acc: i32): void {
-  if (!acc) memory.fill(dst, 0, <usize>cols << 2);
-  const step = <usize>srcStride << 2;
-  let r = 0;
-  // Four rows per pass over dst: the additions keep row order, and dst is loaded and stored a quarter as often.
-  for (; r + 4 <= rows; r += 4) {
-    let s0 = src;
-    let s1 = s0 + step;
-    let s2 = s1 + step;
-    let s3 = s2 + step;
-    let d = dst;
-    let left = cols;
-    while (left >= 4) {
-      const first = f32x4.add(f32x4.add(v128.load(d), v128.load(s0)), v128.load(s1));
-      v128.store(d, f32x4.add(f32x4.add(first, v128.load(s2)), v128.load(s3)));
-      s0 += 16;
-      s1 += 16;
-      s2 += 16;
-      s3 += 16;
-      d += 16;
-      left -= 4;
-    }
-    while (left > 0) {
-      store<f32>(d, (((load<f32>(d) + load<f32>(s0)) + load<f32>(s1)) + load<f32>(s2)) + load<f32>(s3));
-      s0 += 4;
-      s1 += 4;
-      s2 += 4;
-      s3 += 4;
-      d += 4;
-      left--;
-    }
-    src += step << 2;
-  }
-  for (; r < rows; r++, src += step) addRow(src, dst, cols);
+  sumColumns(PLAIN, src, srcStride, 0, 0, 0, dst, rows, 1, cols, acc != 0);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Per-example rows with values that all examples share: a row of `cols` floats is cut into pieces of `period`, and each
 // piece meets the same `period` floats.
+import { PLAIN, PRODUCT, sumColumns } from "./column-sums";
 import { ADD, MUL, binaryRows } from "./loops";
-import { moveRun, multiplyRun } from "./vectors";
 
 @inline
 function meet(
@@ -32,18 +32,11 @@ export function mulSharedF32(
   meet(MUL, x, xStride, v, out, outStride, rows, cols, period, acc);
 }
 
-/** dst[c] = sum over r and p, in order, of a[r, p, c] * b[r, p, c], or of a[r, p, c] alone when `b` is 0. */
+/** dst[c] = sum over r and p of a[r, p, c] * b[r, p, c], or of a[r, p, c] alone when `b` is 0, in the order of sumColumns. */
 export function sumSharedF32(
   a: usize, aStride: i32, b: usize, bStride: i32, dst: usize, rows: i32, cols: i32, period: i32,
 ): void {
-  const step = <usize>period << 2;
-  memory.fill(dst, 0, step);
-  for (let r = 0; r < rows; r++) {
-    for (let at: usize = 0; at < <usize>cols << 2; at += step) {
-      if (b == 0) moveRun(a + at, dst, period, true);
-      else multiplyRun(a + at, b + at, dst, period, true);
-    }
-    a += <usize>aStride << 2;
-    if (b != 0) b += <usize>bStride << 2;
-  }
+  const pieces = cols / period;
+  if (b == 0) sumColumns(PLAIN, a, aStride, 0, 0, 0, dst, rows, pieces, period, false);
+  else sumColumns(PRODUCT, a, aStride, b, bStride, 0, dst, rows, pieces, period, false);
 }

@@ -22,7 +22,7 @@ export function stepAdam<T>(
     store<T>(vhat, scale);
   }
   const direction = nesterov ? add<T>(mul<T>(h, rest1), mul<T>(beta1, first)) : first;
-  store<T>(w, sub<T>(weight, div<T>(mul<T>(direction, rate), divisor<T>(add<T>(root<T>(scale), epsilon)))));
+  store<T>(w, sub<T>(weight, div<T>(mul<T>(direction, rate), add<T>(root<T>(scale), epsilon))));
 }
 
 /**
@@ -54,13 +54,14 @@ export function adamStep(
   const rest1: f32 = 1 - beta1;
   const rest2: f32 = 1 - beta2;
   const vRate = splat<v128>(rate), vBeta1 = splat<v128>(beta1), vRest1 = splat<v128>(rest1), vRest2 = splat<v128>(rest2);
-  const vDecay = splat<v128>(decay), vEps = splat<v128>(epsilon);
+  const eps = divisor<f32>(epsilon);
+  const vDecay = splat<v128>(decay), vEps = splat<v128>(eps);
   let left = n;
   for (; left >= 4; left -= 4, w += 16, m += 16, v += 16, vhat += 16, g += 16) {
     stepAdam<v128>(w, m, v, vhat, g, vRate, vBeta1, vRest1, vRest2, vDecay, vEps, nesterov, keepsMax);
   }
   for (; left > 0; left--, w += 4, m += 4, v += 4, vhat += 4, g += 4) {
-    stepAdam<f32>(w, m, v, vhat, g, rate, beta1, rest1, rest2, decay, epsilon, nesterov, keepsMax);
+    stepAdam<f32>(w, m, v, vhat, g, rate, beta1, rest1, rest2, decay, eps, nesterov, keepsMax);
   }
   store<f32>(powers, nextPower(power1, beta1));
   store<f32>(powers, nextPower(power2, beta2), 4);
@@ -69,7 +70,7 @@ export function adamStep(
 /**
  * rate = lr * sqrt(1 - power2) / (1 - power1); h = g + decay * w; m' = m + (h - m) * (1 - beta1);
  * v' = v + (h^2 - v) * (1 - beta2); w' = w - d * rate / (sqrt(v') + epsilon), d = m' or with nesterov
- * h * (1 - beta1) + beta1 * m'; then the powers advance. State: m[n], v[n], power1, power2.
+ * h * (1 - beta1) + beta1 * m'; then the powers advance. An epsilon of 0 is the root of the smallest float. State: m[n], v[n], power1, power2.
  */
 export function applyAdamF32(
   w: usize, state: usize, g: usize, n: i32,

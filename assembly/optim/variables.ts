@@ -1,7 +1,7 @@
 // Rules of TensorFlow for dense variables: momentum and adam with slots of their own. f32 at every operation; a thread may
 // step any range.
 import { stepAdam } from "./adam";
-import { add, mul, splat, sub } from "./lanes";
+import { add, divisor, mul, splat, sub } from "./lanes";
 
 // @ts-ignore: decorator
 @inline
@@ -31,12 +31,13 @@ export function applyDenseAdamF32(
   const rate: f32 = (lr * sqrt<f32>(1 - load<f32>(power2))) / (1 - load<f32>(power1));
   const rest1: f32 = 1 - beta1, rest2: f32 = 1 - beta2;
   const vRate = splat<v128>(rate), vBeta1 = splat<v128>(beta1), vRest1 = splat<v128>(rest1), vRest2 = splat<v128>(rest2);
-  const vDecay = splat<v128>(decay), vEps = splat<v128>(epsilon);
+  const eps = divisor<f32>(epsilon);
+  const vDecay = splat<v128>(decay), vEps = splat<v128>(eps);
   let left = n;
   for (; left >= 4; left -= 4, w += 16, m += 16, v += 16, g += 16) {
     stepAdam<v128>(w, m, v, 0, g, vRate, vBeta1, vRest1, vRest2, vDecay, vEps, nesterov != 0, false);
   }
   for (; left > 0; left--, w += 4, m += 4, v += 4, g += 4) {
-    stepAdam<f32>(w, m, v, 0, g, rate, beta1, rest1, rest2, decay, epsilon, nesterov != 0, false);
+    stepAdam<f32>(w, m, v, 0, g, rate, beta1, rest1, rest2, decay, eps, nesterov != 0, false);
   }
 }

@@ -115,6 +115,25 @@ INLINE T warpSum(T v) {
   return v;
 }
 
+/**
+ * The sum of term(first), term(first + step), … below `count`, in the order of sumColumns in assembly/dense/column-sums.ts: 64 terms
+ * make a sum, 64 sums make one that is added. A chain over a whole batch would be off by as many roundings as it is long.
+ */
+template <class Term>
+INLINE float sumInBlocks(u32 first, u32 count, u32 step, Term term) {
+  float total = 0;
+  for (u32 i = first; i < count;) {
+    float blocks = 0;
+    for (u32 block = 0; block < 64 && i < count; block++) {
+      float sum = 0;
+      for (u32 n = 0; n < 64 && i < count; n++, i += step) sum += term(i);
+      blocks += sum;
+    }
+    total += blocks;
+  }
+  return total;
+}
+
 /** The larger one; NaN when one of them is, and 0 rather than -0: as Math.max. */
 INLINE float maxOf(float a, float b) {
   if (a != a || b != b) return a + b;

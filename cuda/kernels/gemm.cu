@@ -1,5 +1,5 @@
-// Matrix products with fused multiply-add: the sum over k runs in the order of the CPU, but a product is not rounded before it
-// is added, so results differ from the CPU's in the last bits.
+// Matrix products with fused multiply-add: a product is not rounded before it is added, so results differ from the CPU's in the
+// last bits. As there, 256 steps of k make a sum and sums are added up: a product over a batch is no long chain of roundings.
 //
 // A block makes a tile of 64 x 64 of C, a thread 4 x 4 of it, 16 steps of k at a time. Operands are read along the side whose
 // stride is 1, whichever it is. The finished tile goes through shared memory, so that C is written a row of threads at a time
@@ -8,6 +8,7 @@
 
 #define TILE 64
 #define DEPTH 16
+#define BLOCK_K 256
 /** A row of a panel: four floats more than a tile, so that rows begin at different banks and stay aligned. */
 #define PITCH (TILE + 4)
 
@@ -40,14 +41,15 @@ INLINE void multiplyRow(float4& sum, float a, float4 b) {
 }
 
 /** The tile (row0, col0) of A * B; finish(row, col, sum) takes each element of it. */
-template <class Begin, class Finish>
-INLINE void multiplyTile(Operand a, Operand b, u32 m, u32 n, u32 k, u32 row0, u32 col0, Begin begin, Finish finish) {
+template <class Finish>
+INLINE void multiplyTile(Operand a, Operand b, u32 m, u32 n, u32 k, u32 row0, u32 col0, Finish finish) {
   __shared__ __align__(16) float memory[TILE][PITCH];
   float (*const left)[PITCH] = memory;
   float (*const right)[PITCH] = memory + DEPTH;
   const u32 x = (threadIdx.x % 16) * 4, y = (threadIdx.x / 16) * 4;
-  float4 sum0 = begin(row0 + y, col0 + x), sum1 = begin(row0 + y + 1, col0 + x);
-  float4 sum2 = begin(row0 + y + 2, col0 + x), sum3 = begin(row0 + y + 3, col0 + x);
+  const float4 zero = make_float4(0, 0, 0, 0);
+  float4 total0 = zero, total1 = zero, total2 = zero, total3 = zero;
+  float4 sum0 = zero, sum1 = zero, sum2 = zero, sum3 = zero;
   for (u32 k0 = 0; k0 < k; k0 += DEPTH) {
     loadPanel(left, a.at, a.rowStride, a.colStride, row0, m, k0, k);
     loadPanel(right, b.at, b.colStride, b.rowStride, col0, n, k0, k);
@@ -60,12 +62,19 @@ INLINE void multiplyTile(Operand a, Operand b, u32 m, u32 n, u32 k, u32 row0, u3
       multiplyRow(sum2, u.z, v);
       multiplyRow(sum3, u.w, v);
     }
+    if (k0 % BLOCK_K == BLOCK_K - DEPTH || k0 + DEPTH >= k) {
+      total0 = add4(total0, sum0);
+      total1 = add4(total1, sum1);
+      total2 = add4(total2, sum2);
+      total3 = add4(total3, sum3);
+      sum0 = sum1 = sum2 = sum3 = zero;
+    }
     __syncthreads();
   }
-  *(float4*)&memory[y][x] = sum0;
-  *(float4*)&memory[y + 1][x] = sum1;
-  *(float4*)&memory[y + 2][x] = sum2;
-  *(float4*)&memory[y + 3][x] = sum3;
+  *(float4*)&memory[y][x] = total0;
+  *(float4*)&memory[y + 1][x] = total1;
+  *(float4*)&memory[y + 2][x] = total2;
+  *(float4*)&memory[y + 3][x] = total3;
   __syncthreads();
 #pragma unroll 1
   for (u32 e = threadIdx.x; e < TILE * TILE; e += 256) {
@@ -74,31 +83,17 @@ INLINE void multiplyTile(Operand a, Operand b, u32 m, u32 n, u32 k, u32 row0, u3
   }
 }
 
-/** What C holds before, for a product that is added to it. */
-struct BeginSum {
-  const float* c;
-  u32 stride, m, n, acc;
-  INLINE float4 rowOf(const float* p, u32 left) {
-    return make_float4(left > 0 ? p[0] : 0, left > 1 ? p[1] : 0, left > 2 ? p[2] : 0, left > 3 ? p[3] : 0);
-  }
-  __device__ __forceinline__ float4 operator()(u32 row, u32 col) const {
-    if (!acc || row >= m || col >= n) return make_float4(0, 0, 0, 0);
-    return rowOf(c + (u64)row * stride + col, n - col);
-  }
-};
-
 KERNEL gemmF32(const float* a, u32 aRowStride, u32 aColStride, const float* b, u32 bRowStride, u32 bColStride, float* c,
                u32 cStride, u32 m, u32 n, u32 k, u32 acc, float* scratch) {
   multiplyTile(Operand{a, aRowStride, aColStride}, Operand{b, bRowStride, bColStride}, m, n, k, blockIdx.y * TILE,
-               blockIdx.x * TILE, BeginSum{c, cStride, m, n, acc},
-               [=](u32 row, u32 col, float sum) { c[(u64)row * cStride + col] = sum; });
+               blockIdx.x * TILE, [=](u32 row, u32 col, float sum) { put(c + (u64)row * cStride + col, sum, acc); });
 }
 
 /** c = activation(a * b + bias): 0 is none, 1 relu, 2 sigmoid, 3 tanh. Without a bias the pointer is 0. */
 KERNEL gemmBiasF32(const float* a, u32 aRowStride, u32 aColStride, const float* b, u32 bRowStride, u32 bColStride, float* c,
                    u32 cStride, u32 m, u32 n, u32 k, const float* bias, u32 activation) {
   multiplyTile(Operand{a, aRowStride, aColStride}, Operand{b, bRowStride, bColStride}, m, n, k, blockIdx.y * TILE,
-               blockIdx.x * TILE, BeginSum{c, cStride, m, n, 0}, [=](u32 row, u32 col, float sum) {
+               blockIdx.x * TILE, [=](u32 row, u32 col, float sum) {
                  float v = bias == nullptr ? sum : sum + bias[col];
                  if (activation == 1) v = maxOf(v, 0.0f);
                  if (activation == 2) v = logistic(v);

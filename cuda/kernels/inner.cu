@@ -199,16 +199,14 @@ KERNEL batchMatMulF32(const float* a, u32 aStride, const float* b, u32 bStride, 
   });
 }
 
-/** A thread per shared value walks the batch in order. Without b the terms are those of a. */
+/** A thread per shared value walks the batch in the order of the CPU. Without b the terms are those of a. */
 KERNEL sumSharedF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 rows, u32 cols, u32 period) {
   for (u32 c = firstThread(); c < period; c += allThreads()) {
-    float sum = 0;
-    for (u32 r = 0; r < rows; r++) {
-      for (u32 at = c; at < cols; at += period) {
-        const float x = a[(u64)r * aStride + at];
-        sum += b == nullptr ? x : x * b[(u64)r * bStride + at];
-      }
-    }
-    dst[c] = sum;
+    const u32 pieces = cols / period;
+    dst[c] = sumInBlocks(0, rows * pieces, 1, [=](u32 i) {
+      const u32 r = i / pieces, at = (i - r * pieces) * period + c;
+      const float x = a[(u64)r * aStride + at];
+      return b == nullptr ? x : x * b[(u64)r * bStride + at];
+    });
   }
 }

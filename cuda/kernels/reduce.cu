@@ -12,11 +12,7 @@ INLINE void sumColumnsOfBlock(float* dst, u32 rows, u32 cols, u32 acc, Term term
   const u32 column = threadIdx.x % COLUMNS, lane = threadIdx.x / COLUMNS;
   for (u32 base = blockIdx.x * COLUMNS; base < cols; base += gridDim.x * COLUMNS) {
     const u32 c = base + column;
-    float sum = 0;
-    if (c < cols) {
-      for (u32 r = lane; r < rows; r += LANES) sum += term(r, c);
-    }
-    parts[lane][column] = sum;
+    parts[lane][column] = c < cols ? sumInBlocks(lane, rows, LANES, [=](u32 r) { return term(r, c); }) : 0.0f;
     __syncthreads();
     if (lane == 0 && c < cols) {
       float total = acc ? dst[c] : 0.0f;

@@ -83,7 +83,7 @@ struct Adam {
   }
   __device__ __forceinline__ void finish(float& w, float m, float scale, float h) const {
     const float direction = nesterov ? h * (1.0f - beta1) + beta1 * m : m;
-    w = w - (direction * rate) / divisor(sqrtf(scale) + epsilon);
+    w = w - (direction * rate) / (sqrtf(scale) + divisor(epsilon));
   }
   __device__ __forceinline__ void operator()(float& w, float& m, float& v, float g) const {
     float h;

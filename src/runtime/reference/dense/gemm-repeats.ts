@@ -1,9 +1,12 @@
 /** @file Plain TypeScript twins of assembly/dense/gemm-repeats.ts and gemm-repeats-grad.ts; the same order of every sum. */
 import type { Views } from '../../../memory/views.js';
+import { blockK, REPEATS, sumInBlocks } from './block-sums.js';
 import { gemmF32 } from './gemm.js';
 
 /** Words of a field, which assembly/dense/repeats.ts draws. */
 export const FIELD_WORDS = 8;
+/** Columns of the gradient that are worked on at once. */
+const COLUMNS = 32;
 const f = Math.fround;
 
 interface Field {
@@ -80,9 +83,7 @@ export function gemmRepeatsF32(
     const products = Array.from(firsts, (row) => {
       const distinct = m.f32.subarray(x / 4 + row * xStride + column);
       return Float32Array.from({ length: n }, (_, c) => {
-        let sum = 0;
-        for (let i = 0; i < floats; i++) sum = f(sum + f(distinct[i]! * m.f32[w / 4 + (column + i) * n + c]!));
-        return sum;
+        return sumInBlocks(floats, floats, (i) => f(distinct[i]! * m.f32[w / 4 + (column + i) * n + c]!));
       });
     });
     numbers.forEach((number, r) => {
@@ -125,26 +126,25 @@ export function gemmRepeatsGradF32(
     gemmF32(m, grad, gradStride, 1, w + from * n * 4, 1, n, at, dxStride, rows, to - from, n, dxAcc, scratch);
   }
   for (const { column, floats, numbers, firsts } of fields) {
-    const sums = Array.from(firsts, () => new Float32Array(n));
-    numbers.forEach((number, r) => {
-      for (let c = 0; c < n; c++) sums[number]![c]! += m.f32[grad / 4 + r * gradStride + c]!;
-    });
+    const rowsOf = Array.from(firsts, (): number[] => []);
+    numbers.forEach((number, r) => void rowsOf[number]!.push(r));
+    const sums = rowsOf.map((equal) =>
+      Float32Array.from({ length: n }, (_, c) =>
+        sumInBlocks(equal.length, REPEATS, (i) => m.f32[grad / 4 + equal[i]! * gradStride + c]!),
+      ),
+    );
     for (let i = 0; i < floats; i++) {
       const weights = m.f32.subarray(w / 4 + (column + i) * n);
       for (let c = 0; dw !== 0 && c < n; c++) {
-        let sum = 0;
-        firsts.forEach((row, number) => {
-          sum = f(sum + f(m.f32[x / 4 + row * xStride + column + i]! * sums[number]![c]!));
-        });
-        m.f32[dw / 4 + (column + i) * n + c] = sum;
+        m.f32[dw / 4 + (column + i) * n + c] = sumInBlocks(firsts.length, blockK(firsts.length), (number) =>
+          f(m.f32[x / 4 + firsts[number]! * xStride + column + i]! * sums[number]![c]!),
+        );
       }
       if (dx === 0) continue;
       const to = dx / 4 + column - dxFrom + i;
       for (let r = 0; dxAcc === 0 && r < rows; r++) m.f32[to + r * dxStride] = 0;
       firsts.forEach((row, number) => {
-        let sum = 0;
-        for (let c = 0; c < n; c++) sum = f(sum + f(sums[number]![c]! * weights[c]!));
-        m.f32[to + row * dxStride]! += sum;
+        m.f32[to + row * dxStride]! += sumInBlocks(n, COLUMNS, (c) => f(sums[number]![c]! * weights[c]!));
       });
     }
   }

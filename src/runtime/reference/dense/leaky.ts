@@ -1,5 +1,6 @@
 /** @file Rectifiers with a slope below zero, and a factor per column, in plain TypeScript. */
 import type { Views } from '../../../memory/views.js';
+import { sumColumn } from './block-sums.js';
 import { mapRows, put, zipRows } from './loops.js';
 
 const f = Math.fround;
@@ -89,12 +90,10 @@ export function preluSlopeGradF32(
   cols: number,
 ): void {
   for (let c = 0; c < cols; c++) {
-    let sum = 0;
-    for (let r = 0; r < rows; r++) {
+    m.f32[(dslope >>> 2) + c] = sumColumn(rows, 0, (r) => {
       const v = m.f32[(x >>> 2) + r * xStride + c]!;
-      sum = f(sum + (v > 0 ? 0 : f(m.f32[(dy >>> 2) + r * dyStride + c]! * v)));
-    }
-    m.f32[(dslope >>> 2) + c] = sum;
+      return v > 0 ? 0 : f(m.f32[(dy >>> 2) + r * dyStride + c]! * v);
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 /** @file Norms within a row in plain TypeScript, with the sums in the order assembly/dense/norm.ts states. */
 import type { Views } from '../../../memory/views.js';
+import { sumColumn } from './block-sums.js';
 import { put } from './loops.js';
 
 const f = Math.fround;
@@ -82,13 +83,11 @@ export function layerNormGainGradF32(
   cols: number,
 ): void {
   for (let c = 0; c < cols; c++) {
-    let sum = 0;
-    for (let r = 0; r < rows; r++) {
+    m.f32[(dgain >>> 2) + c] = sumColumn(rows, 0, (r) => {
       const [mean, rstd] = [m.f32[(stats >>> 2) + 2 * r]!, m.f32[(stats >>> 2) + 2 * r + 1]!];
       const unit = f(f(m.f32[(x >>> 2) + r * xStride + c]! - mean) * rstd);
-      sum = f(sum + f(m.f32[(dy >>> 2) + r * dyStride + c]! * unit));
-    }
-    m.f32[(dgain >>> 2) + c] = sum;
+      return f(m.f32[(dy >>> 2) + r * dyStride + c]! * unit);
+    });
   }
 }
 

@@ -1,9 +1,10 @@
 /** @file Reductions in plain TypeScript, each in the one order its kernel documents. */
 import type { Views } from '../../../memory/views.js';
+import { sumColumn } from './block-sums.js';
 
 const f = Math.fround;
 
-/** dst[c] = start + src[0, c] + src[1, c] + ..., where start is dst[c] when `acc` is set, else 0. */
+/** dst[c] (+)= the sum over r of src[r, c]. */
 export function sumRowsF32(
   m: Views,
   src: number,
@@ -14,9 +15,8 @@ export function sumRowsF32(
   acc: number,
 ): void {
   for (let c = 0; c < cols; c++) {
-    let sum = acc ? m.f32[(dst >>> 2) + c]! : 0;
-    for (let r = 0; r < rows; r++) sum = f(sum + m.f32[(src >>> 2) + r * srcStride + c]!);
-    m.f32[(dst >>> 2) + c] = sum;
+    const start = acc ? m.f32[(dst >>> 2) + c]! : 0;
+    m.f32[(dst >>> 2) + c] = sumColumn(rows, start, (r) => m.f32[(src >>> 2) + r * srcStride + c]!);
   }
 }
 

@@ -1,5 +1,6 @@
 /** @file Rows with values that all examples share, in plain TypeScript. */
 import type { Views } from '../../../memory/views.js';
+import { sumColumn } from './block-sums.js';
 import { put } from './loops.js';
 
 const f = Math.fround;
@@ -58,12 +59,12 @@ export function sumSharedF32(
   cols: number,
   period: number,
 ): void {
-  m.f32.fill(0, dst >>> 2, (dst >>> 2) + period);
-  for (let r = 0; r < rows; r++) {
-    for (let c = 0; c < cols; c++) {
-      const x = m.f32[(a >>> 2) + r * aStride + c]!;
-      const term = b === 0 ? x : f(x * m.f32[(b >>> 2) + r * bStride + c]!);
-      put(m, (dst >>> 2) + (c % period), term, 1);
-    }
+  const pieces = cols / period;
+  for (let c = 0; c < period; c++) {
+    m.f32[(dst >>> 2) + c] = sumColumn(rows * pieces, 0, (i) => {
+      const [r, at] = [Math.floor(i / pieces), (i % pieces) * period + c];
+      const x = m.f32[(a >>> 2) + r * aStride + at]!;
+      return b === 0 ? x : f(x * m.f32[(b >>> 2) + r * bStride + at]!);
+    });
   }
 }

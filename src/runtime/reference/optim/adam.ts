@@ -45,7 +45,7 @@ export function stepAdam(m: Views, at: AdamPlace, constants: AdamConstants): voi
     f32[at.max] = scale;
   }
   const direction = nesterov ? f(f(h * rest1) + f(f(beta1) * first)) : first;
-  f32[at.weight] = f32[at.weight]! - f(f(direction * rate) / divisor(f(f(Math.sqrt(scale)) + f(epsilon))));
+  f32[at.weight] = f32[at.weight]! - f(f(direction * rate) / f(f(Math.sqrt(scale)) + divisor(f(epsilon))));
 }
 
 function run(

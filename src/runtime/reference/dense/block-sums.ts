@@ -1,0 +1,34 @@
+/** @file Sums in blocks, as the kernels have them: a chain over a whole batch would be off by as many roundings as it is long. */
+
+const f = Math.fround;
+
+/** Terms of a block, in order, from 0; then the sums of the blocks, in order. */
+export function sumInBlocks(count: number, block: number, term: (index: number) => number): number {
+  let total = 0;
+  for (let first = 0; first < count; first += block) {
+    let sum = 0;
+    for (let i = first; i < Math.min(first + block, count); i++) sum = f(sum + term(i));
+    total = first === 0 ? sum : f(total + sum);
+  }
+  return total;
+}
+
+const ROWS = 64;
+
+/** The sum of a column from `start` on: 64 rows make a sum, 64 sums make one that is added. assembly/dense/column-sums.ts has why. */
+export function sumColumn(count: number, start: number, term: (row: number) => number): number {
+  let total = start;
+  for (let first = 0; first < count; first += ROWS * ROWS) {
+    const rows = Math.min(ROWS * ROWS, count - first);
+    total = f(total + sumInBlocks(rows, ROWS, (row) => term(first + row)));
+  }
+  return total;
+}
+
+/** Length of the blocks of a product over `k`: all of it, or equal parts of at most 256 of more than 512. */
+export function blockK(k: number): number {
+  return k <= 512 ? Math.max(1, k) : Math.ceil(k / Math.ceil(k / 256));
+}
+
+/** Rows with the same id whose gradients are added up before the sums are. */
+export const REPEATS = 256;
