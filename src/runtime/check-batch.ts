@@ -14,14 +14,30 @@ export interface RaggedLimit {
   readonly capacity: number;
 }
 
+/** A dense feed with a column that names classes: where its values are, how many classes there are, and for which op. */
+export interface ClassLimit {
+  readonly name: string;
+  readonly word: number;
+  readonly column: number;
+  readonly width: number;
+  readonly classes: number;
+  readonly op: string;
+}
+
+/** What feeds of a program have to keep to. */
+export interface FeedLimits {
+  readonly ragged: readonly RaggedLimit[];
+  readonly classes: readonly ClassLimit[];
+}
+
 export interface BatchLimits {
   readonly batchSize: number;
   readonly schema: BatchSchema;
   readonly plan: Plan;
 }
 
-/** Throws ML_FEED when `batch` is no batch of the schema or holds more than the buffers of the program do. */
-export function checkBatch(views: Views, batch: number, limits: BatchLimits, ragged: readonly RaggedLimit[]): void {
+/** Throws ML_FEED when `batch` is no batch of the schema, holds more than the buffers of the program do, or names no class. */
+export function checkBatch(views: Views, batch: number, limits: BatchLimits, { ragged, classes }: FeedLimits): void {
   const { schema, batchSize, plan } = limits;
   const at = batch / 4;
   const { u32, i32 } = views;
@@ -41,6 +57,18 @@ export function checkBatch(views: Views, batch: number, limits: BatchLimits, rag
       }
       first = last;
     }
+  }
+  for (const limit of classes) checkClasses(views.f32, u32[at + limit.word]! / 4, rows, limit);
+}
+
+/** The loss of a class that does not exist is no number, and neither is any weight after it. */
+function checkClasses(f32: Float32Array, at: number, rows: number, limit: ClassLimit): void {
+  const { name, column, width, classes, op } = limit;
+  for (let row = 0; row < rows; row++) {
+    const value = f32[at + column + row * width]!;
+    if (value >= 0 && value < classes && Number.isInteger(value)) continue;
+    const reason = `row ${row} has the class ${value}, and ${op} has the classes 0 to ${classes - 1}`;
+    throw misfit(name, reason, 'give whole numbers from 0, and a logit for each class');
   }
 }
 

@@ -9,7 +9,9 @@ import { didYouMean } from '../base/suggest.js';
 import { neededOps } from '../graph/check-ops-dependence.js';
 import { type Op, type OpDef, Tensor } from '../graph/graph.js';
 import { IfTraining } from '../graph/ops/if-training.js';
-import { Variable } from '../graph/ops/state.js';
+import { SoftmaxLoss, type SoftmaxLossAttrs } from '../graph/ops/losses.js';
+import { Columns, type ColumnsAttrs } from '../graph/ops/math.js';
+import { Placeholder, Variable } from '../graph/ops/state.js';
 import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../memory/batch.js';
 import {
   BINDING_BATCH_ROWS,
@@ -25,7 +27,7 @@ import {
   STAGE_SLICES,
   STAGE_THREADS,
 } from '../memory/control-layout.js';
-import type { RaggedLimit } from './check-batch.js';
+import type { ClassLimit, RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { trains } from './lowerings.js';
 import { Placement } from './placement.js';
@@ -63,6 +65,7 @@ export interface Program {
   readonly needsBatch: boolean;
   storage(tensor: Tensor): Storage;
   readonly ragged: readonly RaggedLimit[];
+  readonly classes: readonly ClassLimit[];
   /** Scalars per batch that are kept for each command: their index among the captures, and where those are. */
   readonly captured: ReadonlyMap<Tensor, number>;
   readonly captures: { readonly base: number; readonly commandBytes: number };
@@ -127,6 +130,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
     needsBatch: feeds.length > 0,
     storage: (tensor) => context.storage(tensor),
     ragged: raggedLimits(target.schema, feeds),
+    classes: classLimits(target.schema, context.ops),
     captured,
     captures,
   };
@@ -209,6 +213,21 @@ function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): RaggedLim
   return feeds.flatMap(({ tensor, ragged }) => {
     const { name } = tensor.op;
     return ragged === undefined ? [] : [{ name, word: words.get(name)!.word, capacity: ragged.capacity }];
+  });
+}
+
+/** Feeds, or a column of them, that are the classes of a loss as they are. */
+function classLimits(schema: BatchSchema, ops: readonly Op[]): ClassLimit[] {
+  const words = pointerWords(schema);
+  return ops.flatMap(({ def, attrs, inputs, name: op }) => {
+    if (def !== (SoftmaxLoss as OpDef<unknown>) || !(attrs as SoftmaxLossAttrs).sparse) return [];
+    const [logits, labels] = inputs as [Tensor, Tensor];
+    const isColumn = labels.op.def === (Columns as OpDef<unknown>);
+    const feed = isColumn ? labels.op.inputs[0]! : labels;
+    const place = feed.op.type === Placeholder.type ? words.get(feed.op.name) : undefined;
+    if (place === undefined) return [];
+    const column = isColumn ? (labels.op.attrs as ColumnsAttrs).start : 0;
+    return [{ name: feed.op.name, word: place.word, column, width: feed.columns, classes: logits.columns, op }];
   });
 }
 

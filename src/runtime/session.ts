@@ -329,7 +329,7 @@ export class Session implements CompileTarget {
 
   async #run(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
     const program = this.prepare(fetches);
-    if (program.needsBatch) for (const batch of batches) checkBatch(this.views, batch, this, program.ragged);
+    if (program.needsBatch) for (const batch of batches) checkBatch(this.views, batch, this, program);
     this.followGlobalStep();
     const { main, stepName } = this.trace;
     const start = main?.now() ?? 0;

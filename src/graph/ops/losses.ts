@@ -106,7 +106,10 @@ export function softmaxCrossEntropyWithLogits(logits: Tensor, labels: Tensor, op
   return weightLoss(SoftmaxLoss.type, loss, options.weights);
 }
 
-/** The same with one label per example: the index of its class, as a float. An index that is no class gives NaN. */
+/**
+ * The same with one label per example: the index of its class, as a float. A fed index that is no class is ML_FEED, one that the
+ * graph makes gives NaN.
+ */
 export function sparseSoftmaxCrossEntropyWithLogits(
   logits: Tensor,
   classes: Tensor,

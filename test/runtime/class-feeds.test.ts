@@ -1,0 +1,39 @@
+/** @file Classes that are fed and do not exist: refused before the step, with op, row and value; the session goes on. */
+import t from 'tap';
+import * as ml from '../../src/index.js';
+import { BACKENDS, withSession } from './with-session.js';
+
+const CASES = [
+  ['a class above the last', [0, 2, 3, 1], 2, 3],
+  ['a class below the first', [-1, 0, 0, 0], 0, -1],
+  ['a class between two', [0, 1, 1, 0.5], 3, 0.5],
+  ['no number', [0, Number.NaN, 0, 0], 1, Number.NaN],
+] as const;
+
+for (const backend of BACKENDS) {
+  for (const part of ['feed', 'column of a feed']) {
+    t.test(`a class that does not exist is refused, of a ${part} on ${backend}`, async (t) => {
+      const graph = new ml.Graph();
+      const x = ml.placeholder(graph, 'x', 2);
+      const fed = ml.placeholder(graph, 'label', part === 'feed' ? 1 : 2);
+      const label = part === 'feed' ? fed : ml.columns(fed, 1, 2);
+      const logits = new ml.Dense(3).call(x);
+      const loss = ml.reduceMean(ml.sparseSoftmaxCrossEntropyWithLogits(logits, label, { name: 'my_loss' }));
+      const train = new ml.optimizers.GradientDescentOptimizer({ learningRate: 0.1 }).minimize(loss);
+      await withSession(graph, { backend, batchSize: 4, threads: 2 }, async (session) => {
+        const feeds = (classes: readonly number[]) => ({
+          x: new Float32Array(8).fill(1),
+          label: Float32Array.from(part === 'feed' ? classes : classes.flatMap((one) => [9, one])),
+        });
+        for (const [what, classes, row, value] of CASES) {
+          await t.rejects(session.run([loss, train], feeds(classes)), { code: 'ML_FEED' }, what);
+          const message = await session.run([loss, train], feeds(classes)).catch(String);
+          t.match(message, new RegExp(`label .*row ${row} has the class ${value}, and my_loss has the classes 0 to 2`));
+        }
+        const [good] = await session.run([loss, train], feeds([0, 1, 2, 0]));
+        t.ok(Number.isFinite(good), 'the session goes on');
+        await session.run([logits], { x: new Float32Array(8).fill(1), label: feeds([9, 9, 9, 9]).label });
+      });
+    });
+  }
+}
