@@ -76,13 +76,10 @@ export type Choice<K extends OneOf> = (typeof ONE_OF)[K][number];
 /** A feature by its name: a flag, or `row:adam`. */
 export type Feature = string;
 
-/** Features that models do not have yet. */
-const PENDING: readonly Feature[] = ['compressor:one-bit', 'full:stop-admitting'];
-
 export const ALL_FEATURES: readonly Feature[] = [
   ...FLAGS,
   ...Object.entries(ONE_OF).flatMap(([list, names]) => names.map((name) => `${list}:${name}`)),
-].filter((feature) => !PENDING.includes(feature));
+];
 
 export interface Recipe {
   readonly seed: number;
@@ -106,7 +103,7 @@ export function draw(seed: number): Recipe {
     return always.includes(list) || next() < 0.6 ? [`${list}:${names[seed % names.length]}`] : [];
   });
   const flags = FLAGS.filter(() => next() < 0.4);
-  return { seed, features: [...flags, ...lists].filter((feature) => !PENDING.includes(feature)) };
+  return { seed, features: [...flags, ...lists] };
 }
 
 /** The same model without one of its features. */

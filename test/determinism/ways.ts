@@ -29,6 +29,8 @@ interface Limits {
   readonly groups: boolean;
   /** A save leaves out expired rows, which a run that is not interrupted has until they are evicted. */
   readonly resumeAt: number;
+  /** Rows lie closer after a restore, so a full memory has room for others. */
+  readonly resumes: boolean;
 }
 
 function limitsOf(recipe: Recipe): Limits {
@@ -38,18 +40,23 @@ function limitsOf(recipe: Recipe): Limits {
   return {
     banks: full === undefined,
     groups: full === undefined || full === 'stop-admitting',
+    resumes: full !== 'stop-admitting',
     resumeAt: from + Math.floor(next() * (STEPS - from)),
   };
 }
 
 /** A few pairs for a model: ways go together, and turn with the seed. */
 export function someComparisons(recipe: Recipe): Comparison[] {
-  const { banks, groups, resumeAt } = limitsOf(recipe);
+  const { banks, groups, resumeAt, resumes } = limitsOf(recipe);
   const fixed = { deterministic: true };
   const threads = TURNS[recipe.seed % TURNS.length]!;
   const pairs: Comparison[] = [
     { name: 'threads and groups', one: PLAIN, other: { ...fixed, threads, groups } },
-    { name: 'resume and banks', one: PLAIN, other: { ...fixed, threads: 2, threadsAfter: 1, banks, resumeAt } },
+    {
+      name: 'resume and banks',
+      one: PLAIN,
+      other: { ...fixed, threads: 2, threadsAfter: 1, banks, ...(resumes && { resumeAt }) },
+    },
   ];
   if (recipe.seed % 3 !== 0) return pairs;
   const again = { threads: 2 };
@@ -58,7 +65,7 @@ export function someComparisons(recipe: Recipe): Comparison[] {
 
 /** Every pair for a model, one thing at a time. */
 export function allComparisons(recipe: Recipe): Comparison[] {
-  const { banks, groups, resumeAt } = limitsOf(recipe);
+  const { banks, groups, resumeAt, resumes } = limitsOf(recipe);
   const fixed = { deterministic: true };
   const pairs: Comparison[] = MANY.map((threads) => {
     return { name: `${threads} threads`, one: PLAIN, other: { ...fixed, threads } };
@@ -68,16 +75,17 @@ export function allComparisons(recipe: Recipe): Comparison[] {
     pairs.push({ name: 'banks', one: PLAIN, other: { ...fixed, threads: 1, banks } });
     pairs.push({ name: 'banks and threads', one: PLAIN, other: { ...fixed, threads: 5, banks } });
   }
-  pairs.push({ name: 'resume', one: PLAIN, other: { ...fixed, threads: 1, resumeAt } });
-  pairs.push({
-    name: 'resume with other threads',
-    one: PLAIN,
-    other: { ...fixed, threads: 3, threadsAfter: 2, resumeAt },
-  });
+  if (resumes) pairs.push({ name: 'resume', one: PLAIN, other: { ...fixed, threads: 1, resumeAt } });
+  if (resumes)
+    pairs.push({
+      name: 'resume with other threads',
+      one: PLAIN,
+      other: { ...fixed, threads: 3, threadsAfter: 2, resumeAt },
+    });
   pairs.push({ name: 'the same way again', one: PLAIN, other: PLAIN });
   for (const threads of [1, 3]) {
     pairs.push({ name: `${threads} threads again`, one: { threads }, other: { threads } });
-    pairs.push({ name: `${threads} threads, resumed`, one: { threads }, other: { threads, resumeAt } });
+    if (resumes) pairs.push({ name: `${threads} threads, resumed`, one: { threads }, other: { threads, resumeAt } });
     if (groups) pairs.push({ name: `${threads} threads in groups`, one: { threads }, other: { threads, groups } });
     if (banks) pairs.push({ name: `${threads} threads, banks`, one: { threads }, other: { threads, banks } });
   }
