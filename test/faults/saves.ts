@@ -1,6 +1,6 @@
 /**
  * @file A program that saves a checkpoint while its file operations are counted, cut off or refused:
- * `saves.js DIR SCENARIO MODE AT`. Mode `disk` refuses each operation in turn and checks what is left.
+ * `saves.js DIR SCENARIO MODE AT`. Modes `once` and `full` refuse every AT-th operation in turn and check what is left.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,47 +47,45 @@ export interface DiskReport {
   readonly failures: readonly string[];
 }
 
-async function refuseEach(home: string, scenario: string): Promise<DiskReport> {
+async function refuseEach(home: string, scenario: string, mode: 'once' | 'full', stride: number): Promise<DiskReport> {
   const failures: string[] = [];
   let [attempts, refused, saved] = [0, 0, 0];
-  for (const mode of ['once', 'full'] as const) {
-    for (let at = 0; ; at++) {
-      const dir = join(home, 'disk');
-      rmSync(dir, { recursive: true, force: true });
-      arm({ at: -1, mode: 'count' });
-      await saveFirst(dir);
-      arm({ at, mode });
-      const error = await saveSecond(dir, scenario).then(
-        () => null,
-        (thrown: unknown) => thrown,
-      );
-      const reached = operations() > at;
-      arm({ at: -1, mode: 'count' });
-      attempts++;
-      if (error === null) saved++;
-      else refused++;
-      try {
-        const isCoded = error instanceof MonolithError && (error.code === 'ML_CKPT_WRITE' || error.code === 'ML_DIR');
-        if (error !== null && !isCoded) throw error;
-        const which = await found(dir, scenario);
-        if ((error === null) !== (which === 'second'))
-          throw new Error(`${error ?? 'no error'}, but found the ${which}`);
-        await saveSecond(dir, scenario);
-        if ((await found(dir, scenario)) !== 'second') throw new Error('the next save does not count');
-        const left = temporaries(dir).filter((name) => !name.startsWith('monolith.lock'));
-        if (left.length > 0) throw new Error(`left are ${left}`);
-      } catch (failure) {
-        failures.push(`${scenario}, ${mode} at ${at}: ${failure instanceof Error ? failure.stack : failure}`);
-      }
-      if (!reached) break;
+  for (let at = 0; ; at += stride) {
+    const dir = join(home, 'disk');
+    rmSync(dir, { recursive: true, force: true });
+    arm({ at: -1, mode: 'count' });
+    await saveFirst(dir);
+    arm({ at, mode });
+    const error = await saveSecond(dir, scenario).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    const reached = operations() > at;
+    arm({ at: -1, mode: 'count' });
+    attempts++;
+    if (error === null) saved++;
+    else refused++;
+    try {
+      const isCoded = error instanceof MonolithError && (error.code === 'ML_CKPT_WRITE' || error.code === 'ML_DIR');
+      if (error !== null && !isCoded) throw error;
+      const which = await found(dir, scenario);
+      if ((error === null) !== (which === 'second')) throw new Error(`${error ?? 'no error'}, but found the ${which}`);
+      await saveCheckpoint(dir, SCENARIOS[scenario]!, { keep: 1, ...quick() });
+      if ((await found(dir, scenario)) !== 'second') throw new Error('the next save does not count');
+      const left = temporaries(dir).filter((name) => !name.startsWith('monolith.lock'));
+      if (left.length > 0) throw new Error(`left are ${left}`);
+    } catch (failure) {
+      failures.push(`${scenario}, ${mode} at ${at}: ${failure instanceof Error ? failure.stack : failure}`);
     }
+    if (!reached) break;
   }
   return { attempts, refused, saved, failures };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [dir, scenario, mode, at] = process.argv.slice(2) as [string, string, string, string];
-  if (mode === 'disk') console.log(JSON.stringify(await refuseEach(dir, scenario)));
+  if (mode === 'once' || mode === 'full')
+    console.log(JSON.stringify(await refuseEach(dir, scenario, mode, Number(at))));
   else {
     arm({ at: Number(at), mode: mode as Plan['mode'] });
     await saveSecond(dir, scenario);
