@@ -5,7 +5,7 @@
  */
 import { stream } from '../kernels/both.js';
 import { buildModel, STEPS } from './model.js';
-import { chosen, type Recipe } from './recipe.js';
+import { chosen, has, type Recipe } from './recipe.js';
 import type { Way } from './train.js';
 
 export const THREADS = [1, 2, 3, 5, 8] as const;
@@ -29,7 +29,7 @@ interface Limits {
   readonly groups: boolean;
   /** A save leaves out expired rows, which a run that is not interrupted has until they are evicted. */
   readonly resumeAt: number;
-  /** Rows lie closer after a restore, so a full memory has room for others. */
+  /** Several full tables are restored one by one, and take other blocks than they had. */
   readonly resumes: boolean;
 }
 
@@ -40,7 +40,7 @@ function limitsOf(recipe: Recipe): Limits {
   return {
     banks: full === undefined,
     groups: full === undefined || full === 'stop-admitting',
-    resumes: full !== 'stop-admitting',
+    resumes: full !== 'stop-admitting' || !has(recipe, 'several-tables'),
     resumeAt: from + Math.floor(next() * (STEPS - from)),
   };
 }
