@@ -18,7 +18,8 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { readWhole } from '../base/read-file.js';
-import { temporaryName, writeError } from '../io/atomic-file.js';
+import { temporaryName } from '../base/temporary-names.js';
+import { writeError } from '../io/atomic-file.js';
 import { formatOwner, type LockOwner, parseOwner, SILENT_MS, stateOf, thisOwner } from './lock-owner.js';
 import { isMissing } from './model-dir.js';
 
@@ -122,7 +123,16 @@ function take(dir: string): LockOwner {
     const hint = 'name a directory this user can create and write, on a disk with free space';
     throw new MonolithError('ML_DIR', { dir, reason: `no lock: ${messageOf(cause)}` }, { hint, cause });
   } finally {
-    rmSync(temporary, { force: true });
+    removeOwn(temporary);
+  }
+}
+
+/** Removes a file that only this process has made. One that stays is found by its name and age (`isLockLeftover`). */
+function removeOwn(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Whether the lock was taken does not depend on it.
   }
 }
 

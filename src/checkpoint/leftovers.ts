@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
 import { readWhole } from '../base/read-file.js';
-import { isTemporaryName } from '../io/atomic-file.js';
+import { isTemporaryName } from '../base/temporary-names.js';
 import { parseMonolithCheckpointState } from '../io/checkpoint-state.js';
 import type { FileSystem } from '../io/file-system.js';
 import { isLockLeftover } from './dir-lock.js';

@@ -7,7 +7,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readWhole } from '../base/read-file.js';
-import { cleanUp, temporaryName, writeError, writeWhole } from '../io/atomic-file.js';
+import { temporaryName } from '../base/temporary-names.js';
+import { cleanUp, writeError, writeWhole } from '../io/atomic-file.js';
 import type { FileSystem } from '../io/file-system.js';
 
 /** Writes `text` to `file`. Returns the name of the file with the old text, for the caller to remove. */

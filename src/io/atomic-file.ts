@@ -5,28 +5,11 @@
  * is forced to disk too. On any failure the temporary file is removed and ML_CKPT_WRITE says why. A killed process
  * leaves a temporary name behind, which readers ignore (`isTemporaryName`).
  */
-import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { temporaryName } from '../base/temporary-names.js';
 import { crc32c } from './crc32c.js';
 import { type FileSystem, nodeFileSystem, type WritableFile } from './file-system.js';
-
-const TEMPORARY = /(?:\.tmp[0-9a-f]{32}|-tmp-[0-9]+)$/;
-
-/** `<name>.tmp<32 hex digits>`, the temporary name of state files and of everything this package writes. */
-export function temporaryName(path: string): string {
-  return `${path}.tmp${randomBytes(16).toString('hex')}`;
-}
-
-/** `<name>-tmp-<random u64>`, the temporary name of shards of tables and filters. */
-export function shardTemporaryName(path: string): string {
-  return `${path}-tmp-${randomBytes(8).readBigUInt64LE()}`;
-}
-
-/** True for temporary names of this package and of table shards of other writers (`-tmp-<decimal>`). */
-export function isTemporaryName(name: string): boolean {
-  return TEMPORARY.test(name);
-}
 
 /** ML_CKPT_WRITE for whatever went wrong while `file` was written; an error that already is one stays as it is. */
 export function writeError(file: string, cause: unknown): MonolithError {

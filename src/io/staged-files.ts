@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { temporaryName } from './atomic-file.js';
+import { temporaryName } from '../base/temporary-names.js';
 import type { FileSystem } from './file-system.js';
 
 interface Staged {

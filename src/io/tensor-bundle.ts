@@ -3,7 +3,9 @@
  *
  * The pieces are in bundle-format, bundle-writer and bundle-reader; this is what most callers need of them.
  */
-import { cleanUp, FileSink, temporaryName, writeError, writeFileAtomic } from './atomic-file.js';
+
+import { temporaryName } from '../base/temporary-names.js';
+import { cleanUp, FileSink, writeError, writeFileAtomic } from './atomic-file.js';
 import type { BundleTensor } from './bundle-format.js';
 import { BundleReader } from './bundle-reader.js';
 import { BundleWriter } from './bundle-writer.js';

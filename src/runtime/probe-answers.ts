@@ -9,7 +9,7 @@ import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFi
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.js';
 import { readWhole } from '../base/read-file.js';
-import { temporaryName } from '../io/atomic-file.js';
+import { temporaryName } from '../base/temporary-names.js';
 
 /** What an answer depends on. Whatever changes is another question. */
 export interface ProbeQuestion {

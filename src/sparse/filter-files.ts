@@ -6,7 +6,8 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { cleanUp, FileSink, shardTemporaryName, writeError } from '../io/atomic-file.js';
+import { shardTemporaryName } from '../base/temporary-names.js';
+import { cleanUp, FileSink, writeError } from '../io/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
 import { decodeMessage, double, encodeMessage, int, message, sub } from '../io/message.js';
 import { ProtoReader } from '../io/proto-reader.js';

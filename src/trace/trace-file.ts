@@ -1,10 +1,10 @@
 /**
  * @file Where a trace is written to: a check before the run, and a text file that appears whole or not at all.
  */
-import { randomBytes } from 'node:crypto';
 import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { temporaryName } from '../base/temporary-names.js';
 
 const CHUNK_CHARS = 1 << 16;
 
@@ -93,11 +93,6 @@ async function resolveTarget(file: string): Promise<string> {
 function unlessMissing(cause: unknown): undefined {
   if (codeOf(cause) === 'ENOENT') return undefined;
   throw cause;
-}
-
-/** A name in the same folder, as a rename cannot cross file systems. */
-function temporaryName(target: string): string {
-  return `${target}.${randomBytes(6).toString('hex')}.tmp`;
 }
 
 /** Makes the rename last through a power cut. Some file systems cannot sync a folder; the file itself is safe by then. */

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
-import { isTemporaryName, temporaryName, writeFileAtomic } from '../../src/io/atomic-file.js';
+import { isTemporaryName, temporaryName } from '../../src/base/temporary-names.js';
+import { writeFileAtomic } from '../../src/io/atomic-file.js';
 import {
   formatCheckpointState,
   formatMonolithCheckpointState,

@@ -4,7 +4,8 @@
  */
 import { dirname } from 'node:path';
 import { messageOf } from '../../base/errors.js';
-import { cleanUp, FileSink, shardTemporaryName, writeError } from '../../io/atomic-file.js';
+import { shardTemporaryName } from '../../base/temporary-names.js';
+import { cleanUp, FileSink, writeError } from '../../io/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { RecordWriter } from '../../io/record-writer.js';
 import { shardFileName } from '../../io/shard-files.js';

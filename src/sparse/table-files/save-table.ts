@@ -5,7 +5,8 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../../base/errors.js';
-import { cleanUp, shardTemporaryName, writeError } from '../../io/atomic-file.js';
+import { shardTemporaryName } from '../../base/temporary-names.js';
+import { cleanUp, writeError } from '../../io/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../../io/file-system.js';
 import { shardCountOf, shardFileName } from '../../io/shard-files.js';
 import { StagedFiles } from '../../io/staged-files.js';
