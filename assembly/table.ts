@@ -13,8 +13,8 @@
 //                       | 9 r or amplitude f32 | 10 scale f32 | 11 first scale f32 | 12 largest scale f32 | 13 step size |
 //                       | 14 compressor: 0 fp32, 1 fp16, 2 fixed_r8, 3 one_bit | 15 byte offset in a serving row |
 //                       | 16..27 parameter block (optim/step.ts draws it) | 28, 29 generator of rounding | 30, 31 - |
-// Partition, 64 bytes:  | 0 index | 1 bucket mask | 2 rows | 3 next row | 4 end of block | 5 first block | 6 last block |
-//                       | 7 rows of last block | 8 first free row | 9 slots taken, by rows and by the removed |
+// Partition, 64 bytes:  | 0 index | 1 bucket mask, 2^31 when salted | 2 rows | 3 next row | 4 end of block | 5 first block |
+//                       | 6 last block | 7 rows of last block | 8 first free row | 9 slots taken, by rows and by the removed |
 //                       | 10 lock | 11 ids passed over | 12..15 four floats of the lock's holder |
 // Index bucket, 64 bytes: four i64 ids, four u32 row words, four u32 times of the last update (s).
 // Row word:             0 free slot, 1 removed, else the row's address, plus 2 while an update sums its gradients: the

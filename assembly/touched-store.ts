@@ -1,6 +1,6 @@
 // What a touched-key set is made of: header, stripes, overflow set, slots, lanes; and the acts that concern them all.
 // Inserting and stealing are in touched.ts.
-import { mix64 } from "./hash";
+import { mix64, mixSecretly, secretOf } from "./hash";
 import { lockInTime, unlock } from "./sync";
 
 // Header. Words of the first line are written only while the set is made, initialised or wiped, so every core keeps it.
@@ -26,7 +26,8 @@ export const STRIPE_SHIFT: u32 = 4;
 export const HOP_RANGE: u32 = 32;
 export const INSERT_RANGE: u32 = 4096;
 
-// Overflow slot: as a slot, without a bitmap; linear probing by the upper half of the mix.
+// Overflow slot: as a slot, without a bitmap; linear probing by the secret of the memory: what
+// was made to overflow was made to meet.
 
 // Lane: | 0 lock | 64 scratch | 1152 room for 2048 keys |, for callers whose ids are not in this memory.
 export const LANE_BYTES: usize = 64 + 1088 + 16384;
@@ -201,7 +202,7 @@ export function clearFull<K>(set: usize, epoch: u32, pending: u32): i64 {
 function findOverflow<K>(set: usize, id: i64, table: u32): usize {
   const overflow = <usize>load<u32>(set, 36);
   const mask = load<u32>(set, 40);
-  let i = <u32>(mixKey<K>(id, mix64(table)) >> 32) & mask;
+  let i = <u32>mixSecretly(isPair<K>() ? <u64>id ^ mix64(table) : <u64>id, secretOf()) & mask;
   let p = overflow + (<usize>i << slotShift<K>());
   // Ends: a quarter of the places stays free.
   while (load<u32>(p, 8) != 0 && !isKey<K>(p, id, table)) {

@@ -5,7 +5,7 @@
 // A cell of another generation is empty, so a call costs nothing for the cells it does not meet and nothing is cleared
 // between calls. The caller counts the generation up; 0 is never one, because fresh memory is zero. Before the counter
 // would pass 2^32 - 1 the caller zeroes the table and starts again at 1.
-import { mix64 } from "../hash";
+import { mixSecretly, secretOf } from "../hash";
 
 /** From this many cells on (512 KiB) the table leaves L2 room to nothing else, and touching cells ahead pays. */
 const TOUCHED_CELLS: u32 = 32768;
@@ -96,13 +96,14 @@ function uniqueChunks(
   inverseStep: usize, touch: bool,
 ): i32 {
   const byteMask = <usize>tableMask << 4;
+  const secret = secretOf();
   let count: u32 = base;
   let touched: u32 = 0;
   for (let start: i32 = 0; start < n; start += CHUNK_IDS) {
     const first = inverse + <usize>start * inverseStep;
     const last = inverse + <usize>min(start + CHUNK_IDS, n) * inverseStep;
     let id = ids + <usize>start * step;
-    for (let q = first; q < last; q += inverseStep, id += step) store<u32>(q, (<u32>mix64(load<u64>(id)) << 4) & <u32>byteMask);
+    for (let q = first; q < last; q += inverseStep, id += step) store<u32>(q, (<u32>mixSecretly(load<u64>(id), secret) << 4) & <u32>byteMask);
     if (touch) touched |= touchCells(table, first, last, inverseStep);
     id = ids + <usize>start * step;
     for (let q = first; q < last; q += inverseStep, id += step) {

@@ -87,7 +87,7 @@ function touchSlice(slice: usize, order: usize, first: u32, end: u32, rowBytes: 
  */
 function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, updateSec: u32): bool {
   const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
-  const index = load<u32>(partition);
+  const index = load<u64>(partition);
   let whole = insertIds(table, p, slices, sliceCount);
   if (!whole) {
     // What is about to be updated is not expired, unless its time is old or its slot lives no day: such rows are made anew.
@@ -103,8 +103,8 @@ function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, upda
     if (overflow == 0) return false;
     const passedOver = findAgain(table, p, slices, sliceCount, overflow);
     store<u32>(partition, load<u32>(partition, 44) + passedOver, 44);
-  } else if (load<u32>(partition) != index) {
-    // An index that grew has moved every slot.
+  } else if (load<u64>(partition) != index) {
+    // An index that grew has moved every slot. Its mask is compared too: it may be back where it was, with buckets by the secret.
     findAgain(table, p, slices, sliceCount, 0);
   }
   return true;

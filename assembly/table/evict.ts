@@ -1,6 +1,6 @@
 // Removal of rows: by age, or all of them.
 import { heapFree } from "../heap";
-import { ROW_REMOVED } from "./index";
+import { bucketsOf, ROW_REMOVED } from "./index";
 import { heapOf } from "./shares";
 import { freeRow } from "./rows";
 
@@ -22,7 +22,7 @@ export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days
     const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
     const index = <usize>load<u32>(partition);
     if (index == 0) continue;
-    const last = index + (<usize>(load<u32>(partition, 4) + 1) << 6);
+    const last = index + (<usize>bucketsOf(partition) << 6);
     for (let bucket = index; bucket < last; bucket += 64) {
       for (let i: usize = 0; i < 4; i++) {
         const row = load<u32>(bucket + (i << 2), 32);
@@ -44,7 +44,7 @@ export function tableClear(table: usize, first: u32, end: u32): void {
     const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
     const heap = heapOf(table, partition);
     const index = <usize>load<u32>(partition);
-    if (index != 0) heapFree(heap, index, (load<u32>(partition, 4) + 1) << 6);
+    if (index != 0) heapFree(heap, index, bucketsOf(partition) << 6);
     let block = <usize>load<u32>(partition, 20);
     while (block != 0) {
       const next = <usize>load<u32>(block);

@@ -1,6 +1,6 @@
 // Lookup of many ids at once. Chunks keep many cache misses in flight: hash all, touch all, probe all.
 import { mix64 } from "../hash";
-import { hitSlot, idBits, nextBucket, partitionAt, probe, ROW_REMOVED } from "./index";
+import { bucketOffset, hitSlot, idBits, nextBucket, partitionAt, probe, ROW_REMOVED } from "./index";
 
 /** Ids that are looked up together. src/memory/table-layout.ts sizes scratch memory by the same number. */
 export const CHUNK: u32 = 512;
@@ -89,7 +89,7 @@ export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool)
 @inline function firstBucket(partitions: usize, count: u64, id: u64): u32 {
   const hash = mix64(id);
   const partition = partitions + (<usize>(((hash >> 32) * count) >> 26) & ~63);
-  return load<u32>(partition) + ((<u32>hash & load<u32>(partition, 4)) << 6);
+  return load<u32>(partition) + bucketOffset(load<u32>(partition, 4), hash);
 }
 
 /** buckets[i] = first bucket of ids[i], brought near. */

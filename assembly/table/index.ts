@@ -1,5 +1,5 @@
 // The index of a partition: which row an id has. assembly/table.ts draws the layout.
-import { mix64 } from "../hash";
+import { mix64, mixSecretly, secretOf } from "../hash";
 import { heapAlloc, heapFree } from "../heap";
 import { heapOf } from "./shares";
 
@@ -15,10 +15,39 @@ export const ROW_SUMMING: u32 = 2;
   return <usize>load<u32>(table, 32) + (p << 6);
 }
 
+/**
+ * In the word of the mask: buckets are chosen by the secret of the memory. As part of a mask it does nothing, because what
+ * is masked becomes an address and loses its upper bits.
+ */
+export const SALTED: u32 = 0x80000000;
+
+/** Buckets of a partition that has an index. */
+// @ts-ignore: decorator
+@inline export function bucketsOf(partition: usize): u32 {
+  return (load<u32>(partition, 4) & ~SALTED) + 1;
+}
+
+// @ts-ignore: decorator
+@inline export function isSalted(partition: usize): bool {
+  return load<i32>(partition, 4) < 0;
+}
+
+function saltedPlace(hash: u64): u32 {
+  return <u32>mixSecretly(hash, secretOf());
+}
+
+/** Bytes from the begin of an index to the first bucket of a hash. */
+// @ts-ignore: decorator
+@inline export function bucketOffset(mask: u32, hash: u64): u32 {
+  let place = <u32>hash;
+  if (<i32>mask < 0) place = saltedPlace(hash);
+  return (place & mask) << 6;
+}
+
 /** First bucket of a hash. A partition without an index has address and mask 0: the null page reads as a free bucket. */
 // @ts-ignore: decorator
 @inline export function bucketOf(partition: usize, hash: u64): usize {
-  return <usize>load<u32>(partition) + ((<usize>hash & <usize>load<u32>(partition, 4)) << 6);
+  return <usize>load<u32>(partition) + <usize>bucketOffset(load<u32>(partition, 4), hash);
 }
 
 // @ts-ignore: decorator
@@ -105,18 +134,22 @@ export function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time
  */
 export function reserveSlot(table: usize, partition: usize): bool {
   const index = <usize>load<u32>(partition);
-  const buckets: u32 = index == 0 ? 0 : load<u32>(partition, 4) + 1;
+  const buckets: u32 = index == 0 ? 0 : bucketsOf(partition);
   const taken = load<u32>(partition, 36) + 1;
   if (taken <= slotLimit(<u32>((partition - <usize>load<u32>(table, 32)) >> 6), buckets)) return true;
   const rows = load<u32>(partition, 8) + 1;
   const wanted: u32 = buckets == 0 ? 1 : rows * 8 > buckets * 12 ? buckets << 1 : buckets;
-  if (rebuildIndex(table, partition, wanted)) return true;
+  if (rebuildIndex(table, partition, wanted, load<u32>(partition, 4) & SALTED)) return true;
   // Without room to grow an index may fill up, which makes it slow, but for one slot in sixteen, where probes end.
   return buckets != 0 && taken <= (buckets << 2) - max<u32>(1, buckets >> 2);
 }
 
-/** A slot of a removed id that an absent id of this hash may have, or 0. */
+/**
+ * A slot of a removed id that an absent id of this hash may have, or 0. By a secret it would depend on chance when an index
+ * has to be made anew, and so what a full memory has room for.
+ */
 export function removedPlace(partition: usize, hash: u64): usize {
+  if (isSalted(partition)) return 0;
   let bucket = bucketOf(partition, hash);
   let removed = removedSlots(bucket);
   while (removed == 0 && freeSlots(bucket) == 0) {
@@ -135,16 +168,16 @@ export function fillSlot(slot: usize, id: i64, row: u32): void {
 
 const PAGE_BYTES: usize = 4096;
 
-function rebuildIndex(table: usize, partition: usize, buckets: u32): bool {
+function rebuildIndex(table: usize, partition: usize, buckets: u32, salted: u32): bool {
   const heap = heapOf(table, partition);
   const old = <usize>load<u32>(partition);
-  const oldBuckets: u32 = old == 0 ? 0 : load<u32>(partition, 4) + 1;
+  const oldBuckets: u32 = old == 0 ? 0 : bucketsOf(partition);
   const index = heapAlloc(heap, buckets << 6);
   if (index == 0) return false;
   // A page that is read before it is written is mapped twice, the second time with word to all other threads' cores.
   for (let page = index, last = index + (<usize>buckets << 6); page < last; page += PAGE_BYTES) store<u32>(page, 0);
   store<u32>(partition, <u32>index);
-  store<u32>(partition, buckets - 1, 4);
+  store<u32>(partition, (buckets - 1) | salted, 4);
   store<u32>(partition, load<u32>(partition, 8), 36);
   const end = old + (<usize>oldBuckets << 6);
   for (let b = old; b < end; b += 64) {
@@ -157,4 +190,56 @@ function rebuildIndex(table: usize, partition: usize, buckets: u32): bool {
   }
   if (old != 0) heapFree(heap, old, oldBuckets << 6);
   return true;
+}
+
+/**
+ * Full buckets in a row that natural ids do not make: at 83 of 100 slots taken, the most there are before an index grows, a
+ * given bucket begins such a row once in 10^11 times. Fewer buckets than these are never too slow to walk.
+ */
+const CROWD: u32 = 384;
+
+/** Every so many buckets, one that is filled looks at those around it though it closes no gap. */
+const MARK: u32 = 16;
+
+/**
+ * Whether `bucket`, which has just been filled, and the full buckets around it are a crowd. Crowds come about by a bucket
+ * between two full ones, or grow at their ends past a mark: others need not look. No crowd goes on for a mark unseen.
+ */
+function makesCrowd(partition: usize, bucket: usize): bool {
+  const index = <usize>load<u32>(partition);
+  const last = (<usize>bucketsOf(partition) << 6) - 64;
+  let next = nextBucket(partition, bucket);
+  let before = index + ((bucket - index - 64) & last);
+  const isMark = ((bucket - index) & ((<usize>MARK << 6) - 1)) == 0;
+  if (!isMark && (freeSlots(next) != 0 || freeSlots(before) != 0)) return false;
+  let full: u32 = 1;
+  for (; full < CROWD && freeSlots(next) == 0; full++) next = nextBucket(partition, next);
+  for (; full < CROWD && freeSlots(before) == 0; full++) before = index + ((before - index - 64) & last);
+  return full >= CROWD;
+}
+
+/**
+ * Whether ids meet that were made to: the last one, in `bucket`, is far from its first bucket, or makes a crowd, which those
+ * who ask for an absent id would walk through. It depends on ids and their order alone.
+ */
+// @ts-ignore: decorator
+@inline function isFlooded(partition: usize, first: usize, bucket: usize): bool {
+  const mask = load<u32>(partition, 4);
+  if (<i32>mask < 0 || mask < CROWD) return false;
+  if (((bucket - first) & (<usize>mask << 6)) >= <usize>CROWD << 6) return true;
+  return freeSlots(bucket) == 0 && makesCrowd(partition, bucket);
+}
+
+/**
+ * Where the id of `slot` is after it was put there. A flooded index is made anew with buckets by the secret, if the heap has
+ * room for it; one that is too full because it could not grow would be as slow again and stays.
+ */
+export function settleSlot(table: usize, partition: usize, hash: u64, slot: usize): usize {
+  const bucket = slot & ~63;
+  if (!isFlooded(partition, bucketOf(partition, hash), bucket)) return slot;
+  const buckets = bucketsOf(partition);
+  const id = load<i64>(slot + (slot - bucket));
+  if (load<u32>(partition, 36) > slotLimit(<u32>((partition - <usize>load<u32>(table, 32)) >> 6), buckets)) return slot;
+  if (!rebuildIndex(table, partition, buckets, SALTED)) return slot;
+  return probe(partition, bucketOf(partition, hash), id);
 }

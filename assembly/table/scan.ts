@@ -1,6 +1,7 @@
 // Slots of a table, in the order of the index or of an index of a given size. For those who walk all rows.
 import { mix64 } from "../hash";
-import { ROW_REMOVED } from "./index";
+import { bucketsOf, isSalted, ROW_REMOVED } from "./index";
+import { sortSlots } from "./sort";
 
 /**
  * Writes the slots of rows of partitions [first, end), in the order of the index, from the cursor on and at most `limit`.
@@ -14,7 +15,7 @@ export function tableScan(table: usize, first: u32, end: u32, cursor: usize, slo
   for (let p = begin; p < end; p++) {
     const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
     const index = <usize>load<u32>(partition);
-    const places: u32 = index == 0 ? 0 : (load<u32>(partition, 4) + 1) << 2;
+    const places: u32 = index == 0 ? 0 : bucketsOf(partition) << 2;
     for (let place = from; place < places; place++) {
       const slot = index + (<usize>(place >> 2) << 6) + (<usize>(place & 3) << 2);
       if (load<u32>(slot, 32) <= ROW_REMOVED) continue;
@@ -53,6 +54,23 @@ export function tableScan(table: usize, first: u32, end: u32, cursor: usize, slo
   store<u32>(slots + (i << 2), <u32>slot);
 }
 
+/** slotsInOrder of an index whose own order is that of a secret. */
+function sortedSlots(index: usize, buckets: u32, log2: u64, rows: u32, slots: usize, places: usize): u32 {
+  const end = index + (<usize>buckets << 6);
+  let count: u32 = 0;
+  for (let bucket = index; bucket < end; bucket += 64) {
+    for (let slot = bucket; slot < bucket + 16; slot += 4) {
+      if (load<u32>(slot, 32) <= ROW_REMOVED) continue;
+      if (count == rows) return count;
+      store<u64>(places + (<usize>count << 3), placeOf(slot, log2));
+      store<u32>(slots + (<usize>count << 2), <u32>slot);
+      count++;
+    }
+  }
+  sortSlots(slots, places, count);
+  return count;
+}
+
 /**
  * Writes the slots of the `rows` rows of a partition, sorted by the bucket their ids have in an index of 2^bucketsLog2
  * buckets, and within it by the rest of the hash, so that what is written in this order does not depend on how the table
@@ -65,9 +83,10 @@ export function slotsInOrder(table: usize, p: u32, bucketsLog2: u32, rows: u32, 
   const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
   const index = <usize>load<u32>(partition);
   if (index == 0) return 0;
-  const buckets = load<u32>(partition, 4) + 1;
+  const buckets = bucketsOf(partition);
   const turn = min(buckets, (<u32>1) << bucketsLog2);
   const log2 = <u64>bucketsLog2;
+  if (isSalted(partition)) return sortedSlots(index, buckets, log2, rows, slots, places);
   let count: u32 = 0, late = rows;
   for (let first: u32 = 0; first < turn; first++) {
     // No index is half full of ids of other buckets.

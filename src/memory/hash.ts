@@ -28,11 +28,16 @@ function multiplyHigh(a: number, b: number): number {
  * low and high bits of the hash.
  */
 export function mix64(low: number, high: number, out: Uint32Array): void {
+  mixBy(LOW_1, HIGH_1, low, high, out);
+}
+
+/** mix64 with an odd number, whose words come first, in place of its first multiplier: mixSecretly of assembly/hash.ts. */
+export function mixBy(firstLow: number, firstHigh: number, low: number, high: number, out: Uint32Array): void {
   let lo = (low ^ (high >>> 1)) >>> 0;
   let hi = high >>> 0;
   // x ^= x >>> 33 leaves the high lane alone; each multiplication keeps the low 64 bits of the product.
-  hi = (multiplyHigh(lo, LOW_1) + Math.imul(lo, HIGH_1) + Math.imul(hi, LOW_1)) >>> 0;
-  lo = (Math.imul(lo, LOW_1) ^ (hi >>> 1)) >>> 0;
+  hi = (multiplyHigh(lo, firstLow) + Math.imul(lo, firstHigh) + Math.imul(hi, firstLow)) >>> 0;
+  lo = (Math.imul(lo, firstLow) ^ (hi >>> 1)) >>> 0;
   hi = (multiplyHigh(lo, LOW_2) + Math.imul(lo, HIGH_2) + Math.imul(hi, LOW_2)) >>> 0;
   lo = (Math.imul(lo, LOW_2) ^ (hi >>> 1)) >>> 0;
   out[0] = lo;
@@ -40,16 +45,17 @@ export function mix64(low: number, high: number, out: Uint32Array): void {
 }
 
 /**
- * The same for one bigint, signed or not; the result is unsigned. For tests and cold paths.
+ * The same for one bigint, signed or not; the result is unsigned. For tests and cold paths. With a secret in place of the
+ * `first` multiplier it is mixSecretly.
  *
  * ```ts
  * mix64BigInt(1n); // 0xb456bcfc34c2cb2cn
  * ```
  */
-export function mix64BigInt(id: bigint): bigint {
+export function mix64BigInt(id: bigint, first = MULTIPLIER_1): bigint {
   let x = BigInt.asUintN(64, id);
   x ^= x >> 33n;
-  x = BigInt.asUintN(64, x * MULTIPLIER_1);
+  x = BigInt.asUintN(64, x * first);
   x ^= x >> 33n;
   x = BigInt.asUintN(64, x * MULTIPLIER_2);
   return x ^ (x >> 33n);

@@ -1,18 +1,21 @@
 /** @file Makes the shared WebAssembly memory of a session at its full size: growing later would leave stale views behind. */
 import { MonolithError, messageOf } from '../base/errors.js';
+import { writeSecret } from './secret.js';
 
 export const PAGE_BYTES = 65536;
 /** One WebAssembly memory ends at 4 GiB. */
 export const MEMORY_BYTES_MAX = 65536 * PAGE_BYTES;
 
-/** A shared memory of `bytes`, rounded up to pages. Pages cost nothing until they are written. */
+/** A shared memory of `bytes`, rounded up to pages, with the secret of this process. Pages cost nothing until they are written. */
 export function createSharedMemory(bytes: number): WebAssembly.Memory {
   const pages = Math.ceil(bytes / PAGE_BYTES);
   if (!(pages >= 1 && pages <= 65536)) {
     throw new MonolithError('ML_MEMORY', { name: 'shared memory', bytes, free: MEMORY_BYTES_MAX });
   }
   try {
-    return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    writeSecret(memory.buffer);
+    return memory;
   } catch (cause) {
     throw new MonolithError(
       'ML_WASM',

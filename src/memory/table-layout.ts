@@ -69,6 +69,7 @@ export const COMPRESSOR = { fp32: 0, fp16: 1, fixedR8: 2, oneBit: 3 } as const;
 export const PARTITION_BYTES = 64;
 export const PARTITION = {
   index: 0,
+  /** Buckets less 1, and SALTED in a partition whose buckets are chosen by the secret of the memory. */
   mask: 1,
   rows: 2,
   nextRow: 3,
@@ -87,6 +88,13 @@ export const PARTITION = {
   /** Four floats that whoever holds the lock may write. */
   scratch: 12,
 } as const;
+
+export const SALTED = 0x80000000;
+
+/** Buckets of an index, by the word of its mask. */
+export function bucketsOfMask(mask: number): number {
+  return (mask & ~SALTED) + 1;
+}
 /** A bucket: four ids (i64), four row words, four times of the last update in seconds (u32). */
 export const BUCKET_BYTES = 64;
 export const BUCKET_SLOTS = 4;

@@ -3,7 +3,8 @@
  *
  * By hand, because it is hot: a Map of bigints takes several times as long as all the rest of such an update.
  */
-import { mix64 } from '../memory/hash.js';
+import { mixBy } from '../memory/hash.js';
+import { SECRET_HIGH, SECRET_LOW } from '../memory/secret.js';
 
 export interface SummedGradients {
   /** Each id once, in the order of its first appearance. */
@@ -59,7 +60,7 @@ class Places {
   of(position: number): number {
     const lanes = this.#lanes;
     const [low, high] = [lanes[2 * position]!, lanes[2 * position + 1]!];
-    mix64(low, high, this.#hash);
+    mixBy(SECRET_LOW, SECRET_HIGH, low, high, this.#hash);
     const mask = this.#cells.length - 1;
     for (let cell = this.#hash[0]! & mask; ; cell = (cell + 1) & mask) {
       const place = this.#cells[cell]! - 1;

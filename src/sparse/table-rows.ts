@@ -10,6 +10,7 @@ import { withLock } from '../memory/lock.js';
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
+  bucketsOfMask,
   idWordOf,
   PARTITION,
   PARTITIONS,
@@ -69,7 +70,7 @@ function sortedSlots(table: BankTable): Uint32Array {
     const partition = partitionWord(table, p);
     const index = u32[partition + PARTITION.index]!;
     if (index === 0) continue;
-    const end = index + (u32[partition + PARTITION.mask]! + 1) * BUCKET_BYTES;
+    const end = index + bucketsOfMask(u32[partition + PARTITION.mask]!) * BUCKET_BYTES;
     for (let bucket = index; bucket < end; bucket += BUCKET_BYTES) {
       for (let i = 0; i < BUCKET_SLOTS; i++) {
         const slot = bucket + i * 4;

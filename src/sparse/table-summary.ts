@@ -1,5 +1,5 @@
 /** @file The one-line account of a table that operators read (runtime/hash_table, Summary). */
-import { BUCKET_SLOTS, PARTITION } from '../memory/table-layout.js';
+import { BUCKET_SLOTS, bucketsOfMask, PARTITION } from '../memory/table-layout.js';
 import { type BankTable, rowsOf, sumOverPartitions } from './table-control.js';
 import type { SegmentPlan, TablePlan } from './table-plan.js';
 
@@ -27,6 +27,6 @@ export function summarize(plan: TablePlan, tables: readonly BankTable[]): string
 /** Places in the index; a partition without an index has none. */
 function slotsOf(table: BankTable): number {
   return sumOverPartitions(table, (u32, partition) =>
-    u32[partition + PARTITION.index] === 0 ? 0 : (u32[partition + PARTITION.mask]! + 1) * BUCKET_SLOTS,
+    u32[partition + PARTITION.index] === 0 ? 0 : bucketsOfMask(u32[partition + PARTITION.mask]!) * BUCKET_SLOTS,
   );
 }

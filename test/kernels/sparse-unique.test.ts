@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { mix64BigInt } from '../../src/memory/hash.js';
 import * as reference from '../../src/runtime/reference/sparse.js';
+import { idsOfOneBucket, longestRun } from '../sparse/colliding-keys.js';
 import { KernelHarness } from './harness.js';
 
 const h = await KernelHarness.create(64 << 20);
@@ -85,6 +86,17 @@ for (const [name, kernel] of [
     h.scope(() => {
       const { got, want } = uniqueTogether(kernel, [[...collided, ...collided.toReversed()]], 64, h.alloc(64 * 16), 7);
       t.same(got, want);
+    });
+  });
+
+  t.test(`${name}: ids that were made to share a cell lie apart`, async (t) => {
+    h.scope(() => {
+      const [cells, generation] = [8192, 7];
+      const table = h.alloc(cells * 16);
+      const { got, want } = uniqueTogether(kernel, [idsOfOneBucket(4000)], cells, table, generation);
+      t.same(got, want);
+      const run = longestRun(cells, (cell) => h.views.u32[table / 4 + cell * 4 + 2] === generation);
+      t.ok(run < 500, `${run} cells in a row`);
     });
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { mixKey, ReferenceTouchedPairSet } from '../../src/runtime/reference/touched.js';
+import { mix64BigInt } from '../../src/memory/hash.js';
+import { ReferenceTouchedPairSet } from '../../src/runtime/reference/touched.js';
 import { TOUCHED_SCRATCH_BYTES, touchedGeometry } from '../../src/runtime/touched-geometry.js';
 import { keyWithHash } from '../sparse/colliding-keys.js';
 import { KernelHarness } from './harness.js';
@@ -14,7 +15,7 @@ interface Touched {
 
 /** The id that has the place of `keyWithHash(hash, index)` in the pairs of a table. */
 export function idWithHash(table: number, hash: number, index: number): bigint {
-  return BigInt.asIntN(64, keyWithHash(hash, index) ^ mixKey(BigInt(table) + 1n));
+  return BigInt.asIntN(64, keyWithHash(hash, index) ^ mix64BigInt(BigInt(table) + 1n));
 }
 
 /** A kernel set and its reference, driven together. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { hashKey, ReferenceTouchedKeySet } from '../../src/runtime/reference/touched.js';
 import { nextPow2, TOUCHED_SCRATCH_BYTES, touchedGeometry } from '../../src/runtime/touched-geometry.js';
-import { keyWithHash } from '../sparse/colliding-keys.js';
+import { idsOfOneBucket, keyWithHash, longestRun } from '../sparse/colliding-keys.js';
 import { KernelHarness } from './harness.js';
 
 const harness = await KernelHarness.create();
@@ -188,4 +188,20 @@ t.test('nothing but the header and lane locks is written before the first key', 
 t.test('hashes keep clear of the marks of a free slot, and powers of two round up', async (t) => {
   fc.assert(fc.property(fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }), (key) => (hashKey(key) & 3) === 3));
   t.same([1, 2, 3, 4, 5, 1000, 1024, 1025, 2 ** 31 + 1].map(nextPow2), [1, 2, 4, 4, 8, 1024, 1024, 2048, 2 ** 32]);
+});
+
+t.test('keys that were made to overflow and to meet there lie apart', async (t) => {
+  const capacity = 1 << 16;
+  const pair = new Pair(capacity, 64);
+  const keys = idsOfOneBucket(2000);
+  t.same(pair.insert(keys), { kernel: 0, reference: 0 });
+  t.ok(harness.wasm.countTouchedOverflow(pair.set) > 1900);
+  // Words 9 and 10 of the header: the overflow set and its mask. A slot has its hash in the third of four words.
+  const { u32 } = harness.views;
+  const [overflow, mask] = [u32[pair.set / 4 + 9]!, u32[pair.set / 4 + 10]!];
+  const run = longestRun(mask + 1, (place) => u32[overflow / 4 + place * 4 + 2] !== 0);
+  t.ok(run < 500, `${run} places in a row`);
+  const stolen = pair.steal();
+  t.same(stolen.kernel, stolen.reference);
+  t.same(sorted(stolen.kernel), sorted(keys));
 });

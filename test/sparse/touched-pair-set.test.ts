@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { Arena } from '../../src/memory/arena.js';
+import { mix64BigInt } from '../../src/memory/hash.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { compileKernels, instantiateKernels } from '../../src/runtime/load-kernels.js';
-import { mixKey } from '../../src/runtime/reference/touched.js';
 import { touchedGeometry } from '../../src/runtime/touched-geometry.js';
 import { TouchedKeySet } from '../../src/sparse/touched-key-set.js';
 import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/touched-pair-set.js';
@@ -130,7 +130,7 @@ t.test('inserting while others steal loses no pair and doubles none', async (t) 
 t.test('threads that touch colliding pairs leave each of them once', async (t) => {
   const made = makeSet(8192, 64);
   // As with ids alone: 40 keys for each of eight neighbouring buckets displace each other and overflow.
-  const salt = mixKey(1n);
+  const salt = mix64BigInt(1n);
   const keys = BigInt64Array.from({ length: 320 }, (_, i) => keyWithHash(4 * (i % 8), i >> 3) ^ salt);
   const jobs = [0, 80, 160].map((by) => ({ keys: keys.map((_, i) => keys[(i * 7 + by) % 320]!), keysPerInsert: 9 }));
   for (let attempt = 0; attempt < 5; attempt++) {

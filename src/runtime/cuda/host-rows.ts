@@ -2,6 +2,7 @@
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
+  bucketsOfMask,
   idWordOf,
   PARTITION,
   PARTITION_BYTES,
@@ -64,7 +65,7 @@ function* slotsOf(u32: Uint32Array, control: number): Generator<number> {
     const partition = partitionWord(u32, control, p);
     const index = u32[partition + PARTITION.index]!;
     if (index === 0) continue;
-    const end = index + (u32[partition + PARTITION.mask]! + 1) * BUCKET_BYTES;
+    const end = index + bucketsOfMask(u32[partition + PARTITION.mask]!) * BUCKET_BYTES;
     for (let bucket = index; bucket < end; bucket += BUCKET_BYTES) {
       for (let i = 0; i < BUCKET_SLOTS; i++) {
         const slot = bucket + i * 4;

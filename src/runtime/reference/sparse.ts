@@ -3,7 +3,8 @@
  *
  * Float results are the bits of the WASM version: one f32 rounding per operation, in the same order.
  */
-import { mix64, partitionOfHash } from '../../memory/hash.js';
+import { mix64, mix64BigInt, partitionOfHash } from '../../memory/hash.js';
+import { secretOf } from '../../memory/secret.js';
 import type { Views } from '../../memory/views.js';
 
 export { numberRepeatsU32 } from './repeats.js';
@@ -47,12 +48,11 @@ export function uniqueI64(
   uids: number,
   inverse: number,
 ): number {
-  const hash = new Uint32Array(2);
+  const secret = secretOf(m);
   let count = base;
   for (let i = 0; i < n; i++) {
     const key = m.i64[ids / 8 + i]!;
-    mix64(m.u32[ids / 4 + 2 * i]!, m.u32[ids / 4 + 2 * i + 1]!, hash);
-    const home = (hash[0]! & tableMask) >>> 0;
+    const home = Number(mix64BigInt(key, secret) & BigInt(tableMask));
     let cell = home;
     const at = () => table + cell * UNIQUE_CELL_BYTES;
     while (m.u32[at() / 4 + 2] === generation >>> 0 && m.i64[at() / 8] !== key) {

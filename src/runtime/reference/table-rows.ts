@@ -14,7 +14,17 @@ import {
 import type { Views } from '../../memory/views.js';
 import { heapAlloc, heapOf, sizeLog2 } from './heap.js';
 import { initOptimizerState } from './optim/step.js';
-import { fillSlot, findSlot, indexInsert, partitionAt, ROW, removedPlace, reserveSlot, TIME } from './table-index.js';
+import {
+  fillSlot,
+  findSlot,
+  indexInsert,
+  partitionAt,
+  ROW,
+  removedPlace,
+  reserveSlot,
+  settleSlot,
+  TIME,
+} from './table-index.js';
 import { encodeZeros, isServing, segmentsOf } from './table-retriever.js';
 
 const f = Math.fround;
@@ -106,7 +116,7 @@ export function upsertSlot(m: Views, table: number, id: bigint): number {
     return place;
   }
   m.u32[partition + PARTITION.slotsTaken]! += 1;
-  return indexInsert(m, partition, id, row, 0);
+  return settleSlot(m, table, partition, id, indexInsert(m, partition, id, row, 0));
 }
 
 export function tableUpsert(m: Views, table: number, ids: number, n: number, rows: number, times: number): number {

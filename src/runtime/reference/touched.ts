@@ -3,34 +3,23 @@
  *
  * It takes the same steps in the same order, so that it places every key in the same slot and drains in the same order.
  */
+import { mix64BigInt } from '../../memory/hash.js';
+import { SECRET_HIGH, SECRET_LOW } from '../../memory/secret.js';
 import { INSERT_RANGE, type TouchedGeometry } from '../touched-geometry.js';
 
 const HOP_RANGE = 32;
 const MASK_64 = (1n << 64n) - 1n;
-
-/** The fixed 64-bit mixer of the set. */
-export function mixKey(key: bigint): bigint {
-  let x = key & MASK_64;
-  x ^= x >> 33n;
-  x = (x * 0xff51afd7ed558ccdn) & MASK_64;
-  x ^= x >> 33n;
-  x = (x * 0xc4ceb9fe1a85ec53n) & MASK_64;
-  return x ^ (x >> 33n);
-}
+const SECRET = (BigInt(SECRET_HIGH) << 32n) | BigInt(SECRET_LOW);
 
 /** Hash of a key: never 0, which marks a free slot, and never 1. */
 export function hashKey(key: bigint): number {
-  return hashOfMix(mixKey(key));
+  return (Number(mix64BigInt(key) & 0xffffffffn) | 3) >>> 0;
 }
 
-function hashOfMix(mix: bigint): number {
-  return (Number(mix & 0xffffffffn) | 3) >>> 0;
-}
-
-/** The set over keys of any width, by the mix of a key. */
+/** The set over keys of any width, by the 64 bits of a key that are mixed. */
 class ReferenceTouchedSet {
   readonly geometry: TouchedGeometry;
-  readonly #mix: (key: bigint) => bigint;
+  readonly #fold: (key: bigint) => bigint;
   readonly #keys: bigint[];
   readonly #hashes: Uint32Array;
   readonly #hops: Uint32Array;
@@ -39,9 +28,10 @@ class ReferenceTouchedSet {
   #overflowCount = 0;
   #size = 0;
 
-  constructor(geometry: TouchedGeometry, mix: (key: bigint) => bigint) {
+  /** `fold` makes a key the 64 bits that are mixed. */
+  constructor(geometry: TouchedGeometry, fold: (key: bigint) => bigint) {
     this.geometry = geometry;
-    this.#mix = mix;
+    this.#fold = fold;
     this.#keys = new Array(geometry.slots).fill(0n);
     this.#hashes = new Uint32Array(geometry.slots);
     this.#hops = new Uint32Array(geometry.slots);
@@ -76,7 +66,7 @@ class ReferenceTouchedSet {
 
   #insertOne(key: bigint): number {
     let dropped = this.#size > this.geometry.capacity ? this.#clear() : 0;
-    const hash = hashOfMix(this.#mix(key));
+    const hash = hashKey(this.#fold(key));
     const bucket = hash & (this.geometry.buckets - 1);
     if (this.#inTable(bucket, key) || this.#overflow[this.#overflowPlace(key)] !== undefined) return dropped;
     if (!this.#place(bucket, key, hash)) {
@@ -135,7 +125,7 @@ class ReferenceTouchedSet {
   /** Where `key` is in the overflow set, or the free place where it would go. */
   #overflowPlace(key: bigint): number {
     const mask = this.geometry.overflowSlots - 1;
-    let at = Number(this.#mix(key) >> 32n) & mask;
+    let at = Number(mix64BigInt(this.#fold(key), SECRET) & BigInt(mask));
     while (this.#overflow[at] !== undefined && this.#overflow[at] !== key) at = (at + 1) & mask;
     return at;
   }
@@ -153,7 +143,7 @@ class ReferenceTouchedSet {
 
 export class ReferenceTouchedKeySet extends ReferenceTouchedSet {
   constructor(geometry: TouchedGeometry) {
-    super(geometry, mixKey);
+    super(geometry, (key) => key);
   }
 
   insert(ids: Iterable<bigint>): number {
@@ -173,7 +163,7 @@ export interface TouchedPair {
 /** A pair is one number: the table above the 64 bits of the id. */
 export class ReferenceTouchedPairSet extends ReferenceTouchedSet {
   constructor(geometry: TouchedGeometry) {
-    super(geometry, (key) => mixKey((key & MASK_64) ^ mixKey((key >> 64n) + 1n)));
+    super(geometry, (key) => (key & MASK_64) ^ mix64BigInt((key >> 64n) + 1n));
   }
 
   insert(ids: Iterable<bigint>, table: number): number {

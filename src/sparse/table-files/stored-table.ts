@@ -9,6 +9,7 @@ import { type DumpSegment, stateCountOf, weightCountOf } from '../../io/optimize
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
+  bucketsOfMask,
   OVERFLOW,
   PARTITION,
   PARTITION_BYTES,
@@ -81,7 +82,7 @@ export class TableImage {
   }
 
   bucketsOf(partition: number): number {
-    return this.indexOf(partition) === 0 ? 0 : this.#partition(partition, PARTITION.mask) + 1;
+    return this.indexOf(partition) === 0 ? 0 : bucketsOfMask(this.#partition(partition, PARTITION.mask));
   }
 
   indexOf(partition: number): number {
