@@ -2,6 +2,7 @@
 //
 // The index is drawn in slots.cuh; the value of a slot is the number of a row. A row has the floats of the host's: weights, state,
 // and zeros up to a multiple of four. Behind the last one is a row of zeros, which absent ids read. Ids of a call are unique.
+// The secret of the host's memory decides the places in the index.
 // Counters are | rows | gradients that were not finite | 1 when there was no room |.
 #include "slots.cuh"
 
@@ -11,9 +12,9 @@
 
 /** rowOf[i] = the row of ids[i], 2^32 - 1 for one that has none; addresses[i] = where it is, for those the row of zeros. */
 KERNEL deviceTableFind(Slot* slots, u32 mask, const u64* ids, u32 n, const float* rows, u32 rowFloats, u32 rowsMax, u32* rowOf,
-                       u64* addresses) {
+                       u64* addresses, u32 secret) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
-    const Slot* const slot = findSlot(slots, mask, ids[i]);
+    const Slot* const slot = findSlot(slots, mask, ids[i], secret);
     const u32 row = slot == nullptr ? NONE : slot->value;
     rowOf[i] = row;
     addresses[i] = (u64)(rows + (u64)min(row, rowsMax) * rowFloats);
@@ -22,12 +23,12 @@ KERNEL deviceTableFind(Slot* slots, u32 mask, const u64* ids, u32 n, const float
 
 /** Gives rows to the ids that have none. fresh[i] = 1 for those, else 0. */
 KERNEL deviceTableTake(Slot* slots, u32 mask, const u64* ids, u32 n, u32* rowOf, u32* fresh, u64* idOf, u32* counters,
-                       u32 rowsMax) {
+                       u32 rowsMax, u32 secret) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
     bool isFresh = false;
     if (rowOf[i] == NONE) {
       const u64 id = ids[i];
-      Slot* const slot = takeSlot(slots, mask, id);
+      Slot* const slot = takeSlot(slots, mask, id, secret);
       const u32 row = atomicAdd(counters + ROWS_TAKEN, 1);
       isFresh = slot != nullptr && row < rowsMax;
       if (isFresh) {
@@ -90,9 +91,9 @@ KERNEL deviceTableAdmit(u32* rowOf, u32 n, const float* grad, u32 gradStride, u3
 }
 
 /** Puts ids into an empty index: id i has row i. */
-KERNEL deviceTablePlace(Slot* slots, u32 mask, const u64* ids, u32 n, u32* counters) {
+KERNEL deviceTablePlace(Slot* slots, u32 mask, const u64* ids, u32 n, u32* counters, u32 secret) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
-    Slot* const slot = takeSlot(slots, mask, ids[i]);
+    Slot* const slot = takeSlot(slots, mask, ids[i], secret);
     if (slot == nullptr) atomicExch(counters + NO_ROOM, 1);
     else slot->value = i;
   }

@@ -12,19 +12,22 @@ struct __align__(16) Slot {
 #define EMPTY 0xffffffffffffffffull
 #define NONE 0xffffffffu
 
-/** mix64 of src/memory/hash.ts. */
-INLINE u64 mix64(u64 x) {
+/**
+ * mix64 of src/memory/hash.ts. A secret changes its first multiplier, which stays odd: ids that were made to meet by the one
+ * that everybody knows do not meet by another.
+ */
+INLINE u64 mix64(u64 x, u32 secret = 0) {
   x ^= x >> 33;
-  x *= 0xff51afd7ed558ccdull;
+  x *= 0xff51afd7ed558ccdull ^ (u64)secret * 0x200000002ull;
   x ^= x >> 33;
   x *= 0xc4ceb9fe1a85ec53ull;
   return x ^ (x >> 33);
 }
 
 /** The slot of an id, or null when it is not there. */
-INLINE Slot* findSlot(Slot* slots, u32 mask, u64 id) {
+INLINE Slot* findSlot(Slot* slots, u32 mask, u64 id, u32 secret = 0) {
   if (id == EMPTY) return slots + (u64)mask + 1;
-  u32 at = (u32)mix64(id) & mask;
+  u32 at = (u32)mix64(id, secret) & mask;
   for (u32 probes = 0; probes <= mask; probes++, at = (at + 1) & mask) {
     if (slots[at].id == id) return slots + at;
     if (slots[at].id == EMPTY) return nullptr;
@@ -33,9 +36,9 @@ INLINE Slot* findSlot(Slot* slots, u32 mask, u64 id) {
 }
 
 /** The slot of an id, which is taken if it is new; null when the table is full. */
-INLINE Slot* takeSlot(Slot* slots, u32 mask, u64 id) {
+INLINE Slot* takeSlot(Slot* slots, u32 mask, u64 id, u32 secret = 0) {
   if (id == EMPTY) return slots + (u64)mask + 1;
-  u32 at = (u32)mix64(id) & mask;
+  u32 at = (u32)mix64(id, secret) & mask;
   for (u32 probes = 0; probes <= mask; probes++, at = (at + 1) & mask) {
     const u64 before = atomicCAS(&slots[at].id, EMPTY, id);
     if (before == EMPTY || before == id) return slots + at;

@@ -8,6 +8,7 @@ import type { Views } from '../../src/memory/views.js';
 import { tableInitRow } from '../../src/runtime/reference/table.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import type { KernelHarness } from '../kernels/harness.js';
+import { idsOfOneBucket, longestRun } from '../sparse/colliding-keys.js';
 import { type CudaTwin, SCHEDULES, withTwin } from './twin.js';
 
 const SLOT_BYTES = 16;
@@ -17,7 +18,14 @@ const anyId = fc.oneof(few, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }
 const uniqueIds = fc.uniqueArray(anyId, { maxLength: 50 });
 
 /** A table with `before` in it, and a call with `ids`. */
-function layOut(h: KernelHarness, before: readonly bigint[], ids: readonly bigint[], rowsMax: number, mask: number) {
+function layOut(
+  h: KernelHarness,
+  before: readonly bigint[],
+  ids: readonly bigint[],
+  rowsMax: number,
+  mask: number,
+  secret = 0x9e3779b9,
+) {
   const begin = h.arena.mark();
   const rowFloats = 8;
   const slots = h.alloc((mask + 2) * SLOT_BYTES);
@@ -32,10 +40,10 @@ function layOut(h: KernelHarness, before: readonly bigint[], ids: readonly bigin
   const words = (from: number, count: number) => [...new Uint32Array(h.buffer, from, count)];
   const run = (twin: CudaTwin, name: string, operands: readonly number[]) =>
     twin.launch(h.views, begin, end, name, operands);
-  const place = [slots, mask, held, before.length, counters];
-  const find = [slots, mask, at, ids.length, rows, rowFloats, rowsMax, rowOf, addresses];
-  const take = [slots, mask, at, ids.length, rowOf, fresh, idOf, counters, rowsMax];
-  return { run, place, find, take, words, rowOf, fresh, idOf, addresses, counters, rowFloats };
+  const place = [slots, mask, held, before.length, counters, secret];
+  const find = [slots, mask, at, ids.length, rows, rowFloats, rowsMax, rowOf, addresses, secret];
+  const take = [slots, mask, at, ids.length, rowOf, fresh, idOf, counters, rowsMax, secret];
+  return { slots, run, place, find, take, words, rowOf, fresh, idOf, addresses, counters, rowFloats };
 }
 
 t.test('ids are found, new ones get a row each, and all keep theirs', (t) =>
@@ -198,6 +206,30 @@ t.test('rows are stamped, and those with a gradient that is not finite are count
         }),
       ),
       { numRuns: SCHEDULES + 10 },
+    );
+  })(t),
+);
+
+t.test('ids that were made to share a slot lie apart by a secret', (t) =>
+  withTwin((twin, h) => {
+    const [ids, mask] = [idsOfOneBucket(400), 1023];
+    const secrets = Array.from({ length: SCHEDULES + 1 }, (_, i) => (i * 0x9e3779b9) % 2 ** 32);
+    const runs = secrets.map((secret) =>
+      h.scope(() => {
+        const table = layOut(h, ids, ids, 400, mask, secret);
+        table.run(twin, 'deviceTablePlace', table.place);
+        table.run(twin, 'deviceTableFind', table.find);
+        t.same(
+          table.words(table.rowOf, ids.length),
+          ids.map((_, row) => row),
+        );
+        return longestRun(mask + 1, (slot) => h.views.i64[(table.slots + slot * SLOT_BYTES) / 8] !== -1n);
+      }),
+    );
+    t.equal(runs[0], 400, 'without one they all meet');
+    t.ok(
+      runs.slice(1).every((run) => run < 100),
+      `${runs} slots in a row`,
     );
   })(t),
 );

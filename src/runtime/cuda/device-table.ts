@@ -7,6 +7,7 @@
 import { MonolithError } from '../../base/errors.js';
 import { DEVICE_COUNTER, DEVICE_COUNTERS, DEVICE_TABLE, writeAddress } from '../../memory/device-table-layout.js';
 import { ON_DEVICE } from '../../memory/placement-layout.js';
+import { secretOf } from '../../memory/secret.js';
 import { TABLE } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
 import type { Device, DeviceSpan } from './device.js';
@@ -127,6 +128,11 @@ export class DeviceTable {
     return this.#counts;
   }
 
+  /** By which ids are placed in the index. */
+  get secret(): number {
+    return Number(BigInt.asUintN(32, secretOf(this.#views) >> 8n));
+  }
+
   /** The device has stepped rows: the host's are old. */
   stepped(): void {
     this.#views.u32[this.#record + DEVICE_TABLE.validity] = ON_DEVICE;
@@ -198,7 +204,10 @@ export class DeviceTable {
   #reindex(rows: number): void {
     const { index, ids, rows: values, rowsMax } = this.spans;
     this.#device.fill(index, EMPTY_BYTE);
-    if (rows > 0) this.#launch('deviceTablePlace', index.address, this.mask, ids.address, rows, this.counters.address);
+    if (rows > 0) {
+      const place = [index.address, this.mask, ids.address, rows, this.counters.address, this.secret];
+      this.#launch('deviceTablePlace', ...place);
+    }
     const floats = this.rowFloats;
     this.#launch('zeroRowsF32', values.address + rowsMax * floats * 4, floats, 1, floats);
   }

@@ -294,11 +294,11 @@ family('ids', [
 ]);
 
 family('device-table', [
-  ['deviceTableFind', 'pupupuupp', count(3), 6],
-  ['deviceTableTake', 'pupuppppu', count(3), 6],
+  ['deviceTableFind', 'pupupuuppu', count(3), 6],
+  ['deviceTableTake', 'pupuppppuu', count(3), 6],
   ['deviceTableFill', 'pppupuppu', lanesPerRow(3, 5, 4), 1],
   ['deviceTableAdmit', 'pupuupup', lanesPerRow(1, 4, 1), 1],
-  ['deviceTablePlace', 'pupup', count(3), 6],
+  ['deviceTablePlace', 'pupupu', count(3), 6],
 ]);
 
 family('layout', [

@@ -109,7 +109,7 @@ export class TableUse {
 
   #prepare(): Launches {
     const { ids, found, capacity, gradients } = this.#places;
-    const { spans, mask, rowFloats, counters, first, range, control } = this.table;
+    const { spans, mask, rowFloats, counters, first, range, control, secret } = this.table;
     const [addresses, rowOf, fresh] = [found, found + capacity * 8, found + capacity * 12];
     const [index, rows] = [spans.index.address, spans.rows.address];
     const prepare = (kernel: string, ...operands: number[]) => this.#device.prepare(kernel, operands);
@@ -117,11 +117,12 @@ export class TableUse {
     const { address: gradient, stride } = gradients ?? { address: 0, stride: 0 };
     const { rowsMax } = spans;
     const dim = u32[control + TABLE.dim]!;
+    const taken = [spans.ids.address, counters.address, rowsMax, secret];
     const admitted = [spans.times.address, 0, counters.address];
     const values = [first.address, range.address, u32[control + TABLE.seed]!];
     return {
-      find: prepare('deviceTableFind', index, mask, ids, 0, rows, rowFloats, rowsMax, rowOf, addresses),
-      take: prepare('deviceTableTake', index, mask, ids, 0, rowOf, fresh, spans.ids.address, counters.address, rowsMax),
+      find: prepare('deviceTableFind', index, mask, ids, 0, rows, rowFloats, rowsMax, rowOf, addresses, secret),
+      take: prepare('deviceTableTake', index, mask, ids, 0, rowOf, fresh, ...taken),
       fill: prepare('deviceTableFill', fresh, rowOf, ids, 0, rows, rowFloats, ...values),
       admit: prepare('deviceTableAdmit', rowOf, 0, gradient, stride, dim, ...admitted),
       steps: gradients === null ? [] : this.#segmentSteps(rowOf, gradient, stride),
