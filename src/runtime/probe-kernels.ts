@@ -102,9 +102,10 @@ function reportOf(out: string): ProbeReport | null {
   }
 }
 
-/** Without what is meant for the program and its tests: loaders, debuggers, coverage. */
-function probeEnvironment({ NODE_OPTIONS: _, NODE_V8_COVERAGE: __, ...env }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return { ...env, ELECTRON_RUN_AS_NODE: '1', [PROBE_VARIABLE]: '1' };
+/** Without what is meant for the program and its tests: loaders, debuggers, coverage, which Node.js would add if it were left out. */
+function probeEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const dropped = { NODE_OPTIONS: undefined, NODE_V8_COVERAGE: undefined };
+  return { ...env, ...dropped, ELECTRON_RUN_AS_NODE: '1', [PROBE_VARIABLE]: '1' };
 }
 
 function noProbe(detail: string): NoProbe {

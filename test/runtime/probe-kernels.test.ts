@@ -1,12 +1,21 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { thisEngine } from '../../src/runtime/engine.js';
-import { PROBE_VARIABLE, probeKernels } from '../../src/runtime/probe-kernels.js';
+import type { ProbeAnswer } from '../../src/runtime/probe-answers.js';
+import { type NoProbe, PROBE_VARIABLE, probeKernels } from '../../src/runtime/probe-kernels.js';
 import { reportProbe } from '../../src/runtime/report-probe.js';
+import { runNode } from '../run-node.js';
+
+const DRIVER = fileURLToPath(new URL('probe-driver.js', import.meta.url));
 
 /** What becomes of a probe whose script is `text`. */
-const probe = (text: string, limitMs = 30_000) =>
-  probeKernels('wide', { script: join(t.testdir({ 'probe.mjs': text }), 'probe.mjs'), limitMs });
+async function probe(text: string, limitMs = 30_000): Promise<ProbeAnswer | NoProbe> {
+  const cwd = t.testdir({ 'probe.mjs': text });
+  const { out, err } = await runNode([DRIVER, join(cwd, 'probe.mjs'), String(limitMs)], { cwd });
+  if (err !== '') throw new Error(err);
+  return JSON.parse(out);
+}
 const says = (report: unknown) => `process.stdout.write(${JSON.stringify(JSON.stringify(report))});`;
 
 t.test('a probe that ends well says what it found', async (t) => {
