@@ -2,7 +2,11 @@
 // `dim` floats, one after the other.
 import { smallMatMul } from "./batch-matmul";
 import { transposeInnerF32 } from "./blocks";
+import { addRow } from "./loops";
 import { multiplyRun } from "./vectors";
+
+/** Rows whose weight gradients are added up before their sums are: a chain over all rows would be off by a rounding for each. */
+const BLOCK_ROWS: i32 = 256;
 
 @inline
 function products(left: usize, right: usize, out: usize, lefts: i32, rights: i32, dim: i32, acc: bool): void {
@@ -77,9 +81,10 @@ export function cinF32(
 }
 
 /**
- * Gradients of cinF32 for both sides and for w. dw is summed over the rows, from 0. `scratch` has room for
- * (2 * lefts * rights + outs) * dim floats: products, their gradients, and dy transposed, so that dw is summed by whole
- * vectors. Of an example dLeft is written before dRight, which may be added to the same place.
+ * Gradients of cinF32 for both sides and for w. dw is summed over the rows, in blocks of 256. `scratch` has room for
+ * (2 * lefts * rights + outs) * dim + lefts * rights * outs floats: products, their gradients, dy transposed, so that dw is
+ * summed by whole vectors, and the sum of a block. Of an example dLeft is written before dRight, which may be added to the
+ * same place.
  */
 export function cinGradF32(
   dy: usize, dyStride: i32, left: usize, leftStride: i32, right: usize, rightStride: i32, w: usize,
@@ -91,11 +96,19 @@ export function cinGradF32(
   const pairs = lefts * rights;
   const dProducts = scratch + <usize>pairs * width;
   const transposed = dProducts + <usize>pairs * width;
-  memory.fill(dw, 0, <usize>(pairs * outs) << 2);
+  const blockSum = transposed + <usize>outs * width;
+  const weights = pairs * outs;
+  memory.fill(dw, 0, <usize>weights << 2);
+  let sum = dw;
   for (let r = 0; r < rows; r++) {
+    if (r > 0 && r % BLOCK_ROWS == 0) {
+      if (sum != dw) addRow(sum, dw, weights);
+      sum = blockSum;
+      memory.fill(sum, 0, <usize>weights << 2);
+    }
     products(left, right, scratch, lefts, rights, dim, false);
     transposeInnerF32(dy, 0, transposed, 0, 1, 1, outs, dim, 0);
-    smallMatMul(scratch, width, 4, transposed, wRow, 4, dw, wRow, pairs, outs, dim, true);
+    smallMatMul(scratch, width, 4, transposed, wRow, 4, sum, wRow, pairs, outs, dim, true);
     smallMatMul(w, wRow, 4, dy, width, 4, dProducts, width, pairs, dim, outs, false);
     productsGrad(dProducts, right, dLeft, lefts, rights, dim, rights, 1, accLeft != 0);
     productsGrad(dProducts, left, dRight, rights, lefts, dim, 1, rights, accRight != 0);
@@ -105,4 +118,5 @@ export function cinGradF32(
     dLeft += <usize>dLeftStride << 2;
     dRight += <usize>dRightStride << 2;
   }
+  if (sum != dw) addRow(sum, dw, weights);
 }

@@ -1,5 +1,7 @@
 // Gradients of pooling: the gradient of a bag goes to every unique row that was in it. Additions run in the order of
-// rows, then values, whatever the blocking over columns.
+// rows, then values, whatever the blocking over columns; those of features with many ids are sums of blocks.
+import { addRow } from "../dense/loops";
+import { beginBlocks, endBlocks, isInBlocks, noteAddition } from "./block-sums";
 
 /** ugrad row += 16 columns of gradient held in registers, for each inverse entry of `q`..`e`. */
 // @ts-ignore: decorator
@@ -166,16 +168,67 @@ function scatter(
   }
 }
 
-/** ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of splits[r]..splits[r + 1], in that order. */
+/** dst += src / by, over `count` floats. */
+@inline
+function addQuotient(src: usize, by: v128, dst: usize, count: i32): void {
+  for (; count >= 4; count -= 4, src += 16, dst += 16) {
+    v128.store(dst, f32x4.add(v128.load(dst), f32x4.div(v128.load(src), by)));
+  }
+  const one = f32x4.extract_lane(by, 0);
+  for (; count > 0; count--, src += 4, dst += 4) store<f32>(dst, load<f32>(dst) + load<f32>(src) / one);
+}
+
+/** The same additions in the same order, and the sum of an id in blocks. */
+// @ts-ignore: decorator
+@inline
+function scatterInBlocks(
+  grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,
+  mean: bool, positions: i32, scratch: usize,
+): void {
+  const ugradBytes = <usize>ugradStride << 2;
+  beginBlocks(scratch, positions, dim, inverse, positions);
+  let q = inverse;
+  for (let r = 0; r < rows; r++, splits += 4, grad += <usize>gradStride << 2) {
+    const length = load<i32>(splits, 4) - load<i32>(splits);
+    const count = f32x4.splat(<f32>length);
+    for (const e = q + (<usize>length << 2); q < e; q += 4) {
+      const id = load<u32>(q);
+      const sum = ugrad + <usize>id * ugradBytes;
+      if (mean) addQuotient(grad, count, sum, dim);
+      else addRow(grad, sum, dim);
+      noteAddition(scratch, id, sum);
+    }
+  }
+  endBlocks(scratch, ugrad, ugradBytes);
+}
+
+/** Ids of all rows. */
+@inline
+function positionsOf(splits: usize, rows: i32): i32 {
+  return load<i32>(splits + (<usize>rows << 2)) - load<i32>(splits);
+}
+
+/**
+ * ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of splits[r]..splits[r + 1], in that order; with
+ * `scratch` (0 for none) the sums of many ids are sums of blocks.
+ */
 export function scatterAddF32(
   grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,
+  scratch: usize,
 ): void {
-  scatter(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, false);
+  const positions = positionsOf(splits, rows);
+  if (isInBlocks(scratch, positions)) {
+    scatterInBlocks(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, false, positions, scratch);
+  } else scatter(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, false);
 }
 
 /** As scatterAddF32 with grad[r, :] divided by the number of values of row r: the gradient of poolMeanF32. */
 export function scatterMeanF32(
   grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,
+  scratch: usize,
 ): void {
-  scatter(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, true);
+  const positions = positionsOf(splits, rows);
+  if (isInBlocks(scratch, positions)) {
+    scatterInBlocks(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, true, positions, scratch);
+  } else scatter(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, true);
 }

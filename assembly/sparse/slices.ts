@@ -6,6 +6,9 @@
 //
 // `inverse` is u32[rows][ids per row]. A block of rows is done for all pieces before the next: what it writes and reads
 // again stays near, and a piece is decoded once per block.
+import { addRow } from "../dense/loops";
+import { beginBlocks, endBlocks, isInBlocks, noteAddition } from "./block-sums";
+
 const BLOCK_ROWS: u32 = 32;
 const PIECE_BYTES: usize = 32;
 
@@ -116,28 +119,63 @@ function scatter1(at: usize, atStep: usize, rows: u32, grad: usize, gradStep: us
   }
 }
 
+/** Any number of ids and floats, the sum of an id, from `sums` on, in blocks. */
+function scatterInBlocks(
+  at: usize, atStep: usize, rows: u32, ids: usize, offset: usize, floats: usize, grad: usize, gradStep: usize, sums: usize,
+  sumStep: usize, scratch: usize,
+): void {
+  for (let r: u32 = 0; r < rows; r++, at += atStep, grad += gradStep) {
+    const last = at + (ids << 2);
+    for (let q = at; q < last; q += 4) {
+      const id = load<u32>(q);
+      const sum = sums + <usize>id * sumStep;
+      addRow(grad, sum + offset, <i32>floats);
+      noteAddition(scratch, id, sum);
+    }
+  }
+}
+
+/** Whether a feature has so many ids that sums are made in blocks, which `scratch` is laid out for then. */
+function beginSums(
+  inverse: usize, idsPerRow: u32, rows: u32, pieces: usize, end: usize, sumStride: u32, scratch: usize,
+): bool {
+  let most: u32 = 0, all: u32 = 0;
+  for (let p = pieces; p < end; p += PIECE_BYTES) {
+    const ids = load<u32>(p, 4);
+    most = max(most, ids);
+    all += ids;
+  }
+  if (!isInBlocks(scratch, <i64>rows * most)) return false;
+  beginBlocks(scratch, <i64>rows * all, sumStride, inverse, rows * idsPerRow);
+  return true;
+}
+
 /**
  * Gradient of gatherSlicesF32: the floats of each piece's matrix are added to the sums of its ids,
- * sums[inverse[r, i]] of `sumStride` floats. Blocks of rows in order, in them pieces in order, then rows, then ids.
+ * sums[inverse[r, i]] of `sumStride` floats. Blocks of rows in order, in them pieces in order, then rows, then ids. With
+ * `scratch` (0 for none) the sums of many ids are sums of blocks.
  */
 export function scatterSlicesF32(
-  inverse: usize, idsPerRow: u32, rows: u32, pieces: usize, pieceCount: u32, sums: usize, sumStride: u32,
+  inverse: usize, idsPerRow: u32, rows: u32, pieces: usize, pieceCount: u32, sums: usize, sumStride: u32, scratch: usize,
 ): void {
   const step = <usize>idsPerRow << 2;
   const sumStep = <usize>sumStride << 2;
   const end = pieces + <usize>pieceCount * PIECE_BYTES;
+  const inBlocks = beginSums(inverse, idsPerRow, rows, pieces, end, sumStride, scratch);
   for (let first: u32 = 0; first < rows; first += BLOCK_ROWS) {
     const count = min(BLOCK_ROWS, rows - first);
     const block = inverse + <usize>first * step;
     for (let p = pieces; p < end; p += PIECE_BYTES) {
       const at = block + (<usize>load<u32>(p) << 2);
-      const ids = <usize>load<u32>(p, 4), floats = <usize>load<u32>(p, 12);
-      const to = sums + <usize>load<u32>(p, 8);
+      const ids = <usize>load<u32>(p, 4), offset = <usize>load<u32>(p, 8), floats = <usize>load<u32>(p, 12);
+      const to = sums + offset;
       const gradStep = <usize>load<u32>(p, 20);
       const grad = <usize>load<u32>(p, 16) + <usize>first * gradStep;
-      if (ids == 1 && floats == 16) scatter16(at, step, count, grad, gradStep, to, sumStep);
+      if (inBlocks) scatterInBlocks(at, step, count, ids, offset, floats, grad, gradStep, sums, sumStep, scratch);
+      else if (ids == 1 && floats == 16) scatter16(at, step, count, grad, gradStep, to, sumStep);
       else if (ids == 1 && floats == 1) scatter1(at, step, count, grad, gradStep, to, sumStep);
       else scatterAny(at, step, count, ids, floats, grad, gradStep, to, sumStep);
     }
   }
+  if (inBlocks) endBlocks(scratch, sums, sumStep);
 }

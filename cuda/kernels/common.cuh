@@ -134,6 +134,30 @@ INLINE float sumInBlocks(u32 first, u32 count, u32 step, Term term) {
   return total;
 }
 
+/** Ids of a feature in a call up to which their gradients are summed in one chain. */
+#define CHAIN_MAX 4096
+
+/**
+ * `count` terms of an id are added to what `sum` begins with, in blocks of 256 if `inBlocks`; the order of
+ * assembly/sparse/block-sums.ts. store(sum, adds) puts the sum of a block to where the sums are, or adds it. AT_ONCE terms are in
+ * flight.
+ */
+template <int AT_ONCE, class Value, class Term, class Store>
+INLINE void sumOfId(Value sum, Value zero, u32 count, bool inBlocks, Term term, Store store) {
+  const u32 mask = inBlocks ? 255 : 0xffffffffu;
+  for (u32 i = 0; i < count;) {
+    // The last term of a block is apart: a test for each of them costs registers.
+    const u32 last = min(count, i | mask);
+#pragma unroll AT_ONCE
+    for (; i < last; i++) sum = term(sum, i);
+    if (i == count) break;
+    sum = term(sum, i++);
+    store(sum, i > 256);
+    sum = zero;
+  }
+  store(sum, count > mask);
+}
+
 /** The larger one; NaN when one of them is, and 0 rather than -0: as Math.max. */
 INLINE float maxOf(float a, float b) {
   if (a != a || b != b) return a + b;

@@ -61,11 +61,15 @@ INLINE void interactGrad(const float* dy, const float* other, const float* w, fl
   *to = sum;
 }
 
-/** dw[pair, o] = sum over rows, each of them a sum over columns. */
+/** dw[pair, o] = sum over rows, each of them a sum over columns, in blocks of 256. */
 INLINE float weightGrad(const float* dy, u32 dyStride, const float* left, u32 leftStride, const float* right, u32 rightStride,
                         u32 rows, u32 dim) {
-  float total = 0;
+  float total = 0, block = 0;
   for (u32 r = 0; r < rows; r++, dy += dyStride, left += leftStride, right += rightStride) {
+    if (r > 0 && r % 256 == 0) {
+      total = r == 256 ? block : total + block;
+      block = 0;
+    }
     float sum = 0;
     if (dim % 4 == 0) {
       for (u32 d = 0; d < dim; d += 4) {
@@ -78,9 +82,9 @@ INLINE float weightGrad(const float* dy, u32 dyStride, const float* left, u32 le
     } else {
       for (u32 d = 0; d < dim; d++) sum += (left[d] * right[d]) * dy[d];
     }
-    total += sum;
+    block += sum;
   }
-  return total;
+  return rows <= 256 ? block : total + block;
 }
 
 /**

@@ -72,7 +72,7 @@ KERNEL gatherSlicesRowsF32(const float* table, u32 tableStride, const u32* inver
 
 /** By atomics, in the order of the hardware: for when no sorted order is at hand. */
 KERNEL scatterSlicesF32(const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces, u32 pieceCount, float* sums,
-                        u32 sumStride) {
+                        u32 sumStride, void*) {
   for (u32 first = (firstThread() >> 5) * ROWS_OF_WARP; first < rows; first += (allThreads() >> 5) * ROWS_OF_WARP) {
     for (u32 p = 0; p < pieceCount; p++) {
       const Piece piece = pieces[p];
@@ -91,30 +91,37 @@ KERNEL scatterSlicesF32(const u32* inverse, u32 idsPerRow, u32 rows, const Piece
 /**
  * The same without atomics. `sorted` is, for each segment, a unique id and the end of its entries; then all entries, sorted by
  * segment. Entry r * pieceCount + p is row r of the matrix of piece p, whose floats are added to the row of the id, in the order of
- * the entries. Rows of sums have `width` floats. A lane keeps a float of them, or a quad where `quads` says that pieces are made
- * of those.
+ * the entries, in blocks if a feature has many: `mostIds` in each of `rows` rows. Rows of sums have `width` floats. A lane keeps a
+ * float of them, or a quad where `quads` says that pieces are made of those.
  */
 KERNEL segmentSumSlicesF32(const u32* sorted, u32 segments, const Piece* pieces, u32 pieceCount, float* sums, u32 sumStride, u32 width,
-                           u32 quads) {
+                           u32 quads, u32 rows, u32 mostIds) {
   const u32* const entries = sorted + 2 * (u64)segments;
   const u32 units = quads ? width / 4 : width, bits = laneBits(units), step = 1u << bits;
+  const bool inBlocks = (u64)rows * mostIds > CHAIN_MAX;
   for (u32 s = firstThread() >> bits; s < segments; s += allThreads() >> bits) {
     const u32 begin = s == 0 ? 0 : sorted[2 * s - 1], end = sorted[2 * s + 1];
+    const u32* const own = entries + begin;
     float* const to = sums + (u64)sorted[2 * s] * sumStride;
     for (u32 unit = threadIdx.x & (step - 1); unit < units; unit += step) {
       const u32 c = quads ? unit * 4 : unit;
-      float4 sum = quads ? load4(to + c) : make_float4(to[c], 0, 0, 0);
-      for (u32 j = begin; j < end; j++) {
-        const u32 r = entries[j] / pieceCount;
-        const Piece* const piece = pieces + (entries[j] - r * pieceCount);
-        const u32 column = c - piece->offset / 4;
-        if (column >= piece->floats) continue;
-        const float* const g = (const float*)piece->matrix + (u64)r * (piece->stride / 4) + column;
-        if (quads) sum = add4(sum, load4(g));
-        else sum.x += *g;
-      }
-      if (quads) store4(to + c, sum);
-      else to[c] = sum.x;
+      const float4 start = quads ? load4(to + c) : make_float4(to[c], 0, 0, 0);
+      sumOfId<1>(
+          start, make_float4(0, 0, 0, 0), end - begin, inBlocks,
+          [=](float4 sum, u32 i) {
+            const u32 r = own[i] / pieceCount;
+            const Piece* const piece = pieces + (own[i] - r * pieceCount);
+            const u32 column = c - piece->offset / 4;
+            if (column >= piece->floats) return sum;
+            const float* const g = (const float*)piece->matrix + (u64)r * (piece->stride / 4) + column;
+            if (quads) return add4(sum, load4(g));
+            sum.x += *g;
+            return sum;
+          },
+          [=](float4 sum, bool adds) {
+            if (quads) put4(to + c, sum, adds);
+            else put(to + c, sum.x, adds);
+          });
     }
   }
 }

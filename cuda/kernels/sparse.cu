@@ -96,45 +96,50 @@ INLINE void scatterRows(const float* grad, u32 gradStride, const u32* inverse, c
 }
 
 KERNEL scatterAddF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* ugrad,
-                     u32 ugradStride) {
+                     u32 ugradStride, void*) {
   scatterRows<false>(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride);
 }
 
 KERNEL scatterMeanF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* ugrad,
-                      u32 ugradStride) {
+                      u32 ugradStride, void*) {
   scatterRows<true>(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride);
 }
 
 /**
  * The same without atomics, and firstNGradF32 too. `sorted` is, for each segment, a unique id and the end of its entries; then all
  * entries, sorted by segment. Entry r * perRow + k is the vector k of row r of the gradient. Vectors of a segment are added to the
- * row of its id in the order of the entries; with `rowSplits`, each is divided by the number of values of row r before.
+ * row of its id in the order of the entries, in blocks if there are many; with `rowSplits`, each is divided by the number of values
+ * of row r before.
  */
 KERNEL segmentSumF32(const float* grad, u32 gradStride, const u32* sorted, u32 segments, const u32* rowSplits, u32 perRow, u32 dim,
                      float* ugrad, u32 ugradStride) {
   const bool quads = dim % 4 == 0;
   const u32* const entries = sorted + 2 * (u64)segments;
+  const bool inBlocks = segments > 0 && sorted[2 * segments - 1] > CHAIN_MAX;
   forRowUnits(segments, quads ? dim / 4 : dim, [=](u32 s, u32 unit) {
     const u32 begin = s == 0 ? 0 : sorted[2 * s - 1], end = sorted[2 * s + 1];
+    const u32* const own = entries + begin;
     float* const to = ugrad + (u64)sorted[2 * s] * ugradStride;
     if (quads) {
-      float4 sum = load4(to + unit * 4);
-#pragma unroll 2
-      for (u32 j = begin; j < end; j++) {
-        const u32 r = entries[j] / perRow, k = entries[j] - r * perRow;
-        const float4 g = load4(grad + (u64)r * gradStride + k * dim + unit * 4);
-        sum = add4(sum, rowSplits == nullptr ? g : divide4(g, (float)(rowSplits[r + 1] - rowSplits[r])));
-      }
-      store4(to + unit * 4, sum);
+      float* const at = to + unit * 4;
+      sumOfId<2>(
+          load4(at), make_float4(0, 0, 0, 0), end - begin, inBlocks,
+          [=](float4 sum, u32 i) {
+            const u32 r = own[i] / perRow, k = own[i] - r * perRow;
+            const float4 g = load4(grad + (u64)r * gradStride + k * dim + unit * 4);
+            return add4(sum, rowSplits == nullptr ? g : divide4(g, (float)(rowSplits[r + 1] - rowSplits[r])));
+          },
+          [=](float4 sum, bool adds) { put4(at, sum, adds); });
     } else {
-      float sum = to[unit];
-#pragma unroll 2
-      for (u32 j = begin; j < end; j++) {
-        const u32 r = entries[j] / perRow, k = entries[j] - r * perRow;
-        const float g = grad[(u64)r * gradStride + k * dim + unit];
-        sum += rowSplits == nullptr ? g : g / (float)(rowSplits[r + 1] - rowSplits[r]);
-      }
-      to[unit] = sum;
+      float* const at = to + unit;
+      sumOfId<2>(
+          *at, 0.0f, end - begin, inBlocks,
+          [=](float sum, u32 i) {
+            const u32 r = own[i] / perRow, k = own[i] - r * perRow;
+            const float g = grad[(u64)r * gradStride + k * dim + unit];
+            return sum + (rowSplits == nullptr ? g : g / (float)(rowSplits[r + 1] - rowSplits[r]));
+          },
+          [=](float sum, bool adds) { put(at, sum, adds); });
     }
   });
 }
@@ -152,7 +157,7 @@ KERNEL firstNF32(const u64* rowPtrs, const u32* inverse, const u32* splits, u32 
 }
 
 KERNEL firstNGradF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, u32 n,
-                     float* ugrad, u32 ugradStride) {
+                     float* ugrad, u32 ugradStride, void*) {
   forElements(rows, n * dim, [=](u32 r, u32 at) {
     const u32 j = at / dim, from = splits[r];
     if (j >= splits[r + 1] - from) return;

@@ -10,11 +10,11 @@ import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { StopGradient } from '../graph/ops/elementwise.js';
 import { type Ids, tensorOfIds } from '../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, PARTITIONS, TIME_UNKNOWN } from '../memory/table-layout.js';
-import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, registerLowering } from '../runtime/lowering.js';
 import { phaseOf } from '../runtime/lowerings.js';
 import { TOUCHED_SCRATCH_BYTES } from '../runtime/touched-geometry.js';
+import { type GradientSums, lowerSums } from './gradient-sums.js';
 import { emitPool, emitPoolGradient, type Pooling, pooledColumns, pooledShape } from './pooling.js';
 import type { TableConfig } from './table-config.js';
 import { lowerGroup, type PerSlice, type TableGroup } from './table-group.js';
@@ -94,7 +94,7 @@ type Update = Op<EmbeddingUpdateAttrs>;
 /** The group of a table with what updates it. Together they step an id once, so the last of them to be lowered applies. */
 interface UpdatedGroup extends TableGroup {
   readonly waiting: Set<Update>;
-  sums: (PerSlice & { readonly pointer: Register; readonly stride: Register }) | undefined;
+  sums: GradientSums | undefined;
 }
 
 function groupOf(context: LoweringContext, config: TableConfig): UpdatedGroup {
@@ -160,35 +160,25 @@ function lowerUpdate(op: Update, context: LoweringContext): void {
   if (group.table.plan.serving)
     throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
   group.sums ??= lowerSums(context, group);
-  const { pointer, stride } = group.sums;
+  const { sums } = group;
   lookups.forEach((lookup, index) => {
     const feature = group.features.get(lookup);
     if (feature === undefined) return;
     const grad = context.matrix(op.inputs[index]!);
     const { pooling } = lookup.op.attrs as EmbeddingLookupAttrs;
-    emitPoolGradient(context, pooling, feature, grad, group.table.dim, [pointer, stride]);
+    emitPoolGradient(context, pooling, feature, grad, group.table.dim, sums);
   });
   for (const block of group.blocks) {
     const grads = lookups.map((lookup, index) => [op.inputs[index]!, lookup] as const);
     const own = grads.filter(([, lookup]) => block.has(lookup));
-    if (own.length > 0) block.scatter(own, pointer, stride);
+    if (own.length > 0) block.scatter(own, sums);
   }
   for (const other of group.waiting) {
     if (context.finishTogether(op as Op, other as Op)) continue;
     throw misfit(other.name, `${op.name} steps its table before it: give one applyEmbeddingGradients all gradients`);
   }
   group.waiting.delete(op);
-  if (group.waiting.size === 0) lowerApply(context, group, group.sums);
-}
-
-/** A row of zeros for each id that is stepped, which gradients are added to. */
-function lowerSums(context: LoweringContext, { table, trained, capacity }: TableGroup) {
-  const { slice } = context;
-  const strideFloats = Math.ceil(table.dim / 4) * 4;
-  const sums = context.perSlice(capacity * strideFloats * 4, 'gradient sums');
-  const stride = slice.constant(strideFloats);
-  context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, trained, slice.constant(table.dim)]);
-  return { ...sums, stride };
+  if (group.waiting.size === 0) lowerApply(context, group, sums);
 }
 
 /** Steps the rows by the sums of all slices. */

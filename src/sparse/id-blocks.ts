@@ -11,6 +11,7 @@ import { KERNEL } from '../runtime/kernels.js';
 import { type LoweringContext, type Matrix, operands, type Storage } from '../runtime/lowering.js';
 import { PIECE_WORDS } from '../runtime/reference/slices.js';
 import { type Repeats, setRepeats } from '../runtime/repeats.js';
+import { type GradientSums, sumOperands } from './gradient-sums.js';
 
 type SliceStorage = Extract<Storage, { kind: 'slice' }>;
 
@@ -162,8 +163,8 @@ export class IdBlock {
     return { first: this.#columns.indexOf(from), ids, start, to: sliceStorage(tensor, storage), adds };
   }
 
-  /** Adds the gradients of lookups to `sums`, a row of `stride` floats per unique id. */
-  scatter(grads: readonly (readonly [grad: Tensor, lookup: Tensor])[], sums: Register, stride: Register): void {
+  /** Adds the gradients of lookups to `sums`. */
+  scatter(grads: readonly (readonly [grad: Tensor, lookup: Tensor])[], sums: GradientSums): void {
     const context = this.#context;
     const pieces = grads.flatMap(([grad, lookup]) => {
       const [from, ids] = this.#lookups.get(lookup)!;
@@ -175,7 +176,11 @@ export class IdBlock {
       return inputs.map((input, i) => piece(input, attrs.starts[i]!));
     });
     const [list, count] = this.#write(pieces);
-    context.emit(KERNEL.scatterSlicesF32, [this.#inverse, this.#width, context.rows, list, count, sums, stride]);
+    const { sliceRows } = context.plan;
+    const ids = pieces.map((piece) => piece.ids);
+    const additions = ids.reduce((sum, count) => sum + count, 0) * sliceRows;
+    const tail = sumOperands(context, sums, Math.max(...ids) * sliceRows, additions);
+    context.emit(KERNEL.scatterSlicesF32, [this.#inverse, this.#width, context.rows, list, count, ...tail]);
   }
 
   /** Where a gradient lies. That of a feed moves with the batch, so it is copied to where the list says. */

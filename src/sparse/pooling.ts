@@ -7,6 +7,7 @@ import { checkWhole } from '../graph/ops/inner-shape.js';
 import type { Register } from '../runtime/code.js';
 import { KERNEL } from '../runtime/kernels.js';
 import type { LoweringContext, Matrix, RaggedFeed } from '../runtime/lowering.js';
+import { type GradientSums, sumOperands } from './gradient-sums.js';
 
 /** `firstN`: the rows of the first n ids, zeros where there are fewer. */
 export type Pooling = 'sum' | 'mean' | { readonly firstN: number };
@@ -52,11 +53,12 @@ export function emitPoolGradient(
   { inverse, ragged }: PooledFeature,
   grad: Matrix,
   dim: number,
-  sums: readonly [pointer: Register, stride: Register],
+  sums: GradientSums,
 ): void {
   const { slice } = context;
   const head = [grad.pointer, grad.stride, inverse, ragged.splits, context.rows, slice.constant(dim)];
+  const tail = sumOperands(context, sums, ragged.capacity, ragged.capacity);
   if (typeof pooling === 'object') {
-    context.emit(KERNEL.firstNGradF32, [...head, slice.constant(pooling.firstN), ...sums]);
-  } else context.emit(pooling === 'mean' ? KERNEL.scatterMeanF32 : KERNEL.scatterAddF32, [...head, ...sums]);
+    context.emit(KERNEL.firstNGradF32, [...head, slice.constant(pooling.firstN), ...tail]);
+  } else context.emit(pooling === 'mean' ? KERNEL.scatterMeanF32 : KERNEL.scatterAddF32, [...head, ...tail]);
 }

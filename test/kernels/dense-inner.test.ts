@@ -164,7 +164,7 @@ const CALLS: Readonly<Record<string, (c: Case) => Call>> = {
   },
   cinGradF32: (c) => {
     const [lefts, rights, dim, outs] = [c.outer, c.n, c.inner, count(c, 6)];
-    const scratch = h.alloc((2 * lefts * rights + outs) * dim * 4);
+    const scratch = h.alloc(((2 * lefts * rights + outs) * dim + lefts * rights * outs) * 4);
     const [w, dw] = [h.putF32(randomFloats(c.next, lefts * rights * outs)), h.alloc(lefts * rights * outs * 4)];
     const [dy, left, right] = [matrix(c, outs * dim), matrix(c, lefts * dim), matrix(c, rights * dim)];
     const [dLeft, dRight] = [matrix(c, lefts * dim), matrix(c, rights * dim)];

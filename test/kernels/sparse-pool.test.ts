@@ -80,8 +80,8 @@ for (const [name, wasm, plain] of [
         h.scope(() => {
           const { rows, stride, grad, inverse, splits, start } = layOut(b);
           const call = (run: (out: number) => void) => bits(b.unique * stride, start, b.skew, run);
-          const got = call((out) => wasm(grad, stride, inverse, splits, rows, b.dim, out, stride));
-          const want = call((out) => plain(h.views, grad, stride, inverse, splits, rows, b.dim, out, stride));
+          const got = call((out) => wasm(grad, stride, inverse, splits, rows, b.dim, out, stride, 0));
+          const want = call((out) => plain(h.views, grad, stride, inverse, splits, rows, b.dim, out, stride, 0));
           assert.deepEqual(got, want);
         }),
       ),
@@ -102,7 +102,7 @@ t.test('pooling sums, averages and leaves empty rows zero', async (t) => {
     h.wasm.poolMeanF32(rowPtrs, inverse, splits, 3, 2, out, 2);
     t.same([...h.f32(out, 6)], [5.5, 11, 0, 0, 10, 20]);
     const ugrad = h.putF32([100, 100, 0, 0]);
-    h.wasm.scatterAddF32(out, 2, inverse, splits, 3, 2, ugrad, 2);
+    h.wasm.scatterAddF32(out, 2, inverse, splits, 3, 2, ugrad, 2, 0);
     t.same([...h.f32(ugrad, 4)], [105.5, 111, 15.5, 31]);
   });
 });
@@ -121,7 +121,7 @@ t.test('scattering is the transpose of pooling', async () => {
         const pooled = h.alloc(rows * stride * 4);
         const ugrad = h.alloc(b.unique * stride * 4);
         h.wasm.poolSumF32(rowPtrs, inverse, splits, rows, stride, pooled, stride);
-        h.wasm.scatterAddF32(gradient, stride, inverse, splits, rows, stride, ugrad, stride);
+        h.wasm.scatterAddF32(gradient, stride, inverse, splits, rows, stride, ugrad, stride, 0);
         const dot = (a: number, c: number, n: number) =>
           h.f32(a, n).reduce((sum, x, i) => sum + x * h.views.f32[c / 4 + i]!, 0);
         assert.equal(dot(pooled, gradient, rows * stride), dot(weights, ugrad, b.unique * stride));

@@ -45,6 +45,7 @@ t.test('sequences of ids equal their references', async () => {
           n,
           ugrad,
           dim + pad,
+          0,
         ]);
         runPair(h, begin, h.wasm.seqMaskF32, reference.seqMaskF32, [at, rows, n, out, stride]);
       }),

@@ -78,8 +78,8 @@ t.test('scatterSlicesF32 gives the bits of the reference', async () => {
         };
         const operands = [inverse, idsPerRow, batch.rows, list, batch.pieces.length] as const;
         assert.deepEqual(
-          after((sums) => h.wasm.scatterSlicesF32(...operands, sums, width)),
-          after((sums) => reference.scatterSlicesF32(h.views, ...operands, sums, width)),
+          after((sums) => h.wasm.scatterSlicesF32(...operands, sums, width, 0)),
+          after((sums) => reference.scatterSlicesF32(h.views, ...operands, sums, width, 0)),
         );
       }),
     ),

@@ -209,19 +209,19 @@ family('sparse', [
   ['poolMeanRowsF32', 'puppuupu', lanesPerRow(4, 5, 4), 1],
   ['gatherMatrixF32', 'pupuupu', lanesPerRow(3, 4, 4), 2],
   ['gatherRowsF32', 'puupu', lanesPerRow(1, 2, 1), 2],
-  ['scatterAddF32', 'puppuupu', lanesPerRow(4, 5, 1), 1],
-  ['scatterMeanF32', 'puppuupu', lanesPerRow(4, 5, 1), 1],
+  ['scatterAddF32', 'puppuupup', lanesPerRow(4, 5, 1), 1],
+  ['scatterMeanF32', 'puppuupup', lanesPerRow(4, 5, 1), 1],
   ['segmentSumF32', 'pupupuupu', lanesPerRow(3, 6, 4), 2],
   ['seqMaskF32', 'puupu', elements(1, 2), 1],
   ['firstNF32', 'pppuuupu', threads((o) => product(o[3]!, o[4]! * o[5]!)), 1],
-  ['firstNGradF32', 'puppuuupu', threads((o) => product(o[4]!, o[5]! * o[6]!)), 1],
+  ['firstNGradF32', 'puppuuupup', threads((o) => product(o[4]!, o[5]! * o[6]!)), 1],
 ]);
 
 family('slices', [
   ['gatherSlicesF32', 'ppuupu', perRow(3, 4), 0],
   ['gatherSlicesRowsF32', 'pupuupu', perRow(4, 4), 0],
-  ['scatterSlicesF32', 'puupupu', perRow(2, 4), 0],
-  ['segmentSumSlicesF32', 'pupupuuu', lanesPerRow(1, 6, 4), 0],
+  ['scatterSlicesF32', 'puupupup', perRow(2, 4), 0],
+  ['segmentSumSlicesF32', 'pupupuuuuu', lanesPerRow(1, 6, 4), 0],
 ]);
 
 family('fm', [

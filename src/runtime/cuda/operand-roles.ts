@@ -93,10 +93,10 @@ const KERNELS_OF_ROLES: Readonly<Record<string, string>> = {
   'w---': 'zeroRowsF32',
   'arr--w-': 'poolSumF32 poolMeanF32',
   'arr---w-': 'firstNF32',
-  'r-rr--b-': 'scatterAddF32 scatterMeanF32',
-  'r-rr---b-': 'firstNGradF32',
+  'r-rr--b-o': 'scatterAddF32 scatterMeanF32',
+  'r-rr---b-o': 'firstNGradF32',
   'ar--x-': 'gatherSlicesF32',
-  'r--x-b-': 'scatterSlicesF32',
+  'r--x-b-o': 'scatterSlicesF32',
 };
 
 export const OPERAND_ROLES: ReadonlyMap<string, readonly Role[]> = new Map(

@@ -97,6 +97,8 @@ function sliceSum({ operands }: Instruction, u32: Uint32Array, pieces: readonly 
       { operand: 6 },
       { constant: width },
       { constant: inQuads ? 1 : 0 },
+      { operand: 2 },
+      { constant: Math.max(0, ...pieces.map(({ ids }) => ids)) },
     ],
     sortOnly: new Set([0]),
   };

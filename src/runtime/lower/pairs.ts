@@ -50,11 +50,12 @@ registerLowering(
   CinGrad,
   (op, context) => {
     const { lefts, rights, dim, outs } = op.attrs;
+    const pairs = lefts * rights;
     const [grad, left, right, w] = op.inputs as [Tensor, Tensor, Tensor, Tensor];
     // In this order: when both sides are one tensor, the second is added to the first.
     const [dLeft, dRight] = [context.output(op.outputs[0]!), context.output(op.outputs[1]!)];
     context.allocate(op.outputs[2]!);
-    const scratch = context.perSlice((2 * lefts * rights + outs) * dim * 4, 'products').pointer;
+    const scratch = context.perSlice(((2 * pairs + outs) * dim + pairs * outs) * 4, 'products').pointer;
     context.emit(KERNEL.cinGradF32, [
       ...operands(context.matrix(grad), context.matrix(left), context.matrix(right)),
       context.pointer(w),

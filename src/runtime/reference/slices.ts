@@ -1,5 +1,6 @@
 /** @file Plain TypeScript twins of assembly/sparse/slices.ts, where a piece is drawn; the same order of every sum. */
 import type { Views } from '../../memory/views.js';
+import { IdSums } from './id-sums.js';
 
 /** Words of a piece. */
 export const PIECE_WORDS = 8;
@@ -73,11 +74,18 @@ export function scatterSlicesF32(
   pieceCount: number,
   sums: number,
   sumStride: number,
+  scratch: number,
 ): void {
-  walk(rows, piecesAt(m, pieces, pieceCount), ({ first, ids, offset, floats, matrix, stride }, r) => {
+  const list = piecesAt(m, pieces, pieceCount);
+  const most = Math.max(0, ...list.map(({ ids }) => ids));
+  const blocks = IdSums.of(m, scratch, rows * most, sums, sumStride, sumStride);
+  walk(rows, list, ({ first, ids, offset, floats, matrix, stride }, r) => {
     for (let i = 0; i < ids; i++) {
-      const to = sums / 4 + m.u32[inverse / 4 + r * idsPerRow + first + i]! * sumStride + offset;
+      const id = m.u32[inverse / 4 + r * idsPerRow + first + i]!;
+      const to = sums / 4 + id * sumStride + offset;
       for (let c = 0; c < floats; c++) m.f32[to + c]! += m.f32[matrix + r * stride + c]!;
+      blocks?.note(id);
     }
   });
+  blocks?.end();
 }

@@ -1,5 +1,6 @@
 /** @file Ragged ids as sequences of at most `n` positions per example, in plain TypeScript. */
 import type { Views } from '../../memory/views.js';
+import { IdSums } from './id-sums.js';
 
 /** Values of example r, and where its first one is, counted from those of example 0. */
 function rowOf(m: Views, splits: number, r: number): { length: number; first: number } {
@@ -41,7 +42,7 @@ export function firstNF32(
   }
 }
 
-/** ugrad[inverse[j], :] += grad[r, j, :] for the positions that have an id. */
+/** ugrad[inverse[j], :] += grad[r, j, :] for the positions that have an id; sums as in scatterAddF32. */
 export function firstNGradF32(
   m: Views,
   grad: number,
@@ -53,12 +54,19 @@ export function firstNGradF32(
   n: number,
   ugrad: number,
   ugradStride: number,
+  scratch: number,
 ): void {
+  let used = 0;
+  for (let r = 0; r < rows; r++) used += Math.min(rowOf(m, splits, r).length, n);
+  const blocks = IdSums.of(m, scratch, used, ugrad, ugradStride, dim);
   for (let r = 0; r < rows; r++) {
     const { length, first } = rowOf(m, splits, r);
     for (let j = 0; j < Math.min(length, n); j++) {
-      const to = ugrad / 4 + m.u32[inverse / 4 + first + j]! * ugradStride;
+      const id = m.u32[inverse / 4 + first + j]!;
+      const to = ugrad / 4 + id * ugradStride;
       for (let c = 0; c < dim; c++) m.f32[to + c]! += m.f32[grad / 4 + r * gradStride + j * dim + c]!;
+      blocks?.note(id);
     }
   }
+  blocks?.end();
 }

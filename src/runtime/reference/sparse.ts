@@ -6,6 +6,7 @@
 import { mix64, mix64BigInt, partitionOfHash } from '../../memory/hash.js';
 import { secretOf } from '../../memory/secret.js';
 import type { Views } from '../../memory/views.js';
+import { IdSums } from './id-sums.js';
 
 export { numberRepeatsU32 } from './repeats.js';
 export { gatherSlicesF32, scatterSlicesF32 } from './slices.js';
@@ -189,23 +190,28 @@ function scatter(
   dim: number,
   ugrad: number,
   ugradStride: number,
+  scratch: number,
   mean: boolean,
 ): void {
   const first = m.i32[splits / 4]!;
+  const blocks = IdSums.of(m, scratch, m.i32[splits / 4 + rows]! - first, ugrad, ugradStride, dim);
   for (let r = 0; r < rows; r++) {
     const begin = m.i32[splits / 4 + r]!;
     const end = m.i32[splits / 4 + r + 1]!;
     for (let j = begin; j < end; j++) {
-      const target = ugrad / 4 + m.i32[inverse / 4 + j - first]! * ugradStride;
+      const id = m.i32[inverse / 4 + j - first]!;
+      const target = ugrad / 4 + id * ugradStride;
       for (let c = 0; c < dim; c++) {
         const g = m.f32[grad / 4 + r * gradStride + c]!;
         m.f32[target + c] = m.f32[target + c]! + (mean ? Math.fround(g / (end - begin)) : g);
       }
+      blocks?.note(id);
     }
   }
+  blocks?.end();
 }
 
-/** ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of it, in that order. */
+/** ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of it, in that order; of many ids in blocks. */
 export function scatterAddF32(
   m: Views,
   grad: number,
@@ -216,8 +222,9 @@ export function scatterAddF32(
   dim: number,
   ugrad: number,
   ugradStride: number,
+  scratch: number,
 ): void {
-  scatter(m, grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, false);
+  scatter(m, grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch, false);
 }
 
 /** As scatterAddF32 with grad[r, :] divided by the number of values of row r. */
@@ -231,8 +238,9 @@ export function scatterMeanF32(
   dim: number,
   ugrad: number,
   ugradStride: number,
+  scratch: number,
 ): void {
-  scatter(m, grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, true);
+  scatter(m, grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch, true);
 }
 
 /** out[i, :] = the f32 row at address rowPtrs[i]. Moves words, so that a NaN keeps its bits. */

@@ -111,7 +111,10 @@ export function cinF32(
   }
 }
 
-/** Gradients of cinF32 for both sides and, summed over the rows, for w. */
+/** Rows whose weight gradients are added up before their sums are. */
+const BLOCK_ROWS = 256;
+
+/** Gradients of cinF32 for both sides and, summed over the rows in blocks, for w. */
 export function cinGradF32(
   m: Views,
   dy: number,
@@ -138,16 +141,27 @@ export function cinGradF32(
   const pairs = lefts * rights;
   const [z, dz, dWeights] = [scratch >>> 2, (scratch >>> 2) + pairs * dim, dw >>> 2];
   const transposed = dz + pairs * dim;
+  const blockSum = transposed + outs * dim;
   m.f32.fill(0, dWeights, dWeights + pairs * outs);
+  let sum = dWeights;
+  const addBlock = () => {
+    for (let i = 0; sum !== dWeights && i < pairs * outs; i++) m.f32[dWeights + i]! += m.f32[sum + i]!;
+  };
   for (let r = 0; r < rows; r++) {
+    if (r > 0 && r % BLOCK_ROWS === 0) {
+      addBlock();
+      sum = blockSum;
+      m.f32.fill(0, sum, sum + pairs * outs);
+    }
     const [g, l, o] = [(dy >>> 2) + r * dyStride, (left >>> 2) + r * leftStride, (right >>> 2) + r * rightStride];
     products(m, l, o, z, [lefts, rights, dim], 0);
     transposeInnerF32(m, g * 4, 0, transposed * 4, 0, 1, 1, outs, dim, 0);
     const byColumn = { at: transposed, row: outs, col: 1 };
-    smallMatMul(m, { at: z, row: dim, col: 1 }, byColumn, { at: dWeights, row: outs }, [pairs, outs, dim], 1);
+    smallMatMul(m, { at: z, row: dim, col: 1 }, byColumn, { at: sum, row: outs }, [pairs, outs, dim], 1);
     const byRow = { at: g, row: dim, col: 1 };
     smallMatMul(m, { at: w >>> 2, row: outs, col: 1 }, byRow, { at: dz, row: dim }, [pairs, dim, outs], 0);
     productsGrad(m, dz, o, (dLeft >>> 2) + r * dLeftStride, [lefts, rights, dim, rights, 1], accLeft);
     productsGrad(m, dz, l, (dRight >>> 2) + r * dRightStride, [rights, lefts, dim, 1, rights], accRight);
   }
+  addBlock();
 }
