@@ -13,7 +13,7 @@
  * ```
  */
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
@@ -33,6 +33,8 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /** Locks of this thread, to be released when it exits. */
 const held = new Set<DirLock>();
+/** Ids of locks of this thread that could not be removed: nobody has them, though their process lives. */
+const abandoned = new Set<string>();
 let releasesAtExit = false;
 
 export class DirLock {
@@ -78,7 +80,8 @@ export class DirLock {
     try {
       if (readLock(path)?.owner?.id === this.#owner.id) rmSync(path, { force: true });
     } catch {
-      // What is left behind is recognised as the lock of a process that is gone.
+      // Others recognise what is left behind once this process is gone.
+      abandoned.add(this.#owner.id);
     }
   }
 }
@@ -114,16 +117,38 @@ function take(dir: string): LockOwner {
         if (!ours) rmSync(path, { force: true });
       }
       if (!ours) continue;
-      if (path !== root) renameSync(path, root);
+      if (path !== root) takeOver(path, root, owner);
       return owner;
     }
     throw new Error('other processes take and release its lock all the time');
   } catch (cause) {
     if (cause instanceof MonolithError) throw cause;
-    const hint = 'name a directory this user can create and write, on a disk with free space';
+    const hint = isOther(root)
+      ? `${root} is no lock: remove it`
+      : 'name a directory this user can create and write, on a disk with free space';
     throw new MonolithError('ML_DIR', { dir, reason: `no lock: ${messageOf(cause)}` }, { hint, cause });
   } finally {
     removeOwn(temporary);
+  }
+}
+
+/** Gives the successor of a lock its name. One that cannot have it is not left behind, where it would count. */
+function takeOver(path: string, root: string, { id }: LockOwner): void {
+  try {
+    renameSync(path, root);
+  } catch (cause) {
+    removeOwn(path);
+    abandoned.add(id);
+    throw cause;
+  }
+}
+
+/** Whether something stands in the place of a lock that no lock is: a pipe, a directory, a link. */
+function isOther(path: string): boolean {
+  try {
+    return !lstatSync(path).isFile();
+  } catch {
+    return false; // most often there is nothing
   }
 }
 
@@ -154,13 +179,16 @@ function refuseLiving(dir: string, { path, owner, silentMs }: FoundLock, self: L
     const reason = `${path} is new and cannot be read: another process is taking it`;
     throw new MonolithError('ML_DIR', { dir, reason }, { hint: `try again in ${SILENT_MS / 1000} seconds` });
   }
-  const state = stateOf(owner, silentMs, self);
+  const state = abandoned.has(owner.id) ? 'gone' : stateOf(owner, silentMs, self);
   if (state === 'gone' || state === 'silent') return;
   const { pid, host, since } = owner;
   const reason = `process ${pid} on host ${host} trains or saves there since ${since}`;
   const sign = `its last sign of life is ${Math.max(0, Math.round(silentMs / 1000))} seconds old`;
   const hint = {
-    alive: pid === process.pid ? 'that is this process' : 'wait for it, stop it, or use another directory',
+    alive:
+      pid === process.pid
+        ? 'that is this process: close its trainer, or await its save'
+        : 'wait for it, stop it, or use another directory',
     elsewhere: `${sign}; if it is gone for good, delete ${file} and try again`,
     unclear: `${sign}; if it is gone, try again in ${SILENT_MS / 1000} seconds, or delete ${file}`,
   }[state];

@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { MonolithError } from '../base/errors.js';
+import { MonolithError, messageOf } from '../base/errors.js';
 import { readWhole } from '../base/read-file.js';
 import { isTemporaryName } from '../base/temporary-names.js';
 import { parseMonolithCheckpointState } from '../io/checkpoint-state.js';
@@ -86,6 +86,7 @@ export function exemptCheckpoints(dir: string): readonly string[] {
       .exemptModelCheckpointPaths;
   } catch (cause) {
     if (isMissing(cause)) return [];
-    throw cause;
+    if (cause instanceof MonolithError) throw cause;
+    throw new MonolithError('ML_CKPT_READ', { file, reason: messageOf(cause) }, { cause });
   }
 }

@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { readWhole } from '../base/read-file.js';
+import { isPath, readWhole } from '../base/read-file.js';
 import { temporaryName } from '../base/temporary-names.js';
 import { writeWhole } from '../io/atomic-file.js';
 import { type CheckpointState, parseCheckpointState } from '../io/checkpoint-state.js';
@@ -19,6 +19,7 @@ export const PROBE_FILE = 'write-check';
  * first step than at the first save.
  */
 export async function prepareModelDir(dir: string, fs: FileSystem = nodeFileSystem): Promise<void> {
+  if (!isPath(dir)) throw dirError(String(dir), 'the name is no path');
   if (dir === '') throw dirError(dir, 'the name is empty');
   const probe = temporaryName(join(dir, PROBE_FILE));
   try {

@@ -8,7 +8,7 @@
  */
 import { basename, join } from 'node:path';
 import { readWhole } from '../base/read-file.js';
-import { writeFileAtomic } from '../io/atomic-file.js';
+import { writeError, writeFileAtomic } from '../io/atomic-file.js';
 import type { FileSystem } from '../io/file-system.js';
 import { isMissing } from './model-dir.js';
 import { CHECKPOINT_NAME, STATE_FILE } from './names.js';
@@ -17,12 +17,13 @@ export const PENDING_FILE = `${STATE_FILE}.pending`;
 
 /** Prefixes that an unfinished save named; none without the file. */
 export function readPending(dir: string): string[] {
+  const file = join(dir, PENDING_FILE);
   let text: string;
   try {
-    text = readWhole(join(dir, PENDING_FILE), 'stateBytes').toString('utf8');
+    text = readWhole(file, 'stateBytes').toString('utf8');
   } catch (cause) {
     if (isMissing(cause)) return [];
-    throw cause;
+    throw writeError(file, cause);
   }
   const names = text.split('\n').filter((name) => CHECKPOINT_NAME.test(name));
   return names.map((name) => join(dir, name));

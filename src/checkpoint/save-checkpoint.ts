@@ -15,6 +15,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { isPath } from '../base/read-file.js';
 import { cleanUp, writeError } from '../io/atomic-file.js';
 import { formatCheckpointState } from '../io/checkpoint-state.js';
 import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
@@ -73,12 +74,23 @@ export async function saveCheckpoint(
   snapshot: Snapshot,
   options: SaveOptions = {},
 ): Promise<SavedCheckpoint> {
+  checkArguments(modelDir, snapshot);
   const { live, step } = snapshot;
   if (live === undefined) return saveHeld(modelDir, snapshot, options);
   // Steps that were asked for before the save have run by then; a step that the caller chose stays.
   return live.hold(() => {
     return saveHeld(modelDir, { ...snapshot, step: step === live.takenAtStep ? live.step() : step }, options);
   });
+}
+
+function checkArguments(modelDir: unknown, snapshot: unknown): void {
+  const refuse = (reason: string, hint: string): never => {
+    throw new MonolithError('ML_CKPT_WRITE', { file: String(modelDir), reason }, { hint });
+  };
+  if (!isPath(modelDir)) refuse('the name of the directory is no path', 'give the model directory first');
+  if (typeof snapshot !== 'object' || snapshot === null) {
+    refuse('there is nothing to save', 'give a snapshot, such as that of snapshotSession(session, name)');
+  }
 }
 
 async function saveHeld(modelDir: string, snapshot: Snapshot, options: SaveOptions): Promise<SavedCheckpoint> {

@@ -1,5 +1,6 @@
 /** @file Ties checkpoints to sessions: what a session holds as a snapshot, and putting a loaded one back. */
 import { dirname } from 'node:path';
+import { MonolithError } from '../base/errors.js';
 import type { Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, VARIABLES } from '../graph/ops/state.js';
 import type { Session } from '../runtime/session.js';
@@ -51,6 +52,10 @@ export function restoreSession(session: Session, loaded: LoadedCheckpoint): Prom
 }
 
 async function restore(session: Session, loaded: LoadedCheckpoint): Promise<void> {
+  if (typeof (loaded as Partial<LoadedCheckpoint> | null | undefined)?.modelName !== 'string') {
+    const fields = { file: String(loaded), reason: 'it is no loaded checkpoint' };
+    throw new MonolithError('ML_CKPT_READ', fields, { hint: 'give what loadCheckpoint(path) returns' });
+  }
   checkModel(snapshotSession(session, loaded.modelName), loaded, dirname(loaded.path));
   // Filters, since one of another size is refused, and tables, whose files are read again, come before what cannot fail.
   const filters = filtersOf(session);

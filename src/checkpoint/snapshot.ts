@@ -128,7 +128,7 @@ export function checkSettings(settings: Settings | undefined, file: string): voi
   for (const [name, value] of Object.entries(settings ?? {})) {
     const kept = ['string', 'number', 'boolean'].includes(typeof value) && Object.is(readBack(value), value);
     if (kept && name !== '__proto__') continue;
-    const found = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const found = Object.is(value, -0) ? '-0' : typeof value === 'object' ? JSON.stringify(value) : String(value);
     const fields = { file, field: `settings.${name}`, reason: `settings.${name}: ${found} cannot be kept` };
     const hint = 'settings are texts, finite numbers, true or false';
     throw new MonolithError('ML_CKPT_WRITE', fields, { hint });

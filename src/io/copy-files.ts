@@ -1,7 +1,8 @@
 /** @file Copies files and trees of them, on file systems where files come and go meanwhile (monolith/utils). */
-import { constants, copyFile as copyOnce, mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { constants, copyFile as copyOnce, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { makeDirectory } from '../base/make-directory.js';
 
 export interface CopyFileOptions {
   /** Replace what is at the target; true unless told. */
@@ -53,7 +54,7 @@ export async function copyRecursively(src: string, dst: string, options: CopyRec
 
 /** Makes the folders of `src` at `dst`, and gives the paths of the files. */
 async function makeFolders(src: string, dst: string, below = ''): Promise<string[]> {
-  await mkdir(join(dst, below), { recursive: true });
+  await makeDirectory(join(dst, below));
   const files: string[] = [];
   for (const entry of await readdir(join(src, below), { withFileTypes: true })) {
     const path = join(below, entry.name);

@@ -4,8 +4,8 @@
  * Everything that must survive a full disk, a refused directory or a killed process writes through this, so that tests
  * can make any single operation fail or cut the process off after it.
  */
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { open, readdir, rename, rm } from 'node:fs/promises';
+import { makeDirectory } from '../base/make-directory.js';
 
 export interface WritableFile {
   /** Writes all of `bytes`, which may be reused once the promise resolves. */
@@ -44,7 +44,7 @@ export const nodeFileSystem: FileSystem = {
   },
   rename: (from, to) => rename(from, to),
   remove: (path) => rm(path, { recursive: true, force: true }),
-  makeDirectory,
+  makeDirectory: (path) => makeDirectory(path),
   async syncDirectory(path) {
     if (process.platform === 'win32') return; // directories cannot be opened there; renames are journalled
     const handle = await open(path, 'r');
@@ -56,25 +56,3 @@ export const nodeFileSystem: FileSystem = {
   },
   list: (path) => readdir(path),
 };
-
-/** Not mkdir's own `recursive`: below a folder that answers ENOENT to every new name, as /proc does, it never returns. */
-async function makeDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path);
-  } catch (cause) {
-    if (await isDirectory(path)) return;
-    const parent = dirname(path);
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    if (!missing || parent === path || (await isDirectory(parent))) throw cause;
-    await makeDirectory(parent);
-    await makeDirectory(path);
-  }
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    return false; // whatever hides it, mkdir's own error says it better
-  }
-}

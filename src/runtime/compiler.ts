@@ -8,6 +8,7 @@ import { MonolithError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 import { neededOps } from '../graph/check-ops-dependence.js';
 import { type Op, type OpDef, Tensor } from '../graph/graph.js';
+import { StopGradient } from '../graph/ops/elementwise.js';
 import { IfTraining } from '../graph/ops/if-training.js';
 import { SoftmaxLoss, type SoftmaxLossAttrs } from '../graph/ops/losses.js';
 import { Columns, type ColumnsAttrs } from '../graph/ops/math.js';
@@ -216,19 +217,24 @@ function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): RaggedLim
   });
 }
 
-/** Feeds, or a column of them, that are the classes of a loss as they are. */
+/** Feeds, or a column of them, that are the classes of a loss as they are; `stopGradient` changes no value. */
 function classLimits(schema: BatchSchema, ops: readonly Op[]): ClassLimit[] {
   const words = pointerWords(schema);
   return ops.flatMap(({ def, attrs, inputs, name: op }) => {
     if (def !== (SoftmaxLoss as OpDef<unknown>) || !(attrs as SoftmaxLossAttrs).sparse) return [];
-    const [logits, labels] = inputs as [Tensor, Tensor];
+    const logits = inputs[0]!;
+    const labels = withoutStops(inputs[1]!);
     const isColumn = labels.op.def === (Columns as OpDef<unknown>);
-    const feed = isColumn ? labels.op.inputs[0]! : labels;
+    const feed = isColumn ? withoutStops(labels.op.inputs[0]!) : labels;
     const place = feed.op.type === Placeholder.type ? words.get(feed.op.name) : undefined;
     if (place === undefined) return [];
     const column = isColumn ? (labels.op.attrs as ColumnsAttrs).start : 0;
     return [{ name: feed.op.name, word: place.word, column, width: feed.columns, classes: logits.columns, op }];
   });
+}
+
+function withoutStops(tensor: Tensor): Tensor {
+  return tensor.op.def === (StopGradient as OpDef<unknown>) ? withoutStops(tensor.op.inputs[0]!) : tensor;
 }
 
 /** ML_FEED of a placeholder, with the line that made it. */

@@ -34,7 +34,7 @@ export function permitWith({ answers, probe }: PermitTools): Permit {
     const remembered = answers.read(question);
     const verdict = (answer: ProbeAnswer | NoProbe) => refusalOf(engine, answer, answers.fileOf(question));
     if (remembered !== null) return verdict(remembered);
-    const forgetful = answers.refusal();
+    const forgetful = await answers.refusal();
     if (forgetful !== null && !isAsked) return notRemembered(engine, variant, forgetful);
     const answer = await probe(variant);
     if (forgetful !== null || answer.outcome === 'failed') return verdict(answer);

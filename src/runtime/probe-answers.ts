@@ -5,9 +5,10 @@
  * processes that ask at once write the same answer, each in one piece.
  */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.js';
+import { makeDirectory } from '../base/make-directory.js';
 import { readWhole } from '../base/read-file.js';
 import { temporaryName } from '../base/temporary-names.js';
 
@@ -74,10 +75,10 @@ export class ProbeAnswers {
   }
 
   /** Why nothing can be remembered, or null. Makes the folder. */
-  refusal(): string | null {
+  async refusal(): Promise<string | null> {
     if (this.#dir === null) return 'this user has no cache folder';
     try {
-      mkdirSync(this.#dir, { recursive: true, mode: DIRECTORY_MODE });
+      await makeDirectory(this.#dir, DIRECTORY_MODE);
       accessSync(this.#dir, constants.W_OK | constants.X_OK);
       return null;
     } catch (cause) {

@@ -63,13 +63,16 @@ export class SessionVariables {
 
   write(name: string, values: Float32Array | BigInt64Array): void {
     const target = this.#valuesOf(name);
+    const { op, spec } = this.#variable(name).tensor;
+    if (!(values instanceof Float32Array || values instanceof BigInt64Array)) {
+      throw misfit(op, `its values are a ${target.constructor.name}, and none was given`);
+    }
     if (values.length !== target.length) {
-      const { op, spec } = this.#variable(name).tensor;
       throw misfit(op, `it has ${target.length} values, [${spec.shape}], and ${values.length} were given`);
     }
     if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
     else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
-    else throw misfit(this.#variable(name).tensor.op, 'the values are of another type');
+    else throw misfit(op, 'the values are of another type');
     this.residents?.changed(target.byteOffset);
   }
 
@@ -90,7 +93,8 @@ export class SessionVariables {
 
   #variable(name: string): Variable {
     const variable = this.#variables.get(name);
-    if (variable === undefined) throw misfit(name, 'the session has no such variable', didYouMean(name, this.names));
-    return variable;
+    if (variable !== undefined) return variable;
+    const asked = String(name);
+    throw misfit(asked, 'the session has no such variable', didYouMean(asked, this.names));
   }
 }

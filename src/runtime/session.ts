@@ -30,7 +30,7 @@ import { instantiateKernels } from './load-kernels.js';
 import type { CompileEnvironment, Plan, StepUpdate } from './lowering.js';
 import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat, notAFetch } from './nested-fetches.js';
 import type { BackendName } from './pool/protocol.js';
-import { STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
+import { checkThreads, STEPS_AHEAD_MAX, THREADS_MAX, ThreadPool } from './pool/thread-pool.js';
 import type { SessionOptions } from './session-options.js';
 import { SessionTrace } from './session-trace.js';
 import { SessionVariables } from './session-variables.js';
@@ -93,6 +93,7 @@ export class Session implements CompileTarget {
     const kernels = instantiateKernels(module, memory);
     // One thread drives a GPU: it launches, looks ids up and steps rows, all in one slice.
     const threads = driver ? 1 : (options.threads ?? Math.min(availableParallelism(), THREADS_MAX));
+    checkThreads(threads);
     if (!Number.isInteger(options.batchSize) || options.batchSize < 1) {
       throw new MonolithError('ML_FLAG', {
         flag: 'batchSize',

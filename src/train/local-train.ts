@@ -234,9 +234,10 @@ function notABatch(found: unknown): MonolithError {
 }
 
 /** One of `steps` and `until` is needed: a run that never ends would be a slip. */
-function checkSteps({ steps, until }: LocalTrainOptions): void {
-  for (const [flag, value] of Object.entries({ steps, until })) {
-    if (value === undefined || value === null || (typeof value === 'number' && value >= 0)) continue;
+function checkSteps({ steps, until, saveEverySteps }: LocalTrainOptions): void {
+  for (const [flag, value] of Object.entries({ steps, until, saveEverySteps })) {
+    if (value === undefined || value === null || value === Number.POSITIVE_INFINITY) continue;
+    if (Number.isInteger(value) && value >= 0) continue;
     throw new MonolithError('ML_FLAG', { flag, reason: `${String(value)} is not a number of steps` });
   }
   if (typeof steps === 'number' || typeof until === 'number') return;

@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -184,6 +194,29 @@ t.test('a run whose lock was taken from it does not save, one whose lock is miss
   await kept.release();
   t.ok(existsSync(join(dir, LOCK_FILE)), "another's lock is left alone");
   t.notOk(existsSync(join(dir, 'model.ckpt-2.index')));
+});
+
+t.test('a lock that could not be removed does not keep its own process out', async (t) => {
+  const dir = t.testdir();
+  const path = join(dir, LOCK_FILE);
+  const lock = DirLock.take(dir);
+  renameSync(path, `${path}-aside`);
+  mkdirSync(path);
+  lock.release();
+  rmSync(path, { recursive: true });
+  renameSync(`${path}-aside`, path);
+  const other = await child(t, dir);
+  t.equal(await other.ask('take'), `ML_DIR ${process.pid}`, 'others cannot tell');
+  DirLock.take(dir).release();
+  t.same(readdirSync(dir), []);
+});
+
+t.test('what stands in the place of a lock and is none is named', async (t) => {
+  for (const plantAt of [(path: string) => mkdirSync(path), (path: string) => symlinkSync('nowhere', path)]) {
+    const dir = t.testdir();
+    plantAt(join(dir, LOCK_FILE));
+    t.throws(() => DirLock.take(dir), { code: 'ML_DIR', hint: `${join(dir, LOCK_FILE)} is no lock: remove it` });
+  }
 });
 
 t.test('a trainer has its directory from create to close', async (t) => {

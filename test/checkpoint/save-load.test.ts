@@ -251,7 +251,11 @@ t.test('a save never writes over files that are not listed, nor deletes what it 
   writeFileSync(join(dir, 'monolith_checkpoint'), 'garbage');
   const careful = await saveCheckpoint(dir, sampleSnapshot(3), { keep: 1 });
   t.match(careful, { deleted: [], warnings: [/monolith_checkpoint/] }, 'what a damaged one spares is not known');
-  writeFileSync(join(dir, 'monolith_checkpoint'), '');
+  rmSync(join(dir, 'monolith_checkpoint'));
+  mkdirSync(join(dir, 'monolith_checkpoint'));
+  const unread = await saveCheckpoint(dir, sampleSnapshot(3), { keep: 1 });
+  t.match(unread, { deleted: [], warnings: [/monolith_checkpoint cannot be read/] }, 'nor what cannot be read');
+  rmSync(join(dir, 'monolith_checkpoint'), { recursive: true });
   t.same((await saveCheckpoint(dir, sampleSnapshot(4), { keep: 1 })).deleted.length, 3);
   t.same(checkpointsIn(dir), [join(dir, 'model.ckpt-4')]);
   t.equal(readFileSync(join(dir, 'model.ckpt-1.note'), 'utf8'), 'of a user');
@@ -324,6 +328,14 @@ t.test('a snapshot that cannot be a checkpoint is refused before anything is wri
     await t.rejects(saveCheckpoint(dir, { ...base, ...change }), { code: 'ML_CKPT_WRITE', message });
     t.same(readdirSync(dir), []);
   }
+});
+
+t.test('what stands in the place of a file of the directory is named', async (t) => {
+  const dir = t.testdir({ 'checkpoint.pending': {} });
+  await t.rejects(saveCheckpoint(dir, sampleSnapshot(1)), {
+    code: 'ML_CKPT_WRITE',
+    fields: { file: join(dir, 'checkpoint.pending') },
+  });
 });
 
 t.test('settings are kept exactly or refused by name, before anything is written', async (t) => {

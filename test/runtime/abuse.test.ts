@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
+import { prepareModelDir } from '../../src/checkpoint/model-dir.js';
+import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
+import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import { Graph } from '../../src/graph/graph.js';
 import { relu } from '../../src/graph/ops/layers.js';
-import { placeholder } from '../../src/graph/ops/state.js';
+import { globalStep, placeholder } from '../../src/graph/ops/state.js';
 import { RecordReader } from '../../src/io/record-reader.js';
 import { Session } from '../../src/runtime/session.js';
 import { startError, startTogether } from '../../src/runtime/start-error.js';
@@ -47,6 +50,42 @@ t.test('a session without a schema, options or graph says what is missing', asyn
     });
   }
   await t.rejects(Session.create(any(null), { schema: [], batchSize: 1 }), { ...flag, fields: { flag: 'graph' } });
+});
+
+t.test('a number of threads that no pool has is refused before anything is made for each', async (t) => {
+  for (const threads of [0, 1.5, 65, 1e9, Number.POSITIVE_INFINITY]) {
+    const options = { schema: [], batchSize: 1, threads };
+    await t.rejects(Session.create(new Graph(), options), { code: 'ML_FLAG', fields: { flag: 'threads' } });
+  }
+});
+
+t.test('what is no variable, and values that are none, are errors with a code', async (t) => {
+  const graph = new Graph();
+  globalStep(graph);
+  const session = await Session.create(graph, { schema: [], batchSize: 1, threads: 1 });
+  t.teardown(() => session.close());
+  const refused = { name: 'MonolithError', code: 'ML_GRAPH' };
+  for (const name of [undefined, null, 7, {}, 'globalstep']) {
+    t.throws(() => session.readVariable(any(name)), refused);
+    t.throws(() => session.writeVariable(any(name), BigInt64Array.of(1n)), refused);
+  }
+  for (const values of [undefined, null, 1n, [1n]]) {
+    t.throws(() => session.writeVariable('global_step', any(values)), {
+      ...refused,
+      message: /global_step: its values are a BigInt64Array, and none was given/,
+    });
+  }
+  const moved = BigInt64Array.of(1n);
+  structuredClone(moved.buffer, { transfer: [moved.buffer] });
+  t.throws(() => session.writeVariable('global_step', moved), refused);
+  t.equal(session.globalStep, 0);
+  const dir = t.testdir();
+  for (const path of [undefined, null, 7, 'a\0b']) {
+    await t.rejects(saveCheckpoint(any(path), snapshotSession(session, 'x')), { code: 'ML_CKPT_WRITE' });
+    await t.rejects(prepareModelDir(any(path)), { code: 'ML_DIR' });
+    await t.rejects(saveCheckpoint(dir, any(path)), { code: 'ML_CKPT_WRITE', hint: /snapshot/ });
+    await t.rejects(restoreSession(session, any(path)), { code: 'ML_CKPT_READ', hint: /loadCheckpoint/ });
+  }
 });
 
 t.test('paths that no file can have are errors with a code', async (t) => {

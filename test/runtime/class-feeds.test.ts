@@ -11,19 +11,19 @@ const CASES = [
 ] as const;
 
 for (const backend of BACKENDS) {
-  for (const part of ['feed', 'column of a feed']) {
+  for (const part of ['feed', 'column of a feed', 'feed under stopGradient']) {
     t.test(`a class that does not exist is refused, of a ${part} on ${backend}`, async (t) => {
       const graph = new ml.Graph();
       const x = ml.placeholder(graph, 'x', 2);
-      const fed = ml.placeholder(graph, 'label', part === 'feed' ? 1 : 2);
-      const label = part === 'feed' ? fed : ml.columns(fed, 1, 2);
+      const fed = ml.placeholder(graph, 'label', part === 'column of a feed' ? 2 : 1);
+      const label = part === 'feed' ? fed : ml.stopGradient(part === 'column of a feed' ? ml.columns(fed, 1, 2) : fed);
       const logits = new ml.Dense(3).call(x);
       const loss = ml.reduceMean(ml.sparseSoftmaxCrossEntropyWithLogits(logits, label, { name: 'my_loss' }));
       const train = new ml.optimizers.GradientDescentOptimizer({ learningRate: 0.1 }).minimize(loss);
       await withSession(graph, { backend, batchSize: 4, threads: 2 }, async (session) => {
         const feeds = (classes: readonly number[]) => ({
           x: new Float32Array(8).fill(1),
-          label: Float32Array.from(part === 'feed' ? classes : classes.flatMap((one) => [9, one])),
+          label: Float32Array.from(part === 'column of a feed' ? classes.flatMap((one) => [9, one]) : classes),
         });
         for (const [what, classes, row, value] of CASES) {
           await t.rejects(session.run([loss, train], feeds(classes)), { code: 'ML_FEED' }, what);

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Engine, thisEngine } from '../../src/runtime/engine.js';
@@ -9,6 +19,7 @@ import { type ProbeAnswer, ProbeAnswers } from '../../src/runtime/probe-answers.
 import { type NoProbe, PROBE_VARIABLE, probeKernels } from '../../src/runtime/probe-kernels.js';
 import { questionOf } from '../../src/runtime/probe-question.js';
 import { tryBuilds } from '../../src/runtime/try-builds.js';
+import { missing } from '../requirement.js';
 
 /** An engine that no list knows. */
 const unknown: Engine = { ...thisEngine, version: '99.1.2.3-node.4', v8: 99, arch: 'x64' };
@@ -107,6 +118,13 @@ t.test('a machine that was too busy is asked again a day later', async (t) => {
     return counted.probes;
   };
   t.same([await after(0), await after(23), await after(25), await after(20)], [1, 1, 2, 3], 'or by another clock');
+});
+
+const withProc = { skip: existsSync('/proc/self') ? false : missing('linux', 'this system has no /proc') };
+
+t.test('a home below which no folder can be made holds nobody up', withProc, async (t) => {
+  const refusal = await permitIn('/proc/nobody/.cache/monolith-ts', GOOD).permit(unknown, 'wide', notAsked);
+  t.match(refusal, { reason: /the cache folder cannot be written \(.*ENOENT/ });
 });
 
 t.test(

@@ -88,6 +88,10 @@ t.test('until is a global step: a run that is started again does not train past 
     LocalTrainer.create({ model: buildFfm(), session: smallSession(), modelDir: null, ...limits });
   await t.rejects(refused({}), { code: 'ML_FLAG', message: /neither it nor until/ });
   await t.rejects(refused({ until: Number.NaN }), { code: 'ML_FLAG', message: /until/ });
+  await t.rejects(refused({ steps: 1.5 }), { code: 'ML_FLAG', message: /steps: 1\.5/ });
+  for (const saveEverySteps of [-5, 0.5, Number.NaN, '2' as unknown as number]) {
+    await t.rejects(refused({ steps: 1, saveEverySteps }), { code: 'ML_FLAG', message: /saveEverySteps/ });
+  }
 });
 
 t.test('a save on the way that fails is told of and tried again, the last one fails the run', async (t) => {

@@ -64,6 +64,12 @@ export interface ThreadPoolOptions {
   readonly explain?: (result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number) => MonolithError;
 }
 
+/** ML_FLAG for a number of threads that no pool has; before anything is made for each of them. */
+export function checkThreads(threads: number): void {
+  if (Number.isInteger(threads) && threads >= 1 && threads <= THREADS_MAX) return;
+  throw new MonolithError('ML_FLAG', { flag: 'threads', reason: `${threads} is not between 1 and ${THREADS_MAX}` });
+}
+
 export class ThreadPool {
   readonly threads: number;
   readonly #options: ThreadPoolOptions;
@@ -100,9 +106,7 @@ export class ThreadPool {
   /** Starts the threads; resolves when all of them follow the ring. */
   static async start(options: ThreadPoolOptions): Promise<ThreadPool> {
     const { threads } = options;
-    if (!Number.isInteger(threads) || threads < 1 || threads > THREADS_MAX) {
-      throw new MonolithError('ML_FLAG', { flag: 'threads', reason: `${threads} is not between 1 and ${THREADS_MAX}` });
-    }
+    checkThreads(threads);
     const pool = await startTogether(() => new ThreadPool(options));
     for (let thread = 0; thread < threads; thread++) pool.#tasks.push(pool.#join(thread));
     try {
