@@ -163,10 +163,19 @@ function removeOwn(path: string): void {
 
 /** Follows the locks whose owners are gone to our own, or to the place for a new one. ML_DIR when an owner may live. */
 function endOfLocks(dir: string, self: LockOwner): { readonly path: string; readonly ours: boolean } {
-  let path = join(dir, LOCK_FILE);
+  const root = join(dir, LOCK_FILE);
+  let path = root;
+  let rootId: string | undefined;
   for (let found = readLock(path); found !== undefined; found = readLock(path)) {
     if (found.id === self.id) return { path, ours: true };
-    refuseLiving(dir, found, self);
+    rootId ??= found.id;
+    try {
+      refuseLiving(dir, found, self);
+    } catch (refusal) {
+      // Who came late may stand in the place of a successor for a moment: the lock has its new owner by then, who is to be named.
+      if (path !== root && readLock(root)?.id !== rootId) return endOfLocks(dir, self);
+      throw refusal;
+    }
     path = join(dir, `${LOCK_FILE}.${found.id}`);
   }
   return { path, ours: false };
