@@ -44,10 +44,11 @@ export async function removeLeftovers(dir: string, fs: FileSystem): Promise<void
   }
   for (const prefix of unfinishedCheckpoints(dir)) await deleteCheckpoint(prefix, fs);
   const listed = namedByStates(dir);
+  // Without a state file nobody knows what it listed: somebody lost it, and the index files with it.
+  if (listed === undefined || readState(dir) === null) return;
   for (const name of names) {
     const base = name.slice(0, -ASSETS_SUFFIX.length);
-    if (!name.endsWith(ASSETS_SUFFIX) || !CHECKPOINT_NAME.test(base) || listed === undefined || listed.has(base))
-      continue;
+    if (!name.endsWith(ASSETS_SUFFIX) || !CHECKPOINT_NAME.test(base) || listed.has(base)) continue;
     // Only what this package began: assets alone may also be a sparse-only checkpoint of another tool.
     const ours = existsSync(join(dir, name, MANIFEST_FILE));
     if (ours && !names.includes(`${base}${INDEX_SUFFIX}`)) await deleteCheckpoint(join(dir, base), fs);

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
@@ -144,4 +144,14 @@ t.test('leftovers of a killed process are ignored by readers; foreign assets are
     readdirSync(dir).filter((name) => !name.startsWith('model.ckpt-2.')),
     ['checkpoint', `mine.tmp${hex}`, 'model.ckpt-9.assets'].sort(),
   );
+});
+
+t.test('rows whose state and index files were lost are not deleted by a save', async (t) => {
+  const dir = t.testdir();
+  const { path } = await saveCheckpoint(dir, sampleSnapshot(5));
+  rmSync(join(dir, 'checkpoint'));
+  rmSync(`${path}.index`);
+  const before = treeOf(dir);
+  await saveCheckpoint(dir, sampleSnapshot(9));
+  t.match(treeOf(dir), before);
 });
