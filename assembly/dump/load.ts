@@ -3,7 +3,7 @@
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { lock, unlock } from "../sync";
-import { bucketOf, freeSlots, hitSlot, hitsOf, indexInsert, partitionAt, probe, reserveSlot, settleSlot, slotLimit } from "../table/index";
+import { bucketOf, freeSlots, hitSlot, hitsOf, insertId, partitionAt, probe, reserveSlot, slotLimit } from "../table/index";
 import { heapOf } from "../table/shares";
 import { newRow } from "../table/rows";
 
@@ -44,19 +44,12 @@ function touchFirst(table: usize, ids: usize, n: u32, hashes: usize): i32 {
   // With a free slot in the first bucket the id is nowhere else.
   const found = free != 0 ? 0 : probe(partition, bucket, id);
   if (found != 0) return found;
-  const index = load<u32>(partition);
   if (!reserveSlot(table, partition)) return 0;
   const row = newRow(table, partition);
   if (row == 0) return 0;
   store<u32>(partition, load<u32>(partition, 8) + 1, 8);
   store<u32>(partition, load<u32>(partition, 36) + 1, 36);
-  if (free == 0 || load<u32>(partition) != index) {
-    return settleSlot(table, partition, hash, indexInsert(partition, hash, id, <u32>row, 0));
-  }
-  const slot = hitSlot(bucket, free);
-  store<i64>(slot + (slot - bucket), id);
-  store<u32>(slot, <u32>row, 32);
-  return settleSlot(table, partition, hash, slot);
+  return insertId(table, partition, hash, id, <u32>row);
 }
 
 /**

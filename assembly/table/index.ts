@@ -104,14 +104,20 @@ export function findSlot(table: usize, id: i64): usize {
   return probe(partition, bucketOf(partition, hash), id);
 }
 
-/** Puts (id, row, time) into a free slot of an index that has one, and returns the slot. */
-export function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time: u32): usize {
+/** Puts (id, row, time) into a free slot of an index that has one. */
+function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time: u32): void {
   let bucket = bucketOf(partition, hash);
   let free = freeSlots(bucket);
   while (free == 0) {
     bucket = nextBucket(partition, bucket);
     free = freeSlots(bucket);
   }
+  putInto(bucket, free, id, row, time);
+}
+
+/** Puts (id, row, time) into the first of the free slots of a bucket, and returns it. */
+// @ts-ignore: decorator
+@inline function putInto(bucket: usize, free: i32, id: i64, row: u32, time: u32): usize {
   const slot = hitSlot(bucket, free);
   store<i64>(slot + (slot - bucket), id);
   store<u32>(slot, row, 32);
@@ -222,24 +228,38 @@ function makesCrowd(partition: usize, bucket: usize): bool {
  * Whether ids meet that were made to: the last one, in `bucket`, is far from its first bucket, or makes a crowd, which those
  * who ask for an absent id would walk through. It depends on ids and their order alone.
  */
-// @ts-ignore: decorator
-@inline function isFlooded(partition: usize, first: usize, bucket: usize): bool {
+function isFlooded(partition: usize, first: usize, bucket: usize, isFilled: bool): bool {
   const mask = load<u32>(partition, 4);
   if (<i32>mask < 0 || mask < CROWD) return false;
   if (((bucket - first) & (<usize>mask << 6)) >= <usize>CROWD << 6) return true;
-  return freeSlots(bucket) == 0 && makesCrowd(partition, bucket);
+  return isFilled && makesCrowd(partition, bucket);
 }
 
 /**
- * Where the id of `slot` is after it was put there. A flooded index is made anew with buckets by the secret, if the heap has
- * room for it; one that is too full because it could not grow would be as slow again and stays.
+ * Makes a flooded index anew with buckets by the secret, if the heap has room for it; one that is too full because it could
+ * not grow would be as slow again and stays. False when it stays.
  */
-export function settleSlot(table: usize, partition: usize, hash: u64, slot: usize): usize {
-  const bucket = slot & ~63;
-  if (!isFlooded(partition, bucketOf(partition, hash), bucket)) return slot;
+function saltIndex(table: usize, partition: usize): bool {
   const buckets = bucketsOf(partition);
-  const id = load<i64>(slot + (slot - bucket));
-  if (load<u32>(partition, 36) > slotLimit(<u32>((partition - <usize>load<u32>(table, 32)) >> 6), buckets)) return slot;
-  if (!rebuildIndex(table, partition, buckets, SALTED)) return slot;
+  if (load<u32>(partition, 36) > slotLimit(<u32>((partition - <usize>load<u32>(table, 32)) >> 6), buckets)) return false;
+  return rebuildIndex(table, partition, buckets, SALTED);
+}
+
+/**
+ * Puts (id, row), with time 0, into an index that has a free slot, and returns the slot. Most ids go to their first bucket
+ * and leave room there: nothing is to be tested then. The slots that were free are known, and not read again behind the store.
+ */
+export function insertId(table: usize, partition: usize, hash: u64, id: i64, row: u32): usize {
+  const first = bucketOf(partition, hash);
+  let bucket = first;
+  let free = freeSlots(bucket);
+  while (free == 0) {
+    bucket = nextBucket(partition, bucket);
+    free = freeSlots(bucket);
+  }
+  const slot = putInto(bucket, free, id, row, 0);
+  const isFilled = (free & (free - 1)) == 0;
+  if (!isFilled && bucket == first) return slot;
+  if (!isFlooded(partition, first, bucket, isFilled) || !saltIndex(table, partition)) return slot;
   return probe(partition, bucketOf(partition, hash), id);
 }

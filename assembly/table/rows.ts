@@ -2,7 +2,7 @@
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { initOptimizerState } from "../optim/step";
-import { bucketOf, fillSlot, indexInsert, partitionAt, probe, removedPlace, reserveSlot, settleSlot } from "./index";
+import { bucketOf, fillSlot, insertId, partitionAt, probe, removedPlace, reserveSlot } from "./index";
 import { heapOf } from "./shares";
 import { encodeZeros, isServing } from "./retriever";
 
@@ -108,7 +108,7 @@ export function insertSlot(table: usize, partition: usize, hash: u64, id: i64): 
     return place;
   }
   store<u32>(partition, load<u32>(partition, 36) + 1, 36);
-  return settleSlot(table, partition, hash, indexInsert(partition, hash, id, <u32>row, 0));
+  return insertId(table, partition, hash, id, <u32>row);
 }
 
 /**
