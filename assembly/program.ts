@@ -4,7 +4,7 @@
 // A register is 4 bytes: a pointer, a count or a float's bits. Register 0 is unused: as a result it means "none". Each
 // slice of the batch has a register file of its own over its own buffers, so one list of instructions serves all threads.
 // A checked instruction whose result is negative ends the step with that result.
-// src/runtime/kernels.ts is the table of opcodes, src/runtime/reference/program.ts the plain twin.
+// src/runtime/kernels/kernels.ts is the table of opcodes, src/runtime/backends/reference/program.ts the plain twin.
 import * as dense from "./dense";
 import * as optim from "./optim";
 import * as sparse from "./sparse";

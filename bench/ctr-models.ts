@@ -7,7 +7,7 @@
  * its square).
  */
 import { MersenneTwister } from '../src/base/random.js';
-import { type FeatureColumn, FeatureFactory, type FeatureSlice } from '../src/feature/feature-slot.js';
+import { type FeatureColumn, FeatureFactory, type FeatureSlice } from '../src/feature/model/feature-slot.js';
 import { gradients } from '../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../src/graph/graph.js';
 import { fmPairs } from '../src/graph/ops/fm.js';
@@ -16,8 +16,8 @@ import { addN, columns, concatColumns, reduceMean, rowDot } from '../src/graph/o
 import { globalStep, group, idsPlaceholder, increment, placeholder, variable } from '../src/graph/ops/state.js';
 import type { BatchSchema } from '../src/memory/batch.js';
 import { applyGradients } from '../src/optim/apply-gradients.js';
-import { RandomUniformInitializer, ZerosInitializer } from '../src/sparse/initializers.js';
-import { AdagradOptimizer } from '../src/sparse/optimizers.js';
+import { RandomUniformInitializer, ZerosInitializer } from '../src/sparse/config/initializers.js';
+import { AdagradOptimizer } from '../src/sparse/config/optimizers.js';
 import type { ModelSpec } from '../src/train/model-spec.js';
 import { CATEGORIES, DENSE, VOCABULARY } from './ctr-ref.js';
 

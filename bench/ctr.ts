@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { MonolithError } from '../src/base/errors.js';
 import { DataReader } from '../src/data/data-reader.js';
 import { evaluate, prepareEvaluation } from '../src/metrics/evaluate.js';
-import type { Session } from '../src/runtime/session.js';
+import type { Session } from '../src/runtime/session/session.js';
 import { writeChromeTrace } from '../src/trace/chrome-trace.js';
 import type { TrainHook } from '../src/train/hook.js';
 import { LocalTrainer } from '../src/train/local-train.js';

@@ -5,10 +5,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CudaDriver } from '../src/runtime/cuda/driver.js';
-import type { View } from '../src/runtime/cuda/native.js';
-import type { PreparedLaunch } from '../src/runtime/cuda/ptx-module.js';
-import type { SimulatorControls } from '../src/runtime/cuda/simulator.js';
+import { CudaDriver } from '../src/runtime/backends/cuda/driver.js';
+import type { View } from '../src/runtime/backends/cuda/native.js';
+import type { PreparedLaunch } from '../src/runtime/backends/cuda/ptx-module.js';
+import type { SimulatorControls } from '../src/runtime/backends/cuda/simulator.js';
 import { benchMain, type Machine, machine, machineText, median, table } from './harness.js';
 
 const PTX = fileURLToPath(new URL('../../test/fixtures/cuda/kernels.ptx', import.meta.url));

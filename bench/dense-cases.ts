@@ -2,9 +2,9 @@
 import { Arena } from '../src/memory/arena.js';
 import { createSharedMemory } from '../src/memory/shared-memory.js';
 import { Views } from '../src/memory/views.js';
-import { compileKernels, instantiateKernels } from '../src/runtime/load-kernels.js';
-import * as reference from '../src/runtime/reference/dense.js';
-import type { DenseKernels } from '../src/runtime/wasm/dense.js';
+import * as reference from '../src/runtime/backends/reference/dense.js';
+import type { DenseKernels } from '../src/runtime/backends/wasm/calls/dense.js';
+import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 
 export interface DenseCase {
   readonly name: string;

@@ -13,10 +13,10 @@ import { messageOf } from '../src/base/errors.js';
 import { Arena } from '../src/memory/arena.js';
 import { createSharedMemory } from '../src/memory/shared-memory.js';
 import { Views } from '../src/memory/views.js';
-import { chooseKernels } from '../src/runtime/choose-kernels.js';
-import { KERNEL_VARIANTS, type KernelVariant } from '../src/runtime/kernel-variants.js';
-import { instantiateKernels } from '../src/runtime/load-kernels.js';
-import type { DenseKernels } from '../src/runtime/wasm/dense.js';
+import type { DenseKernels } from '../src/runtime/backends/wasm/calls/dense.js';
+import { chooseKernels } from '../src/runtime/backends/wasm/choose-kernels.js';
+import { KERNEL_VARIANTS, type KernelVariant } from '../src/runtime/backends/wasm/kernel-variants.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 import { benchMain, cpuNsPerCall, type Machine, machine, machineText, median, table } from './harness.js';
 
 const SOURCE = fileURLToPath(new URL('../../bench/native/blas.cpp', import.meta.url));

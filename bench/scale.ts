@@ -6,12 +6,12 @@
  * the usual one, since a table that stopped to move all of its index would show it there.
  */
 import { TABLE_BYTES_MAX } from '../src/memory/table-layout.js';
-import { TableMemory } from '../src/runtime/table-memory.js';
-import { HashTable } from '../src/sparse/hash-table.js';
-import { ZerosInitializer } from '../src/sparse/initializers.js';
-import { AdagradOptimizer } from '../src/sparse/optimizers.js';
-import { defineTable } from '../src/sparse/table-config.js';
-import { tableSize } from '../src/sparse/table-size.js';
+import { TableMemory } from '../src/runtime/tables/table-memory.js';
+import { ZerosInitializer } from '../src/sparse/config/initializers.js';
+import { AdagradOptimizer } from '../src/sparse/config/optimizers.js';
+import { defineTable } from '../src/sparse/config/table-config.js';
+import { tableSize } from '../src/sparse/config/table-size.js';
+import { HashTable } from '../src/sparse/table/hash-table.js';
 import { benchMain, type Machine, machine, machineText, median, table as textTable } from './harness.js';
 
 const DIM = 16;

@@ -9,14 +9,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { orderFeatures } from '../src/feature/feature-order.js';
-import { createKernelSharding } from '../src/feature/sharding-backend.js';
-import { type ShardedFids, shardFidColumns } from '../src/feature/sharding-sparse-fids.js';
+import { orderFeatures } from '../src/feature/serving/feature-order.js';
+import { createKernelSharding } from '../src/feature/serving/sharding-backend.js';
+import { type ShardedFids, shardFidColumns } from '../src/feature/serving/sharding-sparse-fids.js';
 import { Arena } from '../src/memory/arena.js';
 import { mix64 } from '../src/memory/hash.js';
 import { createSharedMemory } from '../src/memory/shared-memory.js';
 import { view } from '../src/memory/views.js';
-import { compileKernels, instantiateKernels } from '../src/runtime/load-kernels.js';
+import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 
 const SOURCE = fileURLToPath(new URL('../../bench/native/sharding.cpp', import.meta.url));
 const SEED = 20240607;

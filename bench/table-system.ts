@@ -11,12 +11,12 @@ import {
   PARTITIONS,
 } from '../src/memory/table-layout.js';
 import { Views } from '../src/memory/views.js';
-import { compileKernels, instantiateKernels } from '../src/runtime/load-kernels.js';
-import type { CompileEnvironment } from '../src/runtime/lowering.js';
-import { TableMemory } from '../src/runtime/table-memory.js';
-import type { WasmKernels } from '../src/runtime/wasm-kernels.js';
-import { HashTable } from '../src/sparse/hash-table.js';
-import type { TableConfig } from '../src/sparse/table-config.js';
+import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
+import type { WasmKernels } from '../src/runtime/backends/wasm/wasm-kernels.js';
+import type { CompileEnvironment } from '../src/runtime/compile/lowering.js';
+import { TableMemory } from '../src/runtime/tables/table-memory.js';
+import type { TableConfig } from '../src/sparse/config/table-config.js';
+import { HashTable } from '../src/sparse/table/hash-table.js';
 import { type IdLanes, splitByOwner } from './table-ids.js';
 import type { PoolBatch, TableJob, TableSpan, TableThread, TableWorkerData, UpdateBatch } from './table-worker.js';
 

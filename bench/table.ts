@@ -11,9 +11,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RandomUniformInitializer } from '../src/sparse/initializers.js';
-import { AdagradOptimizer, AdamOptimizer, FtrlOptimizer } from '../src/sparse/optimizers.js';
-import { defineTable } from '../src/sparse/table-config.js';
+import { RandomUniformInitializer } from '../src/sparse/config/initializers.js';
+import { AdagradOptimizer, AdamOptimizer, FtrlOptimizer } from '../src/sparse/config/optimizers.js';
+import { defineTable } from '../src/sparse/config/table-config.js';
 import { benchMain, type Machine, machine, machineText, table } from './harness.js';
 import { medianOf, type RoundOptions, ratioOf, takeTurns } from './rounds.js';
 import { batchFile, DISTRIBUTIONS, type Distribution, drawBatches, tableIds } from './table-ids.js';

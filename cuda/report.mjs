@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { ARCHITECTURES, assembleAll, compilerVersion, moduleNames, ptxPath, readManifest } from './build-ptx.mjs';
 import { occupancy } from './occupancy.mjs';
 
-const { CUDA_KERNELS, BLOCK_THREADS } = await import('../build/src/runtime/cuda/launch-table.js');
+const { CUDA_KERNELS, BLOCK_THREADS } = await import('../build/src/runtime/backends/cuda/launch-table.js');
 
 async function main() {
   if (compilerVersion() === null) throw new Error('ptxas is not installed: nothing can be computed');

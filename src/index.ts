@@ -7,11 +7,25 @@
 
 // Errors: one class, a code to test, fields to read.
 export { ERROR_MESSAGES, type ErrorCode, MonolithError } from './base/errors.js';
-
+// Files.
+export {
+  type CopyFileOptions,
+  type CopyRecursivelyOptions,
+  copyFile,
+  copyRecursively,
+} from './base/files/copy-files.js';
+export {
+  findMain,
+  getDebuggingInfoFileName,
+  getLibopsPath,
+  getLocalHost,
+  getMetaGraphFileName,
+  getTestTmpDir,
+  type LocalHostOptions,
+} from './base/files/paths.js';
 // Helpers of upstream's utils: lists, names, paths, the prefix of metrics.
 export { checkList, extendAsList, toList } from './base/lists.js';
 export { getMetricPrefix, setMetricPrefix } from './base/metric-prefix.js';
-
 // Hyper-parameters: trees of named values, and classes made from them.
 export {
   type AnyClass,
@@ -23,24 +37,13 @@ export {
 } from './base/params/instantiable-params.js';
 export { Params, type ParamsOf, type ValueAt } from './base/params/params.js';
 export { getUname, params, withParams } from './base/params/with-params.js';
-export {
-  findMain,
-  getDebuggingInfoFileName,
-  getLibopsPath,
-  getLocalHost,
-  getMetaGraphFileName,
-  getTestTmpDir,
-  type LocalHostOptions,
-} from './base/paths.js';
 export { toSnakeCase } from './base/snake-case.js';
-
 // Checkpoints: save, find and load them, and tie them to a session.
 export { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from './checkpoint/load-checkpoint.js';
 export { prepareModelDir } from './checkpoint/model-dir.js';
 export { type SavedCheckpoint, type SaveOptions, saveCheckpoint } from './checkpoint/save-checkpoint.js';
 export { restoreSession, snapshotSession } from './checkpoint/session-snapshot.js';
 export type { DenseValue, ModelLayout, Snapshot, TableRow, TableSnapshot } from './checkpoint/snapshot.js';
-
 // Data: batches in shared memory, the reader thread, the demo's data sets.
 export { DataReader, type DataReaderOptions } from './data/data-reader.js';
 export { datasetSize, type FfmDatasetOptions, ffmBatches, heldOutOf, loadFfmBatches } from './data/ffm-dataset.js';
@@ -58,14 +61,13 @@ export {
   ragged,
   type Schema,
 } from './data/schema.js';
-
 // Features: slots with slices, the columns that look them up, and how the rows of an example become one.
 export {
   applyGradientsWithVarOptimizer,
   type VarOptimizerOptions,
-} from './feature/apply-gradients-with-var-optimizer.js';
-export type { ClipOptions, ClipType } from './feature/clip-gradients.js';
-export { type Combiner, FirstN, ReduceMean, ReduceSum } from './feature/combiners.js';
+} from './feature/model/apply-gradients-with-var-optimizer.js';
+export type { ClipOptions, ClipType } from './feature/model/clip-gradients.js';
+export { type Combiner, FirstN, ReduceMean, ReduceSum } from './feature/model/combiners.js';
 export {
   FeatureColumn,
   FeatureFactory,
@@ -73,10 +75,9 @@ export {
   type FeatureSlice,
   FeatureSlot,
   type FeatureSlotConfig,
-} from './feature/feature-slot.js';
-export type { FidColumn, FidColumns } from './feature/fid-columns.js';
-export { PartitionedHashTable, type PartitionedLookup } from './feature/partitioned-hash-table.js';
-
+} from './feature/model/feature-slot.js';
+export type { FidColumn, FidColumns } from './feature/serving/fid-columns.js';
+export { PartitionedHashTable, type PartitionedLookup } from './feature/serving/partitioned-hash-table.js';
 // Graph: what a model is built of, and its gradients.
 export {
   assignAllCachedVariables,
@@ -197,11 +198,7 @@ export { topK } from './graph/ops/top-k.js';
 export { weightedMean } from './graph/ops/weighted-mean.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
-
 export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
-
-// Files.
-export { type CopyFileOptions, type CopyRecursivelyOptions, copyFile, copyRecursively } from './io/copy-files.js';
 
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
@@ -264,11 +261,11 @@ export {
   type QueueTensor,
 } from './queue/prefetch-queue.js';
 // Session: runs programs of a graph on a pool of threads.
-export type { DeviceBuffer } from './runtime/cuda/device-buffer.js';
-export { DeviceTensor } from './runtime/cuda/device-tensor.js';
+export type { DeviceBuffer } from './runtime/backends/cuda/device-buffer.js';
+export { DeviceTensor } from './runtime/backends/cuda/device-tensor.js';
 // CUDA: the driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for.
-export { CudaDriver, type CudaDriverOptions } from './runtime/cuda/driver.js';
-export type { CudaDevice } from './runtime/cuda/native.js';
+export { CudaDriver, type CudaDriverOptions } from './runtime/backends/cuda/driver.js';
+export type { CudaDevice } from './runtime/backends/cuda/native.js';
 export type {
   Extent,
   KernelArgument,
@@ -276,16 +273,16 @@ export type {
   PreparedLaunch,
   PtxKernel,
   PtxModule,
-} from './runtime/cuda/ptx-module.js';
-export type { DeviceTableOptions } from './runtime/cuda/resident-tables.js';
-export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/cuda/simulator.js';
-export type { CudaEvent, CudaStream } from './runtime/cuda/stream.js';
-export { tryInitCuda } from './runtime/cuda/try-init-cuda.js';
-export type { FeedMap, FeedValue } from './runtime/feed-writer.js';
-export type { FetchValue } from './runtime/fetch.js';
-export { createKernelPacker } from './runtime/kernel-packer.js';
-export type { KernelVariant } from './runtime/kernel-variants.js';
+} from './runtime/backends/cuda/ptx-module.js';
+export type { DeviceTableOptions } from './runtime/backends/cuda/resident-tables.js';
+export type { Simulator, SimulatorControls, SimulatorCounters } from './runtime/backends/cuda/simulator.js';
+export type { CudaEvent, CudaStream } from './runtime/backends/cuda/stream.js';
+export { tryInitCuda } from './runtime/backends/cuda/try-init-cuda.js';
+export { createKernelPacker } from './runtime/backends/wasm/kernel-packer.js';
+export type { KernelVariant } from './runtime/backends/wasm/kernel-variants.js';
 export type { BackendName } from './runtime/pool/protocol.js';
+export type { FeedMap, FeedValue } from './runtime/session/feed-writer.js';
+export type { FetchValue } from './runtime/session/fetch.js';
 export {
   type Feeds,
   type Fetch,
@@ -293,14 +290,14 @@ export {
   type FetchTree,
   Session,
   type SessionOptions,
-} from './runtime/session.js';
+} from './runtime/session/session.js';
 export {
   TableMemory,
   type TableMemoryHandle,
   type TableMemoryOptions,
   type TablePolicy,
   type TableRegion,
-} from './runtime/table-memory.js';
+} from './runtime/tables/table-memory.js';
 
 // Embedding tables: their ops, their rows, their configuration, and the forms made of several of them.
 export {
@@ -310,47 +307,23 @@ export {
   DummyFilter,
   HashFilter,
   ProbabilisticFilter,
-} from './sparse/admission-filter.js';
-export { type AllToAll, LocalAllToAll } from './sparse/all-to-all.js';
-export { DistributedHashTable } from './sparse/distributed-hash-table.js';
-export { DistributedMultiTypeHashTable } from './sparse/distributed-multi-type-hash-table.js';
-export { DistributedMultiTypeHashTableMpi, type SyncLookup } from './sparse/distributed-multi-type-hash-table-mpi.js';
-export { applyEmbeddingGradients, embeddingLookup, TABLES } from './sparse/embedding-ops.js';
-export type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './sparse/embedding-table.js';
-export { extractSlot } from './sparse/extract-slot.js';
-export { fidV1, fidV2, slotOfFidV1, slotOfFidV2 } from './sparse/fid.js';
-export { restoreFilter, saveFilter } from './sparse/filter-files.js';
-export { type FusedEmbeddings, type FusedIds, fusedApplyGradient, fusedLookup } from './sparse/fused-lookup.js';
-export {
-  type AttachOptions,
-  HashTable,
-  type HashTableHandle,
-  type TableOptions,
-  type TableRowView,
-} from './sparse/hash-table.js';
+} from './sparse/admission/admission-filter.js';
+export { restoreFilter, saveFilter } from './sparse/admission/filter-files.js';
+export { extractSlot } from './sparse/config/extract-slot.js';
+export { fidV1, fidV2, slotOfFidV1, slotOfFidV2 } from './sparse/config/fid.js';
 export {
   BatchSoftmaxInitializer,
   ConstantsInitializer,
   OnesInitializer,
   RandomUniformInitializer,
   ZerosInitializer,
-} from './sparse/initializers.js';
+} from './sparse/config/initializers.js';
 export {
   LearningRateFunction,
   PolynomialDecay,
   type PolynomialDecayOptions,
   type Rate,
-} from './sparse/learning-rate.js';
-export { type LookupGradient, lookupGradient } from './sparse/lookup-gradient.js';
-export { MergedMultiTypeHashTable, type MergedTable } from './sparse/merged-multi-type-hash-table.js';
-export { MultiHashTable, type MultiHashTableOptions } from './sparse/multi-hash-table.js';
-export {
-  type BaseMultiTypeHashTable,
-  MultiTypeHashTable,
-  type SlotIds,
-  type SlotRows,
-  type SlotUpdates,
-} from './sparse/multi-type-hash-table.js';
+} from './sparse/config/learning-rate.js';
 export {
   AdadeltaOptimizer,
   AdaGradWithGroupLassoOptimizer,
@@ -371,9 +344,7 @@ export {
   RmspropV2Optimizer,
   SgdOptimizer,
   withStochasticRounding,
-} from './sparse/optimizers.js';
-export { PeriodicEviction, type PeriodicEvictionOptions } from './sparse/periodic-eviction.js';
-export type { Pooling } from './sparse/pooling.js';
+} from './sparse/config/optimizers.js';
 export {
   defineTable,
   generateTestHashTableConfig,
@@ -381,33 +352,62 @@ export {
   type SegmentOptions,
   type TableConfig,
   type TableDefinition,
-} from './sparse/table-config.js';
+} from './sparse/config/table-config.js';
+export { rowsThatFit, type TableShape, type TableSize, tableSize } from './sparse/config/table-size.js';
 export {
   type IterateOptions,
   iterateTable,
   saveAsTensor,
   type TablePortion,
-} from './sparse/table-files/iterate-table.js';
-export { featureStat } from './sparse/table-files/multi-meta.js';
-export { type RestoredMultiTable, restoreMultiTable } from './sparse/table-files/restore-multi-table.js';
-export { type RestoredTable, type RestoreTableOptions, restoreTable } from './sparse/table-files/restore-table.js';
+} from './sparse/files/iterate-table.js';
+export { featureStat } from './sparse/files/multi-meta.js';
+export { type RestoredMultiTable, restoreMultiTable } from './sparse/files/restore-multi-table.js';
+export { type RestoredTable, type RestoreTableOptions, restoreTable } from './sparse/files/restore-table.js';
 export {
   type NamedTable,
   type SavedMultiTable,
   type SaveMultiTableOptions,
   saveMultiTable,
-} from './sparse/table-files/save-multi-table.js';
-export { type SavedTable, type SaveTableOptions, saveTable } from './sparse/table-files/save-table.js';
-export { rowsThatFit, type TableShape, type TableSize, tableSize } from './sparse/table-size.js';
+} from './sparse/files/save-multi-table.js';
+export { type SavedTable, type SaveTableOptions, saveTable } from './sparse/files/save-table.js';
+export { type AllToAll, LocalAllToAll } from './sparse/many/all-to-all.js';
+export { DistributedHashTable } from './sparse/many/distributed-hash-table.js';
+export { DistributedMultiTypeHashTable } from './sparse/many/distributed-multi-type-hash-table.js';
+export {
+  DistributedMultiTypeHashTableMpi,
+  type SyncLookup,
+} from './sparse/many/distributed-multi-type-hash-table-mpi.js';
+export { type FusedEmbeddings, type FusedIds, fusedApplyGradient, fusedLookup } from './sparse/many/fused-lookup.js';
+export { MergedMultiTypeHashTable, type MergedTable } from './sparse/many/merged-multi-type-hash-table.js';
+export { MultiHashTable, type MultiHashTableOptions } from './sparse/many/multi-hash-table.js';
+export {
+  type BaseMultiTypeHashTable,
+  MultiTypeHashTable,
+  type SlotIds,
+  type SlotRows,
+  type SlotUpdates,
+} from './sparse/many/multi-type-hash-table.js';
+export { applyEmbeddingGradients, embeddingLookup, TABLES } from './sparse/steps/embedding-ops.js';
+export { type LookupGradient, lookupGradient } from './sparse/steps/lookup-gradient.js';
+export type { Pooling } from './sparse/steps/pooling.js';
+export type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './sparse/table/embedding-table.js';
+export {
+  type AttachOptions,
+  HashTable,
+  type HashTableHandle,
+  type TableOptions,
+  type TableRowView,
+} from './sparse/table/hash-table.js';
+export { PeriodicEviction, type PeriodicEvictionOptions } from './sparse/table/periodic-eviction.js';
 // The bounded set of ids touched since the last drain, shared by threads.
 export {
   type Ids,
   TouchedKeySet,
   type TouchedKeySetHandle,
   type TouchedKeySetOptions,
-} from './sparse/touched-key-set.js';
-export { TouchedPairSet, type TouchedPairs } from './sparse/touched-pair-set.js';
-export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/update-gate.js';
+} from './sparse/table/touched-key-set.js';
+export { TouchedPairSet, type TouchedPairs } from './sparse/table/touched-pair-set.js';
+export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/table/update-gate.js';
 
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
 export { copyNested } from './tensor/copy-nested.js';

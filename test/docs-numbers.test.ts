@@ -22,11 +22,11 @@ interface Stated {
   readonly unit?: number;
 }
 
-const THREADS_FROM = { file: 'src/sparse/table-files/shard-threads.ts', constant: 'ROWS_MIN' } as const;
-const SLICES = { file: 'src/runtime/session.ts', constant: 'DETERMINISTIC_SLICES' } as const;
+const THREADS_FROM = { file: 'src/sparse/files/shard-threads.ts', constant: 'ROWS_MIN' } as const;
+const SLICES = { file: 'src/runtime/session/session.ts', constant: 'DETERMINISTIC_SLICES' } as const;
 const PARTITION_BITS = { file: 'src/memory/table-layout.ts', constant: 'PARTITIONS_LOG2' } as const;
-const EXPIRE_DAYS = { file: 'src/feature/feature-slot.ts', constant: 'DEFAULT_EXPIRE_DAYS' } as const;
-const EVERY_TRACED = { file: 'src/runtime/compiler.ts', constant: 'TRACED_KERNELS_EVERY' } as const;
+const EXPIRE_DAYS = { file: 'src/feature/model/feature-slot.ts', constant: 'DEFAULT_EXPIRE_DAYS' } as const;
+const EVERY_TRACED = { file: 'src/runtime/compile/compiler.ts', constant: 'TRACED_KERNELS_EVERY' } as const;
 
 const STATED: readonly Stated[] = [
   {
@@ -50,7 +50,7 @@ const STATED: readonly Stated[] = [
   {
     page: 'docs/architecture.md',
     words: 'columns of up to # rows',
-    file: 'src/sparse/table-files/row-decoder.ts',
+    file: 'src/sparse/files/row-decoder.ts',
     constant: 'COLUMN_ROWS_MAX',
   },
   {
@@ -62,13 +62,13 @@ const STATED: readonly Stated[] = [
   {
     page: 'docs/tables.md',
     words: '(# unless told) and forgets',
-    file: 'src/sparse/admission-filter.ts',
+    file: 'src/sparse/admission/admission-filter.ts',
     constant: 'DEFAULT_FILTER_CAPACITY',
   },
   {
     page: 'docs/tables.md',
     words: '`splitNum` parts, # unless told',
-    file: 'src/sparse/admission-filter.ts',
+    file: 'src/sparse/admission/admission-filter.ts',
     constant: 'DEFAULT_SPLIT_NUM',
   },
   { page: 'docs/tables.md', words: '`defaultExpireTime` for all others (#', ...EXPIRE_DAYS },

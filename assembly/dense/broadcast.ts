@@ -2,7 +2,7 @@
 import { gather, put, put1, scatter } from "./loops";
 import { exp4, log4 } from "./math";
 
-// Kinds of binaryF32 and unaryF32; src/runtime/lower/elementwise.ts has the same.
+// Kinds of binaryF32 and unaryF32; src/runtime/compile/lower/elementwise.ts has the same.
 const ADD: i32 = 0;
 const SUB: i32 = 1;
 const MUL: i32 = 2;

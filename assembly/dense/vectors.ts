@@ -1,5 +1,5 @@
 // Runs of floats that the kernels over inner dimensions are made of. Not exported by the module: `acc` is a constant
-// where these are inlined. src/runtime/reference/dense/loops.ts has the twins and their orders.
+// where these are inlined. src/runtime/backends/reference/dense/loops.ts has the twins and their orders.
 import { addRow, put, put1 } from "./loops";
 
 /** dst (+)= src over `count` floats. */

@@ -3,7 +3,7 @@
 // A step is linear: the next state is the xor of what each nibble of the last state and of the next word becomes. Those are
 // lookups in tables of 16 bytes, which a swizzle does for 16 messages at once: 32 of them make a step. A set of tables
 // belongs to one kind of step, a word and the constant bytes behind it; constant bytes themselves add nothing, because only
-// the difference to the checksum of the template is wanted (src/sparse/table-files/lane-tables.ts fills the sets).
+// the difference to the checksum of the template is wanted (src/sparse/files/lane-tables.ts fills the sets).
 //
 // Work memory: | 0 state, 4 planes of 16 bytes | 64 words as planes | 128 words of 16 messages, for four steps |
 // Set: byte of the word, low and high nibble, byte of the result: 4 x 2 x 4 tables of 16 bytes.

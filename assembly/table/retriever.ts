@@ -1,5 +1,5 @@
 // What a lookup shows of a row, and what that does to the gradient: retrievers of training rows, compressors of serving
-// rows. src/sparse/retriever.ts and float-compressor.ts say why there are any.
+// rows. src/sparse/config/retriever.ts and float-compressor.ts say why there are any.
 import {
   decodeFixedR8F32, decodeHalfF32, decodeOneBitF32, encodeFixedR8F32, encodeHalfF32, encodeOneBitF32, hashNetBackwardF32,
   hashNetForwardF32, quantizeFixedR8F32,

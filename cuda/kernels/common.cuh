@@ -1,6 +1,6 @@
 // What all kernels share: types, the walk over elements and rows, loads of four floats, sums over a warp.
 //
-// Names and operands are those of src/runtime/kernels.ts; src/runtime/cuda/launch-table.ts says how each is launched. Strides
+// Names and operands are those of src/runtime/kernels/kernels.ts; src/runtime/backends/cuda/launch-table.ts says how each is launched. Strides
 // count floats. Every kernel walks with a stride of the whole grid, so any grid gives the same result. A matrix has fewer than
 // 2^31 elements. Everything is compiled with --fmad=false: a product is rounded before it is added, as on the CPU.
 // No operand of an elementwise kernel is __restrict__: a result may go where an operand was.

@@ -1,6 +1,6 @@
 // Optimizer steps of table rows, each row once: `index` names the rows that the gradients belong to, in any order, without
 // repetition; 2^32 - 1 is no row, and its gradient is passed over. Without `index` row i is that of gradient i. State is laid out
-// as src/runtime/reference/optim has it, `dim` floats after `dim` floats. Bit-equal to the CPU.
+// as src/runtime/backends/reference/optim has it, `dim` floats after `dim` floats. Bit-equal to the CPU.
 #include "steps.cuh"
 
 #define NO_ROW 0xffffffffu

@@ -2,7 +2,7 @@
 // those with atomics (scatter*, firstNGradF32), whose order is that of the hardware.
 //
 // As many lanes work on a row as it has quads of floats. Rows of a table are given by addresses of 64 bits, as
-// src/runtime/kernels.ts has them with 32; or, in the kernels named Rows, as one matrix of the rows of a batch.
+// src/runtime/kernels/kernels.ts has them with 32; or, in the kernels named Rows, as one matrix of the rows of a batch.
 #include "common.cuh"
 
 struct RowsByAddress {

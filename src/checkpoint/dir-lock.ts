@@ -17,9 +17,9 @@ import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { readWhole } from '../base/read-file.js';
-import { temporaryName } from '../base/temporary-names.js';
-import { writeError } from '../io/atomic-file.js';
+import { writeError } from '../base/files/atomic-file.js';
+import { readWhole } from '../base/files/read-file.js';
+import { temporaryName } from '../base/files/temporary-names.js';
 import { formatOwner, type LockOwner, parseOwner, SILENT_MS, stateOf, thisOwner } from './lock-owner.js';
 import { isMissing } from './model-dir.js';
 

@@ -7,10 +7,10 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { readWhole } from '../base/read-file.js';
-import { isTemporaryName } from '../base/temporary-names.js';
+import type { FileSystem } from '../base/files/file-system.js';
+import { readWhole } from '../base/files/read-file.js';
+import { isTemporaryName } from '../base/files/temporary-names.js';
 import { parseMonolithCheckpointState } from '../io/checkpoint-state.js';
-import type { FileSystem } from '../io/file-system.js';
 import { isLockLeftover } from './dir-lock.js';
 import { isMissing, PROBE_FILE, readState } from './model-dir.js';
 import {

@@ -4,11 +4,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { isPath, readWhole } from '../base/read-file.js';
-import { temporaryName } from '../base/temporary-names.js';
-import { writeWhole } from '../io/atomic-file.js';
+import { writeWhole } from '../base/files/atomic-file.js';
+import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import { isPath, readWhole } from '../base/files/read-file.js';
+import { temporaryName } from '../base/files/temporary-names.js';
 import { type CheckpointState, parseCheckpointState } from '../io/checkpoint-state.js';
-import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
 import { INDEX_SUFFIX, resolveInDir, STATE_FILE } from './names.js';
 
 /** Name of the file `prepareModelDir` creates and removes; with a temporary ending, so that a leftover is cleaned. */

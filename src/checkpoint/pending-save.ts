@@ -7,9 +7,9 @@
  * no state lists.
  */
 import { basename, join } from 'node:path';
-import { readWhole } from '../base/read-file.js';
-import { writeError, writeFileAtomic } from '../io/atomic-file.js';
-import type { FileSystem } from '../io/file-system.js';
+import { writeError, writeFileAtomic } from '../base/files/atomic-file.js';
+import type { FileSystem } from '../base/files/file-system.js';
+import { readWhole } from '../base/files/read-file.js';
 import { isMissing } from './model-dir.js';
 import { CHECKPOINT_NAME, STATE_FILE } from './names.js';
 

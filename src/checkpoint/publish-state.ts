@@ -6,10 +6,10 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readWhole } from '../base/read-file.js';
-import { temporaryName } from '../base/temporary-names.js';
-import { cleanUp, writeError, writeWhole } from '../io/atomic-file.js';
-import type { FileSystem } from '../io/file-system.js';
+import { cleanUp, writeError, writeWhole } from '../base/files/atomic-file.js';
+import type { FileSystem } from '../base/files/file-system.js';
+import { readWhole } from '../base/files/read-file.js';
+import { temporaryName } from '../base/files/temporary-names.js';
 
 /** Writes `text` to `file`. Returns the name of the file with the old text, for the caller to remove. */
 export async function publishState(file: string, text: string, fs: FileSystem): Promise<string> {

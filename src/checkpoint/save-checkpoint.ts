@@ -15,11 +15,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { isPath } from '../base/read-file.js';
-import { cleanUp, writeError } from '../io/atomic-file.js';
+import { cleanUp, writeError } from '../base/files/atomic-file.js';
+import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import { isPath } from '../base/files/read-file.js';
+import { StagedFiles } from '../base/files/staged-files.js';
 import { formatCheckpointState } from '../io/checkpoint-state.js';
-import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
-import { StagedFiles } from '../io/staged-files.js';
 import { deleteCheckpoint, exemptCheckpoints, removeLeftovers } from './leftovers.js';
 import { checkpointExists, readState } from './model-dir.js';
 import { saveInTurn } from './model-dir-turns.js';

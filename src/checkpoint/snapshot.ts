@@ -3,13 +3,13 @@
  */
 
 import { MonolithError } from '../base/errors.js';
+import type { FileSystem } from '../base/files/file-system.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import type { EntryRow } from '../io/entry-dump.js';
-import type { FileSystem } from '../io/file-system.js';
 import { type DumpSegment, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
 import { tableBaseName } from '../io/shard-files.js';
-import type { FilterFile } from '../sparse/filter-files.js';
-import type { StoredTable } from '../sparse/table-files/stored-table.js';
+import type { FilterFile } from '../sparse/admission/filter-files.js';
+import type { StoredTable } from '../sparse/files/stored-table.js';
 
 export type DenseDtype = 'float32' | 'int32' | 'int64';
 

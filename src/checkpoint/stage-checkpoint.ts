@@ -4,19 +4,19 @@
 
 import { basename, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
+import { FileSink, writeError, writeWhole } from '../base/files/atomic-file.js';
+import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import type { StagedFiles } from '../base/files/staged-files.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
-import { FileSink, writeError, writeWhole } from '../io/atomic-file.js';
 import { crcHex } from '../io/crc32c.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
-import { type FileSystem, nodeFileSystem } from '../io/file-system.js';
 import { RecordWriter } from '../io/record-writer.js';
 import { shardCountOf, shardFileName, shardRowCount, tableBaseName } from '../io/shard-files.js';
-import type { StagedFiles } from '../io/staged-files.js';
 import { sortedByName, writeBundleData } from '../io/tensor-bundle.js';
-import { shardRange } from '../sparse/table-files/shard-encoder.js';
-import { ShardThreads } from '../sparse/table-files/shard-threads.js';
-import { type WrittenShard, writeShard } from '../sparse/table-files/shard-writer.js';
-import { TableImage } from '../sparse/table-files/stored-table.js';
+import { shardRange } from '../sparse/files/shard-encoder.js';
+import { ShardThreads } from '../sparse/files/shard-threads.js';
+import { type WrittenShard, writeShard } from '../sparse/files/shard-writer.js';
+import { TableImage } from '../sparse/files/stored-table.js';
 import { type ManifestFile, type ManifestFilter, type ManifestTable, provenManifest } from './manifest.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
 import type { Snapshot, TableRow, TableSnapshot } from './snapshot.js';

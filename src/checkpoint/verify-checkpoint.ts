@@ -8,15 +8,15 @@
 import { closeSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { isPath, type OpenedFile, openRegular, readWhole } from '../base/read-file.js';
+import { isPath, type OpenedFile, openRegular, readWhole } from '../base/files/read-file.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { crc32c, crcHex } from '../io/crc32c.js';
 import type { EntryDumpCodec } from '../io/entry-dump.js';
 import type { RecordReader } from '../io/record-reader.js';
 import { tableBaseName, validateShardedFiles } from '../io/shard-files.js';
 import { type BundleTensor, readTensorBundle } from '../io/tensor-bundle.js';
-import { checkShard } from '../sparse/table-files/check-shard.js';
-import type { LoadedShard } from '../sparse/table-files/shard-loader.js';
+import { checkShard } from '../sparse/files/check-shard.js';
+import type { LoadedShard } from '../sparse/files/shard-loader.js';
 import {
   checkModel,
   type Manifest,

@@ -1,7 +1,7 @@
 /** @file The checks of `monolith doctor`: each says what was found and, unless all is well, what to do about it. */
 import { MonolithError, messageOf } from '../base/errors.js';
 import { MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
-import { WASM_FEATURES, type WasmFeature } from '../runtime/wasm-features.js';
+import { WASM_FEATURES, type WasmFeature } from '../runtime/backends/wasm/wasm-features.js';
 import { cgroupLimits } from './cgroup.js';
 import type { DoctorProbes } from './doctor-probes.js';
 import { bytesText } from './progress-line.js';

@@ -6,12 +6,12 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { MonolithError } from '../base/errors.js';
 import { createSharedMemory, PAGE_BYTES } from '../memory/shared-memory.js';
-import { chooseKernels } from '../runtime/choose-kernels.js';
-import { CudaDriver, DRIVER_VARIABLE, versionText } from '../runtime/cuda/driver.js';
-import { nativePath, simulatorPath } from '../runtime/cuda/native.js';
-import { tryInitCuda } from '../runtime/cuda/try-init-cuda.js';
-import { instantiateKernels } from '../runtime/load-kernels.js';
-import type { ChosenKernels } from '../runtime/try-builds.js';
+import { CudaDriver, DRIVER_VARIABLE, versionText } from '../runtime/backends/cuda/driver.js';
+import { nativePath, simulatorPath } from '../runtime/backends/cuda/native.js';
+import { tryInitCuda } from '../runtime/backends/cuda/try-init-cuda.js';
+import { chooseKernels } from '../runtime/backends/wasm/choose-kernels.js';
+import { instantiateKernels } from '../runtime/backends/wasm/load-kernels.js';
+import type { ChosenKernels } from '../runtime/backends/wasm/try-builds.js';
 import type { ReadText } from './cgroup.js';
 import { bytesText } from './progress-line.js';
 

@@ -5,7 +5,7 @@ import { visible } from '../base/visible.js';
 import { stepOfPrefix } from '../checkpoint/names.js';
 import { wrapped } from '../checkpoint/verify-checkpoint.js';
 import { isBundleDtype } from '../io/bundle-format.js';
-import { slotOfFidV2 } from '../sparse/fid.js';
+import { slotOfFidV2 } from '../sparse/config/fid.js';
 import { type Contents, readContents, type TableFiles } from './inspect-contents.js';
 import type { InspectFlags } from './inspect-options.js';
 import {

@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { readWhole } from '../base/read-file.js';
+import { readWhole } from '../base/files/read-file.js';
 import { type Manifest, type ManifestFile, type ManifestTable, parseManifest } from '../checkpoint/manifest.js';
 import { isMissing } from '../checkpoint/model-dir.js';
 import { ASSETS_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE } from '../checkpoint/names.js';
@@ -13,7 +13,7 @@ import { BundleReader } from '../io/bundle-reader.js';
 import { decodeMessage } from '../io/message.js';
 import { RecordReader } from '../io/record-reader.js';
 import { shardFileName, tableBaseName, validateShardedFiles } from '../io/shard-files.js';
-import { HashFilterSplitMetaMessage } from '../sparse/filter-files.js';
+import { HashFilterSplitMetaMessage } from '../sparse/admission/filter-files.js';
 import { type InspectTarget, list, shardBase } from './inspect-target.js';
 
 export interface DenseInfo {

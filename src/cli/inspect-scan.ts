@@ -13,7 +13,7 @@ import { RecordReader } from '../io/record-reader.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../io/record-writer.js';
 import { tableBaseName } from '../io/shard-files.js';
 import { SnappyRecordReader } from '../io/snappy-record-reader.js';
-import { readMeta } from '../sparse/table-files/multi-meta.js';
+import { readMeta } from '../sparse/files/multi-meta.js';
 import type { TableFile, TableFiles } from './inspect-contents.js';
 import { inferShape, knownShape, type RowShape, type ShownSegment } from './inspect-segments.js';
 import { type SlotBudget, type SlotCount, SlotCounts } from './slot-counts.js';

@@ -1,6 +1,6 @@
 /** @file What `monolith inspect` prints for people. */
 import { dumpShapeOf, floatsOf, segmentStateCount, wordOf } from '../io/optimizer-dump.js';
-import { signatureOfFidV2, slotOfFidV2 } from '../sparse/fid.js';
+import { signatureOfFidV2, slotOfFidV2 } from '../sparse/config/fid.js';
 import type { DenseInfo, FilterInfo } from './inspect-contents.js';
 import type { FoundRow, TableReport } from './inspect-scan.js';
 import type { ShownSegment } from './inspect-segments.js';

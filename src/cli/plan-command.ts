@@ -4,8 +4,14 @@ import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../io/record-writer.js';
 import { shardCountOf } from '../io/shard-files.js';
 import { PARTITIONS } from '../memory/table-layout.js';
-import { type PlannedOptimizer, planOptimizer } from '../sparse/optimizer-plan.js';
-import { ROW_FLOATS_MAX, rowsThatFit, type TableShape, type TableSize, tableSize } from '../sparse/table-size.js';
+import { type PlannedOptimizer, planOptimizer } from '../sparse/config/optimizer-plan.js';
+import {
+  ROW_FLOATS_MAX,
+  rowsThatFit,
+  type TableShape,
+  type TableSize,
+  tableSize,
+} from '../sparse/config/table-size.js';
 import type { CliIo } from './io.js';
 import { jsonLine, snakeCaseDeep } from './json-line.js';
 import type { PlanFlags } from './plan-options.js';

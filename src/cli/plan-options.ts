@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { suggest } from '../base/suggest.js';
 import { OPTIMIZER_NUMBER } from '../memory/optimizer-layout.js';
-import type { PlannedOptimizer } from '../sparse/optimizer-plan.js';
+import type { PlannedOptimizer } from '../sparse/config/optimizer-plan.js';
 import { flagMeta, refuse, switchFlag, wholeNumber } from './flags.js';
 import { humanBytes, humanCount } from './human-size.js';
 import { THREADS_MAX } from './train-job.js';

@@ -1,7 +1,7 @@
 /** @file Tells the progress of training at intervals, and keeps the loss and the speed for the end. */
 import type { Tensor } from '../graph/graph.js';
-import type { FetchValue } from '../runtime/fetch.js';
-import type { Fetch, Session } from '../runtime/session.js';
+import type { FetchValue } from '../runtime/session/fetch.js';
+import type { Fetch, Session } from '../runtime/session/session.js';
 import type { RunContext, TrainHook } from '../train/hook.js';
 import type { TrainEvent } from './train-job.js';
 

@@ -6,7 +6,7 @@
  */
 import { closeSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { type OpenedFile, openRegular } from '../base/read-file.js';
+import { type OpenedFile, openRegular } from '../base/files/read-file.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchSchema, bytesFor, layBatchOut, rowBytes } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';

@@ -7,7 +7,7 @@ import { fromWireError } from '../base/error-wire.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import type { Arena } from '../memory/arena.js';
 import { CancelReason, type RingStats, SharedRing } from '../memory/shared-ring.js';
-import { ServiceThread } from '../runtime/service-thread.js';
+import { ServiceThread } from '../runtime/pool/service-thread.js';
 import { planArrayFile } from './array-file.js';
 import { datasetBytesMax } from './ffm-dataset.js';
 import type {

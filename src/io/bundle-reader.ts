@@ -3,8 +3,8 @@
  */
 import { closeSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { openRegular, readWhole } from '../base/files/read-file.js';
 import { checkLimit } from '../base/limits.js';
-import { openRegular, readWhole } from '../base/read-file.js';
 import {
   BUNDLE_DTYPES,
   type BundleData,

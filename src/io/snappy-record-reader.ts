@@ -7,8 +7,8 @@
  */
 import { closeSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { openRegular } from '../base/files/read-file.js';
 import { checkLimit, LIMITS } from '../base/limits.js';
-import { openRegular } from '../base/read-file.js';
 import { crc32c, crcHex, maskCrc } from './crc32c.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from './record-writer.js';
 import { snappyUncompress } from './snappy.js';

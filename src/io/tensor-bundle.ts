@@ -4,12 +4,12 @@
  * The pieces are in bundle-format, bundle-writer and bundle-reader; this is what most callers need of them.
  */
 
-import { temporaryName } from '../base/temporary-names.js';
-import { cleanUp, FileSink, writeError, writeFileAtomic } from './atomic-file.js';
+import { cleanUp, FileSink, writeError, writeFileAtomic } from '../base/files/atomic-file.js';
+import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import { temporaryName } from '../base/files/temporary-names.js';
 import type { BundleTensor } from './bundle-format.js';
 import { BundleReader } from './bundle-reader.js';
 import { BundleWriter } from './bundle-writer.js';
-import { type FileSystem, nodeFileSystem } from './file-system.js';
 import { shardFileName } from './shard-files.js';
 import { compareBytes } from './sstable.js';
 

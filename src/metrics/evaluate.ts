@@ -1,7 +1,7 @@
 /** @file Loss, AUC and other metrics of a model over batches in shared memory. */
 import { MonolithError } from '../base/errors.js';
 import type { Tensor } from '../graph/graph.js';
-import type { Session } from '../runtime/session.js';
+import type { Session } from '../runtime/session/session.js';
 import type { ModelSpec } from '../train/model-spec.js';
 import { createMetric, type MetricName } from './create-metric.js';
 import { Auc } from './exact-auc.js';

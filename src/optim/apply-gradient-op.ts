@@ -2,7 +2,7 @@
 import { MonolithError } from '../base/errors.js';
 import { misfit, type OpDef, sameShape, type Tensor } from '../graph/graph.js';
 import { Variable, type VariableAttrs } from '../graph/ops/state.js';
-import type { Rate } from '../sparse/learning-rate.js';
+import type { Rate } from '../sparse/config/learning-rate.js';
 import type { Optimizer } from './optimizer.js';
 
 export interface ApplyGradientAttrs {

@@ -6,11 +6,11 @@
  * as it is. Optimizers that need a variable whole give it to one thread.
  */
 import type { Tensor } from '../graph/graph.js';
-import type { Register } from '../runtime/code.js';
-import { KERNEL } from '../runtime/kernels.js';
-import { type LoweringContext, registerLowering, type ThreadRange } from '../runtime/lowering.js';
-import { ownRange, rangeOf } from '../runtime/own-range.js';
-import { type Rate, rateAt } from '../sparse/learning-rate.js';
+import type { Register } from '../runtime/compile/code.js';
+import { type LoweringContext, registerLowering, type ThreadRange } from '../runtime/compile/lowering.js';
+import { ownRange, rangeOf } from '../runtime/compile/own-range.js';
+import { KERNEL } from '../runtime/kernels/kernels.js';
+import { type Rate, rateAt } from '../sparse/config/learning-rate.js';
 import { ApplyGradient } from './apply-gradient-op.js';
 
 registerLowering(

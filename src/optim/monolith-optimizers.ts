@@ -4,8 +4,8 @@
  * Slots start at zero and are named `<variable>/<name>/m` and so on. `h = weightDecay * variable + gradient`.
  */
 import { MonolithError } from '../base/errors.js';
-import { KERNEL } from '../runtime/kernels.js';
-import type { Rate } from '../sparse/learning-rate.js';
+import { KERNEL } from '../runtime/kernels/kernels.js';
+import type { Rate } from '../sparse/config/learning-rate.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { RangeOptimizer } from './range-optimizer.js';
 

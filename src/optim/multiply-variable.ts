@@ -1,8 +1,8 @@
 /** @file Multiplies a float variable by a constant once per step: the powers of Adam's betas. */
 import { misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { Variable } from '../graph/ops/state.js';
-import { KERNEL } from '../runtime/kernels.js';
-import { registerLowering } from '../runtime/lowering.js';
+import { registerLowering } from '../runtime/compile/lowering.js';
+import { KERNEL } from '../runtime/kernels/kernels.js';
 
 export const MultiplyVariable: OpDef<{ readonly factor: number }> = {
   type: 'AssignMul',

@@ -8,10 +8,10 @@ import { MonolithError } from '../base/errors.js';
 import { gradients } from '../graph/gradients.js';
 import { elementCount, misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { group, increment, VARIABLES, type VariableAttrs, variable } from '../graph/ops/state.js';
-import type { Register } from '../runtime/code.js';
-import type { LoweringContext, ThreadRange } from '../runtime/lowering.js';
-import { EmbeddingLookup } from '../sparse/embedding-ops.js';
-import { checkRate, type Rate } from '../sparse/learning-rate.js';
+import type { Register } from '../runtime/compile/code.js';
+import type { LoweringContext, ThreadRange } from '../runtime/compile/lowering.js';
+import { checkRate, type Rate } from '../sparse/config/learning-rate.js';
+import { EmbeddingLookup } from '../sparse/steps/embedding-ops.js';
 import { ApplyGradient } from './apply-gradient-op.js';
 import './lower-apply-gradient.js';
 

@@ -1,11 +1,11 @@
 /**
  * @file Learning-rate schedules: rates as functions of the steps done, as tf.train has them.
  *
- * One kind of object serves dense optimizers and the segments of tables (src/sparse/learning-rate.ts has the base class and
+ * One kind of object serves dense optimizers and the segments of tables (src/sparse/config/learning-rate.ts has the base class and
  * PolynomialDecay). A rate is asked for once before each step; `call` computes and makes nothing.
  */
 import { MonolithError } from '../base/errors.js';
-import { checkRate, LearningRateFunction, printRate, type Rate, rateAt } from '../sparse/learning-rate.js';
+import { checkRate, LearningRateFunction, printRate, type Rate, rateAt } from '../sparse/config/learning-rate.js';
 
 function positive(name: string, value: number): number {
   if (!(value > 0)) throw new MonolithError('ML_RATE', { reason: `${name} is ${value}, not above 0` });

@@ -14,9 +14,9 @@ import {
   SHAMPOO_AXIS_WORDS,
   SHAMPOO_WORDS,
 } from '../memory/dense-layout.js';
-import { KERNEL } from '../runtime/kernels.js';
-import type { LoweringContext } from '../runtime/lowering.js';
-import type { Rate } from '../sparse/learning-rate.js';
+import type { LoweringContext } from '../runtime/compile/lowering.js';
+import { KERNEL } from '../runtime/kernels/kernels.js';
+import type { Rate } from '../sparse/config/learning-rate.js';
 import { type LoweredStep, Optimizer, type SlotSpec } from './optimizer.js';
 
 export interface ShampooOptions {

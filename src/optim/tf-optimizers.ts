@@ -9,8 +9,8 @@ import { MonolithError } from '../base/errors.js';
 import type { Graph, Op, Tensor } from '../graph/graph.js';
 import { scale } from '../graph/ops/math.js';
 import { variable } from '../graph/ops/state.js';
-import { KERNEL } from '../runtime/kernels.js';
-import type { Rate } from '../sparse/learning-rate.js';
+import { KERNEL } from '../runtime/kernels/kernels.js';
+import type { Rate } from '../sparse/config/learning-rate.js';
 import { multiplyVariable } from './multiply-variable.js';
 import { RangeOptimizer } from './range-optimizer.js';
 

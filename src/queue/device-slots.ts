@@ -5,10 +5,10 @@
  * known. Copies run on a stream of the queue; two events order them with whoever computes: `written` after a slot was
  * filled, `read` after the work that uses it, which the next filling waits for on the device.
  */
-import type { DeviceBuffer } from '../runtime/cuda/device-buffer.js';
-import { DeviceTensor } from '../runtime/cuda/device-tensor.js';
-import type { CudaDriver } from '../runtime/cuda/driver.js';
-import type { CudaEvent, CudaStream } from '../runtime/cuda/stream.js';
+import type { DeviceBuffer } from '../runtime/backends/cuda/device-buffer.js';
+import { DeviceTensor } from '../runtime/backends/cuda/device-tensor.js';
+import type { CudaDriver } from '../runtime/backends/cuda/driver.js';
+import type { CudaEvent, CudaStream } from '../runtime/backends/cuda/stream.js';
 import { allocateData, sizeOfShape, Tensor } from '../tensor/tensor.js';
 
 /** Tensors of a slot begin at multiples of this, as allocations of the driver do. */

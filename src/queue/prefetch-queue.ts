@@ -6,9 +6,9 @@
  * device tensors are in a slot of device memory, so the two cannot fall out of step.
  */
 import { MonolithError } from '../base/errors.js';
-import { DeviceTensor } from '../runtime/cuda/device-tensor.js';
-import type { CudaDriver } from '../runtime/cuda/driver.js';
-import type { CudaStream } from '../runtime/cuda/stream.js';
+import { DeviceTensor } from '../runtime/backends/cuda/device-tensor.js';
+import type { CudaDriver } from '../runtime/backends/cuda/driver.js';
+import type { CudaStream } from '../runtime/backends/cuda/stream.js';
 import { type LeafKinds, NestedTensors, TENSOR_LEAVES } from '../tensor/nested.js';
 import type { RaggedTensor } from '../tensor/ragged-tensor.js';
 import { type DType, Tensor } from '../tensor/tensor.js';

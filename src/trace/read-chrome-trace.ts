@@ -6,7 +6,7 @@
  */
 import { parseBoundedJson } from '../base/bounded-json.js';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { readWhole } from '../base/read-file.js';
+import { readWhole } from '../base/files/read-file.js';
 import { TRACE_PRODUCER } from './chrome-trace.js';
 
 export interface SpanRecord {

@@ -4,7 +4,7 @@
 import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { temporaryName } from '../base/temporary-names.js';
+import { temporaryName } from '../base/files/temporary-names.js';
 
 const CHUNK_CHARS = 1 << 16;
 

@@ -3,8 +3,8 @@
  * monitored-session.ts.
  */
 import type { Graph } from '../graph/graph.js';
-import type { FetchValue } from '../runtime/fetch.js';
-import type { Fetch, Session } from '../runtime/session.js';
+import type { FetchValue } from '../runtime/session/fetch.js';
+import type { Fetch, Session } from '../runtime/session/session.js';
 
 type Awaitable<T> = T | Promise<T>;
 

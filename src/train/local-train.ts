@@ -10,7 +10,7 @@ import { prepareModelDir } from '../checkpoint/model-dir.js';
 import { type KeptModelDir, keepModelDir } from '../checkpoint/model-dir-turns.js';
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
 import { checkSettings, type Settings } from '../checkpoint/snapshot.js';
-import { type Fetch, Session, type SessionOptions } from '../runtime/session.js';
+import { type Fetch, Session, type SessionOptions } from '../runtime/session/session.js';
 import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
 import { EvictionHook } from './hooks/eviction.js';

@@ -6,9 +6,9 @@
  */
 import { MonolithError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
-import type { FetchValue } from '../runtime/fetch.js';
-import { flattenFetches, isFlat } from '../runtime/nested-fetches.js';
-import type { Feeds, Fetch, Fetched, FetchTree, Session } from '../runtime/session.js';
+import type { FetchValue } from '../runtime/session/fetch.js';
+import { flattenFetches, isFlat } from '../runtime/session/nested-fetches.js';
+import type { Feeds, Fetch, Fetched, FetchTree, Session } from '../runtime/session/session.js';
 import type { Coordinator, RunContext, TrainHook } from './hook.js';
 
 export interface MonitoredSessionOptions {

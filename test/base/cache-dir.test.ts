@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { cacheDir, type UserMachine } from '../../src/base/cache-dir.js';
+import { cacheDir, type UserMachine } from '../../src/base/files/cache-dir.js';
 
 const machine: UserMachine = { env: {}, platform: 'linux', home: () => '/home/u' };
 const dirOf = (changes: Partial<UserMachine>) => cacheDir({ ...machine, ...changes });

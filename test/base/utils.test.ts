@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { checkList, extendAsList, toList } from '../../src/base/lists.js';
-import { getMetricPrefix, setMetricPrefix } from '../../src/base/metric-prefix.js';
 import {
   findMain,
   getDebuggingInfoFileName,
@@ -10,7 +8,9 @@ import {
   getLocalHost,
   getMetaGraphFileName,
   getTestTmpDir,
-} from '../../src/base/paths.js';
+} from '../../src/base/files/paths.js';
+import { checkList, extendAsList, toList } from '../../src/base/lists.js';
+import { getMetricPrefix, setMetricPrefix } from '../../src/base/metric-prefix.js';
 import { toSnakeCase } from '../../src/base/snake-case.js';
 
 t.test('extendAsList fills a list up and repeats a value', async (t) => {
@@ -105,7 +105,7 @@ t.test('files of a model directory and of tests have their places', async (t) =>
 t.test('the folder of the package is found from any file in it', async (t) => {
   t.ok(existsSync(join(findMain(), 'package.json')));
   t.ok(existsSync(getLibopsPath('build/kernels.wasm')));
-  t.equal(findMain(getLibopsPath('src/base/paths.ts')), findMain());
+  t.equal(findMain(getLibopsPath('src/base/files/paths.ts')), findMain());
   t.throws(() => findMain('/nowhere/at/all.js'), { code: 'ML_FILE_READ', message: /nowhere\/at\/all\.js/ });
 });
 

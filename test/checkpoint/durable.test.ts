@@ -1,8 +1,8 @@
 /** @file A save that has resolved survives a loss of power: what it wrote and renamed was forced to disk before. */
 import { basename, dirname } from 'node:path';
 import t from 'tap';
+import { type FileSystem, nodeFileSystem } from '../../src/base/files/file-system.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
-import { type FileSystem, nodeFileSystem } from '../../src/io/file-system.js';
 import { sampleSnapshot } from './helpers.js';
 
 type Operation = readonly [what: 'create' | 'write' | 'sync' | 'rename' | 'syncDirectory', path: string, to?: string];

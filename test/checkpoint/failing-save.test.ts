@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { nodeFileSystem } from '../../src/base/files/file-system.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
-import { nodeFileSystem } from '../../src/io/file-system.js';
 import {
   contentOf,
   faultyFileSystem,

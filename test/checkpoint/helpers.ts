@@ -4,10 +4,10 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { isTemporaryName } from '../../src/base/temporary-names.js';
+import { type FileSystem, nodeFileSystem } from '../../src/base/files/file-system.js';
+import { isTemporaryName } from '../../src/base/files/temporary-names.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import type { DenseValue, Snapshot, TableRow, TableSegment, TableSnapshot } from '../../src/checkpoint/snapshot.js';
-import { type FileSystem, nodeFileSystem } from '../../src/io/file-system.js';
 import { stateCountOf, weightCountOf } from '../../src/io/optimizer-dump.js';
 
 export function makeTable(name: string, segments: readonly TableSegment[], rows: readonly TableRow[]): TableSnapshot {

@@ -4,8 +4,8 @@ import { MonolithError } from '../../src/base/errors.js';
 import { runDoctorCommand } from '../../src/cli/doctor.js';
 import { type Check, runChecks } from '../../src/cli/doctor-checks.js';
 import type { DoctorProbes } from '../../src/cli/doctor-probes.js';
-import { nativePath } from '../../src/runtime/cuda/native.js';
-import { WASM_FEATURES } from '../../src/runtime/wasm-features.js';
+import { nativePath } from '../../src/runtime/backends/cuda/native.js';
+import { WASM_FEATURES } from '../../src/runtime/backends/wasm/wasm-features.js';
 import { missing } from '../requirement.js';
 import { FakeIo } from './fake-io.js';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { TableSegment } from '../../src/checkpoint/snapshot.js';
 import { encodeMessage } from '../../src/io/message.js';
-import { MultiHashTableMetadataMessage } from '../../src/sparse/config-messages.js';
-import { fidV2 } from '../../src/sparse/fid.js';
-import { HashFilterSplitMetaMessage } from '../../src/sparse/filter-files.js';
+import { HashFilterSplitMetaMessage } from '../../src/sparse/admission/filter-files.js';
+import { MultiHashTableMetadataMessage } from '../../src/sparse/config/config-messages.js';
+import { fidV2 } from '../../src/sparse/config/fid.js';
 import { recordBytes, snappyStream } from '../io/snappy-stream.js';
 import { fieldsOf, inspect, makeModelDir, payloadsOf } from './inspect-helpers.js';
 

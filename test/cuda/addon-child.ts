@@ -4,8 +4,8 @@
  * It prints what it has seen as JSON, on the last line.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { CudaDriver } from '../../src/runtime/cuda/driver.js';
-import { loadNative, type NativeCuda } from '../../src/runtime/cuda/native.js';
+import { CudaDriver } from '../../src/runtime/backends/cuda/driver.js';
+import { loadNative, type NativeCuda } from '../../src/runtime/backends/cuda/native.js';
 import { stream as draws } from '../kernels/both.js';
 
 const [, file, what, size = '1'] = process.argv as [string, string, string, string?];

@@ -14,8 +14,8 @@ import {
 import { Graph } from '../../src/graph/graph.js';
 import { matMul, sigmoid } from '../../src/graph/ops/layers.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
-import { checkDriver, tryInitCuda } from '../../src/runtime/cuda/try-init-cuda.js';
-import { Session } from '../../src/runtime/session.js';
+import { checkDriver, tryInitCuda } from '../../src/runtime/backends/cuda/try-init-cuda.js';
+import { Session } from '../../src/runtime/session/session.js';
 import { writeChromeTrace } from '../../src/trace/chrome-trace.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
 import { openSession, withSession } from '../runtime/with-session.js';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { cudaError } from '../../src/runtime/cuda/cuda-errors.js';
-import { CudaDriver } from '../../src/runtime/cuda/driver.js';
-import type { KernelArgument } from '../../src/runtime/cuda/ptx-module.js';
+import { cudaError } from '../../src/runtime/backends/cuda/cuda-errors.js';
+import { CudaDriver } from '../../src/runtime/backends/cuda/driver.js';
+import type { KernelArgument } from '../../src/runtime/backends/cuda/ptx-module.js';
 import { download, fixture, upload, withSimulated } from './simulated.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -24,7 +24,7 @@ t.test('the driver is taken from the option or the environment, and failures say
     });
     t.throws(() => CudaDriver.open({ driver: 'sim', device: 3 }), { code: 'ML_CUDA_DEVICE', message: /1 devices/ });
     // Other drivers than the one of this process need a process of their own.
-    const script = `import { CudaDriver } from '${root}build/src/runtime/cuda/driver.js';
+    const script = `import { CudaDriver } from '${root}build/src/runtime/backends/cuda/driver.js';
       for (const driver of JSON.parse(process.argv[1])) {
         try { CudaDriver.open({ driver, env: {} }); console.log('opened'); }
         catch (error) { console.log(error.code, error.message, '|', error.hint); }
@@ -203,7 +203,7 @@ t.test('threads work side by side on memory they share', (t) =>
     const all = new Int32Array(memory).fill(1);
     const script = `
       const { workerData, parentPort } = require('node:worker_threads');
-      import('${root}build/src/runtime/cuda/driver.js').then(async ({ CudaDriver }) => {
+      import('${root}build/src/runtime/backends/cuda/driver.js').then(async ({ CudaDriver }) => {
         const { memory, index, count, ptx } = workerData;
         const driver = CudaDriver.open({ driver: 'sim' });
         const kernel = driver.loadModule('faults', ptx).kernel('readsAll');

@@ -1,7 +1,7 @@
 /** @file What the simulated driver catches: wrong kernels, and right ones of which a piece was taken away. */
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
-import type { KernelArgument } from '../../src/runtime/cuda/ptx-module.js';
+import type { KernelArgument } from '../../src/runtime/backends/cuda/ptx-module.js';
 import {
   download,
   fixture,

@@ -1,7 +1,7 @@
 /** @file Gradients sorted by id on the host: every entry once, by id, in the order of the CPU. */
 import fc from 'fast-check';
 import t from 'tap';
-import { GradientSort, type GradientSource, WORDS_PER_ENTRY } from '../../src/runtime/cuda/gradient-sort.js';
+import { GradientSort, type GradientSource, WORDS_PER_ENTRY } from '../../src/runtime/backends/cuda/gradient-sort.js';
 
 /** The sorted list as ids and their entries. */
 function segmentsOf(words: Uint32Array, segments: number): [number, number[]][] {

@@ -84,7 +84,7 @@ t.test(
     t.equal(packed.status, 0, packed.stdout);
     rmSync(join(home, 'cuda/addon/build'), { recursive: true });
     const env = withoutCompilers(home);
-    const script = `import { CudaDriver } from '${home}/build/src/runtime/cuda/driver.js';
+    const script = `import { CudaDriver } from '${home}/build/src/runtime/backends/cuda/driver.js';
       const driver = CudaDriver.open({ driver: 'sim' });
       const buffer = driver.alloc(16);
       driver.upload(buffer, Int32Array.of(1, 2, 3, 4));

@@ -1,8 +1,8 @@
 /** @file Every CUDA kernel has a test against its reference, and what has no CUDA kernel is in the documentation. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { CUDA_KERNELS } from '../../src/runtime/cuda/launch-table.js';
-import { KERNELS } from '../../src/runtime/kernels.js';
+import { CUDA_KERNELS } from '../../src/runtime/backends/cuda/launch-table.js';
+import { KERNELS } from '../../src/runtime/kernels/kernels.js';
 import { KERNEL_TESTS } from './kernel-tests.js';
 
 const tested = new Set(Object.values(KERNEL_TESTS).flat());

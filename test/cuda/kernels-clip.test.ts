@@ -1,7 +1,7 @@
 /** @file CUDA kernels of norms and clips, in the simulator, against their references. */
 import t from 'tap';
-import * as dense from '../../src/runtime/reference/dense.js';
-import * as optim from '../../src/runtime/reference/optim.js';
+import * as dense from '../../src/runtime/backends/reference/dense.js';
+import * as optim from '../../src/runtime/backends/reference/optim.js';
 import { forShapes, putMatrix, randomFloats, stream } from '../kernels/both.js';
 import { type Plain, SCHEDULES, withTwin } from './twin.js';
 

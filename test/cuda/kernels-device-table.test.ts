@@ -5,7 +5,7 @@ import { DEVICE_COUNTER, DEVICE_COUNTERS } from '../../src/memory/device-table-l
 import { OPTIMIZER_NUMBER, PARAMETER_BLOCK } from '../../src/memory/optimizer-layout.js';
 import { INITIALIZER, SEGMENT, segmentAt, TABLE, tableBytes } from '../../src/memory/table-layout.js';
 import type { Views } from '../../src/memory/views.js';
-import { tableInitRow } from '../../src/runtime/reference/table.js';
+import { tableInitRow } from '../../src/runtime/backends/reference/table.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import type { KernelHarness } from '../kernels/harness.js';
 import { idsOfOneBucket, longestRun } from '../sparse/colliding-keys.js';

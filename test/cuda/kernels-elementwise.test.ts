@@ -1,7 +1,7 @@
 /** @file CUDA kernels over strided matrices, in the simulator, against their references. */
 import t from 'tap';
-import * as dense from '../../src/runtime/reference/dense.js';
-import { zeroRowsF32 } from '../../src/runtime/reference/sparse.js';
+import * as dense from '../../src/runtime/backends/reference/dense.js';
+import { zeroRowsF32 } from '../../src/runtime/backends/reference/sparse.js';
 import { forShapes, putMatrix, randomFloats, type Same, type Shape, stream } from '../kernels/both.js';
 import type { KernelHarness } from '../kernels/harness.js';
 import { type CudaTwin, near, type Plain, SCHEDULES, withTwin } from './twin.js';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Views } from '../../src/memory/views.js';
-import * as dense from '../../src/runtime/reference/dense.js';
+import * as dense from '../../src/runtime/backends/reference/dense.js';
 import { identical, randomFloats, stream } from '../kernels/both.js';
 import { blockSizes, gemmSizes, layOut } from '../kernels/gemm-cases.js';
 import { near, type Plain, SCHEDULES, withTwin } from './twin.js';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Views } from '../../src/memory/views.js';
-import * as ops from '../../src/runtime/reference/ops.js';
-import * as sparse from '../../src/runtime/reference/sparse.js';
+import * as ops from '../../src/runtime/backends/reference/ops.js';
+import * as sparse from '../../src/runtime/backends/reference/sparse.js';
 import { alignedFlatConcat, alignedFlatSplit } from '../../src/tensor/ops/aligned-flat.js';
 import { mapIdToEmbedding } from '../../src/tensor/ops/gather-embeddings.js';
 import { Tensor } from '../../src/tensor/tensor.js';

@@ -1,7 +1,7 @@
 /** @file CUDA kernels over parts of rows and norms of rows, in the simulator, against their references. */
 import fc from 'fast-check';
 import t from 'tap';
-import * as dense from '../../src/runtime/reference/dense.js';
+import * as dense from '../../src/runtime/backends/reference/dense.js';
 import { forShapes, putMatrix, randomFloats, type Same, stream } from '../kernels/both.js';
 import { near, type Plain, SCHEDULES, withTwin } from './twin.js';
 

@@ -1,7 +1,7 @@
 /** @file CUDA kernels of losses and of the factorization machine, in the simulator, against their references. */
 import fc from 'fast-check';
 import t from 'tap';
-import * as dense from '../../src/runtime/reference/dense.js';
+import * as dense from '../../src/runtime/backends/reference/dense.js';
 import { forShapes, identical, putMatrix, randomFloats, type Same, stream } from '../kernels/both.js';
 import { near, type Plain, SCHEDULES, withTwin } from './twin.js';
 

@@ -1,8 +1,8 @@
 /** @file CUDA kernels of slices of rows, in the simulator: the lookups of features with a fixed number of ids. */
 import fc from 'fast-check';
 import t from 'tap';
-import { GradientSort, WORDS_PER_ENTRY } from '../../src/runtime/cuda/gradient-sort.js';
-import * as sparse from '../../src/runtime/reference/sparse.js';
+import { GradientSort, WORDS_PER_ENTRY } from '../../src/runtime/backends/cuda/gradient-sort.js';
+import * as sparse from '../../src/runtime/backends/reference/sparse.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import type { KernelHarness } from '../kernels/harness.js';
 import { type DeviceOperand, type Plain, SCHEDULES, withTwin } from './twin.js';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Views } from '../../src/memory/views.js';
-import { GradientSort, WORDS_PER_ENTRY } from '../../src/runtime/cuda/gradient-sort.js';
-import * as sparse from '../../src/runtime/reference/sparse.js';
+import { GradientSort, WORDS_PER_ENTRY } from '../../src/runtime/backends/cuda/gradient-sort.js';
+import * as sparse from '../../src/runtime/backends/reference/sparse.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import type { KernelHarness } from '../kernels/harness.js';
 import { type Plain, SCHEDULES, withTwin } from './twin.js';

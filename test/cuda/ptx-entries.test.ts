@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseEntries } from '../../src/runtime/cuda/ptx-entries.js';
+import { parseEntries } from '../../src/runtime/backends/cuda/ptx-entries.js';
 import { fixture } from './simulated.js';
 
 t.test('parameters are laid out as the driver expects them', async (t) => {

@@ -1,9 +1,9 @@
 /** @file The PTX of the repository: what nvcc makes of the sources, good for every architecture, as the launch table says. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/cuda/launch-table.js';
-import { parseEntries } from '../../src/runtime/cuda/ptx-entries.js';
-import { KERNELS } from '../../src/runtime/kernels.js';
+import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/backends/cuda/launch-table.js';
+import { parseEntries } from '../../src/runtime/backends/cuda/ptx-entries.js';
+import { KERNELS } from '../../src/runtime/kernels/kernels.js';
 import { missing } from '../requirement.js';
 import { ptxOf } from './twin.js';
 

@@ -1,6 +1,6 @@
 /** @file Training on the GPU backend gives the same bits in every run, in whatever order the device does its work. */
 import t from 'tap';
-import type { SimulatorControls } from '../../src/runtime/cuda/simulator.js';
+import type { SimulatorControls } from '../../src/runtime/backends/cuda/simulator.js';
 import { withSession } from '../runtime/with-session.js';
 import { trainFfm } from '../train/ffm-run.js';
 import { DIM, IDS, ROWS, raggedBatch, raggedModel, rowsOf } from './ragged-model.js';

@@ -10,11 +10,11 @@ import { ON_DEVICE, ON_HOST, RESIDENT } from '../../src/memory/placement-layout.
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import type { CudaDriver } from '../../src/runtime/cuda/driver.js';
-import { ResidentVariables } from '../../src/runtime/cuda/resident-variables.js';
-import type { FeedMap } from '../../src/runtime/feed-writer.js';
-import type { Fetch, Session } from '../../src/runtime/session.js';
-import { AdagradOptimizer } from '../../src/sparse/optimizers.js';
+import type { CudaDriver } from '../../src/runtime/backends/cuda/driver.js';
+import { ResidentVariables } from '../../src/runtime/backends/cuda/resident-variables.js';
+import type { FeedMap } from '../../src/runtime/session/feed-writer.js';
+import type { Fetch, Session } from '../../src/runtime/session/session.js';
+import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
 import { withSession } from '../runtime/with-session.js';
 import { withSimulated } from './simulated.js';
 

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { MonolithError } from '../../src/base/errors.js';
-import type { DeviceBuffer } from '../../src/runtime/cuda/device-buffer.js';
-import { CudaDriver } from '../../src/runtime/cuda/driver.js';
-import type { View } from '../../src/runtime/cuda/native.js';
-import type { Simulator } from '../../src/runtime/cuda/simulator.js';
+import type { DeviceBuffer } from '../../src/runtime/backends/cuda/device-buffer.js';
+import { CudaDriver } from '../../src/runtime/backends/cuda/driver.js';
+import type { View } from '../../src/runtime/backends/cuda/native.js';
+import type { Simulator } from '../../src/runtime/backends/cuda/simulator.js';
 import { missing } from '../requirement.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { hoistLaunches } from '../../src/runtime/cuda/hoist-launches.js';
-import { type Access, planStep, type Side, type Work } from '../../src/runtime/cuda/step-plan.js';
+import { hoistLaunches } from '../../src/runtime/backends/cuda/hoist-launches.js';
+import { type Access, planStep, type Side, type Work } from '../../src/runtime/backends/cuda/step-plan.js';
 
 const on = (side: Side, reads: readonly number[], writes: readonly number[] = []): Work => ({
   side,

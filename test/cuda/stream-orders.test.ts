@@ -1,6 +1,6 @@
 /** @file Steps give the same bits in whatever order streams run, as far as events leave it open. */
 import t from 'tap';
-import { CudaDevice } from '../../src/runtime/cuda/cuda-device.js';
+import { CudaDevice } from '../../src/runtime/backends/cuda/cuda-device.js';
 import { withSession } from '../runtime/with-session.js';
 import { ROWS, raggedBatch, raggedModel, rowsOf } from './ragged-model.js';
 import { DEFAULTS, type SimulatedDriver, withSimulated } from './simulated.js';

@@ -1,6 +1,6 @@
 /** @file How much of the memory traffic of gathers is useful, by the counters of the simulator: a prediction, not a timing. */
 import t from 'tap';
-import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/cuda/launch-table.js';
+import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/backends/cuda/launch-table.js';
 import { randomFloats, randomInts, type SimulatedDriver, upload, withSimulated } from './simulated.js';
 import { ptxOf } from './twin.js';
 

@@ -8,8 +8,8 @@ import { addBias, matMul, relu, sigmoidCrossEntropyWithLogits } from '../../src/
 import { reduceMean } from '../../src/graph/ops/math.js';
 import { globalStep, group, increment, placeholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
-import { AdagradOptimizer } from '../../src/sparse/optimizers.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
+import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
 import { stream } from '../kernels/both.js';
 import { withSession } from '../runtime/with-session.js';
 import { trainFfm } from '../train/ffm-run.js';

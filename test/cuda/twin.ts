@@ -7,12 +7,12 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Views } from '../../src/memory/views.js';
-import type { DeviceBuffer } from '../../src/runtime/cuda/device-buffer.js';
-import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/cuda/launch-table.js';
-import type { PtxModule } from '../../src/runtime/cuda/ptx-module.js';
-import type { SimulatorControls } from '../../src/runtime/cuda/simulator.js';
-import type { CudaStream } from '../../src/runtime/cuda/stream.js';
-import { KERNELS } from '../../src/runtime/kernels.js';
+import type { DeviceBuffer } from '../../src/runtime/backends/cuda/device-buffer.js';
+import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/backends/cuda/launch-table.js';
+import type { PtxModule } from '../../src/runtime/backends/cuda/ptx-module.js';
+import type { SimulatorControls } from '../../src/runtime/backends/cuda/simulator.js';
+import type { CudaStream } from '../../src/runtime/backends/cuda/stream.js';
+import { KERNELS } from '../../src/runtime/kernels/kernels.js';
 import { identical, type Same } from '../kernels/both.js';
 import { KernelHarness } from '../kernels/harness.js';
 import { KERNEL_TESTS } from './kernel-tests.js';

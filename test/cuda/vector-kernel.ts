@@ -1,5 +1,5 @@
 /** @file Runs one PTX instruction over vectors of operands, a thread for each element. */
-import type { PtxModule } from '../../src/runtime/cuda/ptx-module.js';
+import type { PtxModule } from '../../src/runtime/backends/cuda/ptx-module.js';
 import { type SimulatedDriver, upload } from './simulated.js';
 
 export type Register = 'f32' | 'f64' | 'b16' | 'b32' | 'b64' | 'pred';

@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { MonolithError } from '../../src/base/errors.js';
 import { type ReaderOptions, ReaderService } from '../../src/data/reader-service.js';
-import { serve } from '../../src/runtime/service-thread.js';
+import { serve } from '../../src/runtime/pool/service-thread.js';
 import { DIE_LOADING, FAIL_CODED, FAIL_PLAIN } from './failures.js';
 
 const options = workerData as ReaderOptions;

@@ -6,8 +6,8 @@ import { sigmoid, sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/laye
 import { addN, reduceMean, rowDot } from '../../src/graph/ops/math.js';
 import { globalStep, group, increment } from '../../src/graph/ops/state.js';
 import { readBatch } from '../../src/memory/batch.js';
-import { embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
 import { defineModel } from '../../src/train/define-model.js';
 import { raggedOf, withSession } from '../runtime/with-session.js';
 

@@ -9,9 +9,9 @@ import {
   PiecewiseConstantDecay,
   Warmup,
 } from '../../src/optim/schedules.js';
-import type { FloatCompressorMessage, OptimizerMessage } from '../../src/sparse/config-messages.js';
-import { PolynomialDecay, type Rate } from '../../src/sparse/learning-rate.js';
-import * as rows from '../../src/sparse/optimizers.js';
+import type { FloatCompressorMessage, OptimizerMessage } from '../../src/sparse/config/config-messages.js';
+import { PolynomialDecay, type Rate } from '../../src/sparse/config/learning-rate.js';
+import * as rows from '../../src/sparse/config/optimizers.js';
 import { type Choice, chosen, has, type Recipe } from './recipe.js';
 
 /** A rate of the schedule that the recipe names, around `rate`. */

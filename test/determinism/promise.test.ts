@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { generateTestHashTableConfig } from '../../src/sparse/table-config.js';
-import { restoreTable } from '../../src/sparse/table-files/restore-table.js';
-import { saveTable } from '../../src/sparse/table-files/save-table.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import { generateTestHashTableConfig } from '../../src/sparse/config/table-config.js';
+import { restoreTable } from '../../src/sparse/files/restore-table.js';
+import { saveTable } from '../../src/sparse/files/save-table.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { shrink } from './check.js';
 import { buildModel } from './model.js';
 import type { Recipe } from './recipe.js';

@@ -13,7 +13,7 @@ import { encodeEntry, encodeHeader } from '../../src/io/bundle-format.js';
 import { maskedCrc32c } from '../../src/io/crc32c.js';
 import { snappyCompress } from '../../src/io/snappy-writer.js';
 import { SstableWriter } from '../../src/io/sstable.js';
-import { encodeMeta } from '../../src/sparse/table-files/multi-meta.js';
+import { encodeMeta } from '../../src/sparse/files/multi-meta.js';
 import { FakeIo } from '../cli/fake-io.js';
 import { recordBytes } from '../io/snappy-stream.js';
 import { peakBytes } from './peak-bytes.js';

@@ -2,8 +2,8 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import t from 'tap';
 import { parseBoundedJson } from '../../src/base/bounded-json.js';
+import { readWhole } from '../../src/base/files/read-file.js';
 import { LIMITS, type LimitName } from '../../src/base/limits.js';
-import { readWhole } from '../../src/base/read-file.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { formatManifest, type Manifest, parseManifest } from '../../src/checkpoint/manifest.js';
 import { SlotCounts } from '../../src/cli/slot-counts.js';
@@ -17,7 +17,7 @@ import { snappyUncompress } from '../../src/io/snappy.js';
 import { SnappyRecordReader } from '../../src/io/snappy-record-reader.js';
 import { snappyCompress } from '../../src/io/snappy-writer.js';
 import { SstableWriter } from '../../src/io/sstable.js';
-import { encodeMeta, readMeta } from '../../src/sparse/table-files/multi-meta.js';
+import { encodeMeta, readMeta } from '../../src/sparse/files/multi-meta.js';
 import { readChromeTrace } from '../../src/trace/read-chrome-trace.js';
 import { recordBytes, snappyStream } from '../io/snappy-stream.js';
 import { rawSstable } from './raw-sstable.js';

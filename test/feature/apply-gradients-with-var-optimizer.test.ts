@@ -2,8 +2,8 @@ import t from 'tap';
 import {
   applyGradientsWithVarOptimizer,
   type VarOptimizerOptions,
-} from '../../src/feature/apply-gradients-with-var-optimizer.js';
-import { FeatureFactory } from '../../src/feature/feature-slot.js';
+} from '../../src/feature/model/apply-gradients-with-var-optimizer.js';
+import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
 import { Graph, type Op } from '../../src/graph/graph.js';
 import { batchNorm } from '../../src/graph/ops/batch-norm.js';
 import { add } from '../../src/graph/ops/elementwise.js';
@@ -12,9 +12,9 @@ import { reduceSum } from '../../src/graph/ops/reductions.js';
 import { constant, globalStep, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { GradientDescentOptimizer } from '../../src/optim/optimizers.js';
 import { setVarOptimizer } from '../../src/optim/var-optimizers.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { OnesInitializer } from '../../src/sparse/initializers.js';
-import { Fp32Compressor, SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { OnesInitializer } from '../../src/sparse/config/initializers.js';
+import { Fp32Compressor, SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { BACKENDS, raggedOf, withSession } from '../runtime/with-session.js';
 
 type Options = Omit<VarOptimizerOptions, 'loss' | 'varOptimizer'>;

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { FeatureFactory, type FeatureSlot, type FeatureSlotConfig } from '../../src/feature/feature-slot.js';
+import { FeatureFactory, type FeatureSlot, type FeatureSlotConfig } from '../../src/feature/model/feature-slot.js';
 import { Graph } from '../../src/graph/graph.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
-import { TABLES } from '../../src/sparse/embedding-ops.js';
-import { ConstantsInitializer, RandomUniformInitializer, ZerosInitializer } from '../../src/sparse/initializers.js';
-import { PolynomialDecay, printRate } from '../../src/sparse/learning-rate.js';
+import {
+  ConstantsInitializer,
+  RandomUniformInitializer,
+  ZerosInitializer,
+} from '../../src/sparse/config/initializers.js';
+import { PolynomialDecay, printRate } from '../../src/sparse/config/learning-rate.js';
 import {
   AdagradOptimizer,
   FixedR8Compressor,
@@ -13,7 +16,8 @@ import {
   Fp32Compressor,
   FtrlOptimizer,
   SgdOptimizer,
-} from '../../src/sparse/optimizers.js';
+} from '../../src/sparse/config/optimizers.js';
+import { TABLES } from '../../src/sparse/steps/embedding-ops.js';
 
 const sgd = (learningRate: number) => SgdOptimizer({ learningRate });
 const dimsOf = (slot: FeatureSlot) => slot.mergedSegments.map(({ segment }) => segment.dimSize);

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { exampleOfInstance } from '../../src/feature/instance-to-example.js';
-import { shardingSparseFids } from '../../src/feature/sharding-sparse-fids.js';
+import { exampleOfInstance } from '../../src/feature/serving/instance-to-example.js';
+import { shardingSparseFids } from '../../src/feature/serving/sharding-sparse-fids.js';
 import { EXAMPLE } from '../../src/io/example-messages.js';
 import { INSTANCE } from '../../src/io/instance-messages.js';
-import { fidV1 } from '../../src/sparse/fid.js';
+import { fidV1 } from '../../src/sparse/config/fid.js';
 
 const bytes = INSTANCE.encode({
   fid: BigInt64Array.of(fidV1(9, 1n), fidV1(2, 2n), fidV1(9, 3n)),

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { fusedEmbeddingToLayout, fusedEmbeddingToLayoutGradient } from '../../src/feature/fused-embedding-to-layout.js';
-import { KernelLayout } from '../../src/feature/kernel-layout.js';
-import type { LayoutEmbeddings } from '../../src/feature/layout-inputs.js';
-import { compileLayout } from '../../src/feature/layout-plan.js';
-import { type ShardedFids, type ShardingVersion, shardFidColumns } from '../../src/feature/sharding-sparse-fids.js';
+import {
+  fusedEmbeddingToLayout,
+  fusedEmbeddingToLayoutGradient,
+} from '../../src/feature/serving/fused-embedding-to-layout.js';
+import { KernelLayout } from '../../src/feature/serving/kernel-layout.js';
+import type { LayoutEmbeddings } from '../../src/feature/serving/layout-inputs.js';
+import { compileLayout } from '../../src/feature/serving/layout-plan.js';
+import {
+  type ShardedFids,
+  type ShardingVersion,
+  shardFidColumns,
+} from '../../src/feature/serving/sharding-sparse-fids.js';
 import { type FeatureConfigs, OUT_TYPE, POOLING_TYPE } from '../../src/io/example-messages.js';
 import type { MessageInput } from '../../src/io/message.js';
 import { Tensor } from '../../src/tensor/tensor.js';

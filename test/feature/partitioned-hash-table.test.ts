@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { PartitionedHashTable } from '../../src/feature/partitioned-hash-table.js';
+import { PartitionedHashTable } from '../../src/feature/serving/partitioned-hash-table.js';
 import { EXAMPLE, OUT_TYPE, POOLING_TYPE } from '../../src/io/example-messages.js';
-import { MultiTypeHashTable } from '../../src/sparse/multi-type-hash-table.js';
+import { MultiTypeHashTable } from '../../src/sparse/many/multi-type-hash-table.js';
 import { Tensor } from '../../src/tensor/tensor.js';
 import { modelTable } from '../sparse/multi-fixture.js';
 import { wholeTensor } from '../tensor/ops/arbitraries.js';

@@ -1,9 +1,9 @@
 /** @file Random feature configs, batches and embeddings for the tests of sharding and layouts. */
 import fc from 'fast-check';
-import { type FeatureOrder, orderFeatures } from '../../src/feature/feature-order.js';
-import type { FidColumns } from '../../src/feature/fid-columns.js';
-import type { LayoutEmbeddings } from '../../src/feature/layout-inputs.js';
-import type { ShardedFids } from '../../src/feature/sharding-sparse-fids.js';
+import { type FeatureOrder, orderFeatures } from '../../src/feature/serving/feature-order.js';
+import type { FidColumns } from '../../src/feature/serving/fid-columns.js';
+import type { LayoutEmbeddings } from '../../src/feature/serving/layout-inputs.js';
+import type { ShardedFids } from '../../src/feature/serving/sharding-sparse-fids.js';
 import { type FeatureConfigs, OUT_TYPE, POOLING_TYPE } from '../../src/io/example-messages.js';
 import type { MessageInput } from '../../src/io/message.js';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { EXAMPLE_BATCH, FEATURE_CONFIGS, FEATURE_LIST_TYPE } from '../../src/io/example-messages.js';
-import { slotOfFidV1, slotOfFidV2 } from '../../src/sparse/fid.js';
+import { slotOfFidV1, slotOfFidV2 } from '../../src/sparse/config/fid.js';
 import { parityCase } from '../io/parity.js';
 import {
   generateExampleBatch,

@@ -12,7 +12,7 @@ import {
   POOLING_TYPE,
 } from '../../src/io/example-messages.js';
 import type { MessageInput } from '../../src/io/message.js';
-import { fidV1, fidV2 } from '../../src/sparse/fid.js';
+import { fidV1, fidV2 } from '../../src/sparse/config/fid.js';
 
 export const SERVING_BATCH_SIZE = 10;
 

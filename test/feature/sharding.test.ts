@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { orderFeatures } from '../../src/feature/feature-order.js';
-import { createKernelSharding } from '../../src/feature/sharding-backend.js';
+import { orderFeatures } from '../../src/feature/serving/feature-order.js';
+import { createKernelSharding } from '../../src/feature/serving/sharding-backend.js';
 import {
   SHARED_FLAG,
   type ShardedFids,
@@ -10,10 +10,10 @@ import {
   type ShardingVersion,
   shardFidColumns,
   shardingSparseFids,
-} from '../../src/feature/sharding-sparse-fids.js';
+} from '../../src/feature/serving/sharding-sparse-fids.js';
 import { EXAMPLE, EXAMPLE_BATCH } from '../../src/io/example-messages.js';
 import { INSTANCE } from '../../src/io/instance-messages.js';
-import { fidV1, fidV1ToV2, fidV2 } from '../../src/sparse/fid.js';
+import { fidV1, fidV1ToV2, fidV2 } from '../../src/sparse/config/fid.js';
 import { KernelHarness } from '../kernels/harness.js';
 import { randomBatch } from './random-batch.js';
 import { generateExampleBatch, generateFeatureConfigs, SERVING_FEATURES } from './serving-fixture.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { type Combiner, FirstN, ReduceMean, ReduceSum } from '../../src/feature/combiners.js';
-import { createEmbeddingSlices, embeddingSlicesGradient } from '../../src/feature/embedding-slices.js';
+import { type Combiner, FirstN, ReduceMean, ReduceSum } from '../../src/feature/model/combiners.js';
+import { createEmbeddingSlices, embeddingSlicesGradient } from '../../src/feature/model/embedding-slices.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor } from '../../src/tensor/tensor.js';
 import { dot, wholeTensor } from '../tensor/ops/arbitraries.js';

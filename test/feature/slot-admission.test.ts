@@ -4,17 +4,17 @@ import t from 'tap';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
-import { FeatureFactory, type FeatureFactoryOptions } from '../../src/feature/feature-slot.js';
+import { FeatureFactory, type FeatureFactoryOptions } from '../../src/feature/model/feature-slot.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph } from '../../src/graph/graph.js';
 import { globalStep, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
-import type { Session } from '../../src/runtime/session.js';
-import type { HashFilter } from '../../src/sparse/admission-filter.js';
-import { TABLES } from '../../src/sparse/embedding-ops.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ZerosInitializer } from '../../src/sparse/initializers.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
-import type { TableConfig } from '../../src/sparse/table-config.js';
+import type { Session } from '../../src/runtime/session/session.js';
+import type { HashFilter } from '../../src/sparse/admission/admission-filter.js';
+import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import type { TableConfig } from '../../src/sparse/config/table-config.js';
+import { TABLES } from '../../src/sparse/steps/embedding-ops.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { raggedOf, withSession } from '../runtime/with-session.js';
 
 /** Three slots in two tables; ids of slot 7 need three sightings, those of slot 8 one. */

@@ -3,7 +3,7 @@ import { gradients } from '../../src/graph/gradients.js';
 import type { Graph, Op, Tensor } from '../../src/graph/graph.js';
 import { mul, reduceMean, scale } from '../../src/graph/ops/math.js';
 import { Placeholder, VARIABLES } from '../../src/graph/ops/state.js';
-import type { Session } from '../../src/runtime/session.js';
+import type { Session } from '../../src/runtime/session/session.js';
 import { stream } from '../kernels/both.js';
 import { withSession } from '../runtime/with-session.js';
 

@@ -15,7 +15,7 @@ import {
   sub,
 } from '../../src/graph/ops/math.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
-import type { Session } from '../../src/runtime/session.js';
+import type { Session } from '../../src/runtime/session/session.js';
 import { stream } from '../kernels/both.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 

@@ -14,8 +14,8 @@ import {
 import { addN, columns, concatColumns, mul, reduceMean, scale } from '../../src/graph/ops/math.js';
 import { l2Normalize, layerNorm } from '../../src/graph/ops/norms.js';
 import { placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
-import type { FeedMap } from '../../src/runtime/feed-writer.js';
-import type { Session } from '../../src/runtime/session.js';
+import type { FeedMap } from '../../src/runtime/session/feed-writer.js';
+import type { Session } from '../../src/runtime/session/session.js';
 import { stream } from '../kernels/both.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 

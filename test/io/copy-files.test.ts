@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { copyFile, copyRecursively } from '../../src/io/copy-files.js';
+import { copyFile, copyRecursively } from '../../src/base/files/copy-files.js';
 
 t.test('testMultiThreadedCopy: a tree arrives whole, whatever the number of workers', async (t) => {
   for (const maxWorkers of [1, 2, 7]) {

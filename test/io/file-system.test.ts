@@ -1,7 +1,7 @@
 import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { nodeFileSystem as fs } from '../../src/io/file-system.js';
+import { nodeFileSystem as fs } from '../../src/base/files/file-system.js';
 import { missing } from '../requirement.js';
 
 t.test('makeDirectory makes parents and takes what is there', async (t) => {

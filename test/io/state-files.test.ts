@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
-import { isTemporaryName, temporaryName } from '../../src/base/temporary-names.js';
-import { writeFileAtomic } from '../../src/io/atomic-file.js';
+import { writeFileAtomic } from '../../src/base/files/atomic-file.js';
+import { type FileSystem, nodeFileSystem } from '../../src/base/files/file-system.js';
+import { isTemporaryName, temporaryName } from '../../src/base/files/temporary-names.js';
 import {
   formatCheckpointState,
   formatMonolithCheckpointState,
   parseCheckpointState,
   parseMonolithCheckpointState,
 } from '../../src/io/checkpoint-state.js';
-import { type FileSystem, nodeFileSystem } from '../../src/io/file-system.js';
 import { formatPbtxtDouble, parsePbtxt, quotePbtxt } from '../../src/io/pbtxt.js';
 import {
   shardCountOf,

@@ -6,8 +6,8 @@
  */
 import fc from 'fast-check';
 import type { Views } from '../../src/memory/views.js';
-import * as reference from '../../src/runtime/reference/dense.js';
-import type { DenseKernels } from '../../src/runtime/wasm/dense.js';
+import * as reference from '../../src/runtime/backends/reference/dense.js';
+import type { DenseKernels } from '../../src/runtime/backends/wasm/calls/dense.js';
 import type { KernelHarness } from './harness.js';
 
 export type DenseReference = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { DenseKernels } from '../../src/runtime/wasm/dense.js';
+import type { DenseKernels } from '../../src/runtime/backends/wasm/calls/dense.js';
 import { randomFloats, runBoth, type Same, stream, within } from './both.js';
 import { KernelHarness } from './harness.js';
 

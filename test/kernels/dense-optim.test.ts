@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Views } from '../../src/memory/views.js';
-import * as reference from '../../src/runtime/reference/optim.js';
-import type { OptimKernels } from '../../src/runtime/wasm/optim.js';
+import * as reference from '../../src/runtime/backends/reference/optim.js';
+import type { OptimKernels } from '../../src/runtime/backends/wasm/calls/optim.js';
 import { randomFloats, stream } from './both.js';
 import { KernelHarness } from './harness.js';
 import { runPair } from './pair.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { normalCdf } from '../../src/runtime/reference/dense/normal.js';
+import { normalCdf } from '../../src/runtime/backends/reference/dense/normal.js';
 import { forShapes, identical, putMatrix, randomFloats, runBoth, type Same, stream } from './both.js';
 import { KernelHarness } from './harness.js';
 

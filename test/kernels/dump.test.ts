@@ -13,9 +13,9 @@ import {
   DUMP_SCRATCH_BYTES,
 } from '../../src/memory/dump-layout.js';
 import { idWordOf, PARTITIONS } from '../../src/memory/table-layout.js';
-import * as reference from '../../src/runtime/reference/dump.js';
-import { BankScratch } from '../../src/sparse/table-files/bank-scratch.js';
-import { writeDumpPlan } from '../../src/sparse/table-files/dump-plan.js';
+import * as reference from '../../src/runtime/backends/reference/dump.js';
+import { BankScratch } from '../../src/sparse/files/bank-scratch.js';
+import { writeDumpPlan } from '../../src/sparse/files/dump-plan.js';
 import { type Row, TestTable } from '../sparse/table-files/fixture.js';
 import { KernelHarness } from './harness.js';
 import { runPair } from './pair.js';

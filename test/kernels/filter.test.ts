@@ -8,8 +8,8 @@ import {
   writeFilterHeader,
 } from '../../src/memory/filter-layout.js';
 import type { Views } from '../../src/memory/views.js';
-import * as reference from '../../src/runtime/reference/filter.js';
-import type { FilterKernels } from '../../src/runtime/wasm/filter.js';
+import * as reference from '../../src/runtime/backends/reference/filter.js';
+import type { FilterKernels } from '../../src/runtime/backends/wasm/calls/filter.js';
 import { KernelHarness } from './harness.js';
 import { runPair } from './pair.js';
 

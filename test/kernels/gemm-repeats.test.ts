@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { thisEngine } from '../../src/runtime/engine.js';
-import { compileFlags } from '../../src/runtime/kernel-experiments.js';
-import { compileKernels } from '../../src/runtime/load-kernels.js';
-import { numberRepeatsU32 } from '../../src/runtime/reference/sparse.js';
-import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
+import { numberRepeatsU32 } from '../../src/runtime/backends/reference/sparse.js';
+import { thisEngine } from '../../src/runtime/backends/wasm/engine.js';
+import { compileFlags } from '../../src/runtime/backends/wasm/kernel-experiments.js';
+import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { RELAXED_SIMD } from '../../src/runtime/backends/wasm/wasm-features.js';
 import { missing } from '../requirement.js';
 import { identical, randomFloats, runBoth, type Same, stream } from './both.js';
 import { KernelHarness } from './harness.js';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
-import { thisEngine } from '../../src/runtime/engine.js';
-import { compileFlags } from '../../src/runtime/kernel-experiments.js';
-import { KernelSelfTest } from '../../src/runtime/kernel-self-test.js';
-import { compileKernels } from '../../src/runtime/load-kernels.js';
-import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
+import { thisEngine } from '../../src/runtime/backends/wasm/engine.js';
+import { compileFlags } from '../../src/runtime/backends/wasm/kernel-experiments.js';
+import { KernelSelfTest } from '../../src/runtime/backends/wasm/kernel-self-test.js';
+import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { RELAXED_SIMD } from '../../src/runtime/backends/wasm/wasm-features.js';
 import { missing } from '../requirement.js';
 import { blockSizes, type GemmSize, gemmSizes, layOut } from './gemm-cases.js';
 import { KernelHarness } from './harness.js';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { VARIANT_FILES } from '../../src/runtime/kernel-variants.js';
-import * as compress from '../../src/runtime/reference/compress.js';
-import * as dense from '../../src/runtime/reference/dense.js';
-import * as filter from '../../src/runtime/reference/filter.js';
-import * as ops from '../../src/runtime/reference/ops.js';
-import * as optim from '../../src/runtime/reference/optim.js';
-import * as sparse from '../../src/runtime/reference/sparse.js';
+import * as compress from '../../src/runtime/backends/reference/compress.js';
+import * as dense from '../../src/runtime/backends/reference/dense.js';
+import * as filter from '../../src/runtime/backends/reference/filter.js';
+import * as ops from '../../src/runtime/backends/reference/ops.js';
+import * as optim from '../../src/runtime/backends/reference/optim.js';
+import * as sparse from '../../src/runtime/backends/reference/sparse.js';
+import { VARIANT_FILES } from '../../src/runtime/backends/wasm/kernel-variants.js';
 
 const MODULES = Object.values(VARIANT_FILES).map((name) => ({
   name,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import type { Views } from '../../src/memory/views.js';
-import * as reference from '../../src/runtime/reference/ops.js';
-import type { OpsKernels } from '../../src/runtime/wasm/ops.js';
+import * as reference from '../../src/runtime/backends/reference/ops.js';
+import type { OpsKernels } from '../../src/runtime/backends/wasm/calls/ops.js';
 import { randomFloats, stream } from './both.js';
 import { KernelHarness } from './harness.js';
 

@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { OPTIMIZER_NUMBER, PARAMETER_BLOCK, PARAMETER_BLOCK_BYTES } from '../../src/memory/optimizer-layout.js';
-import * as reference from '../../src/runtime/reference/optim.js';
+import * as reference from '../../src/runtime/backends/reference/optim.js';
 import { stream } from './both.js';
 import { KernelHarness } from './harness.js';
 

@@ -1,7 +1,7 @@
 /** @file Sums of gradients per id where a feature has many ids: blocks of WASM and of the reference are the same blocks. */
 import t from 'tap';
-import { idSumsScratchBytes } from '../../src/runtime/reference/id-sums.js';
-import * as reference from '../../src/runtime/reference/sparse.js';
+import { idSumsScratchBytes } from '../../src/runtime/backends/reference/id-sums.js';
+import * as reference from '../../src/runtime/backends/reference/sparse.js';
 import { randomFloats, stream } from './both.js';
 import { KernelHarness } from './harness.js';
 import { type Kernel, runPair } from './pair.js';
@@ -115,7 +115,7 @@ t.test('without scratch, and for up to 4096 ids, sums are chains', async (t) => 
 });
 
 t.test('weight gradients of interactions over many rows equal their reference bit for bit', async () => {
-  const { cinGradF32 } = await import('../../src/runtime/reference/dense.js');
+  const { cinGradF32 } = await import('../../src/runtime/backends/reference/dense.js');
   for (const rows of [255, 256, 257, 512, 700]) {
     h.scope(() => {
       const next = stream(rows);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import * as reference from '../../src/runtime/reference/sparse.js';
+import * as reference from '../../src/runtime/backends/reference/sparse.js';
 import { KernelHarness } from './harness.js';
 
 t.test('numberRepeatsU32 gives the numbers of the reference, whatever its map held before', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import * as reference from '../../src/runtime/reference/sparse.js';
+import * as reference from '../../src/runtime/backends/reference/sparse.js';
 import { randomFloats, stream } from './both.js';
 import { KernelHarness } from './harness.js';
 import { runPair } from './pair.js';

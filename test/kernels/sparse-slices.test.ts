@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import * as reference from '../../src/runtime/reference/sparse.js';
+import * as reference from '../../src/runtime/backends/reference/sparse.js';
 import { KernelHarness } from './harness.js';
 
 const h = await KernelHarness.create(16 << 20);

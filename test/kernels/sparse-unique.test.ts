@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { mix64BigInt } from '../../src/memory/hash.js';
-import * as reference from '../../src/runtime/reference/sparse.js';
+import * as reference from '../../src/runtime/backends/reference/sparse.js';
 import { idsOfOneBucket, longestRun } from '../sparse/colliding-keys.js';
 import { KernelHarness } from './harness.js';
 

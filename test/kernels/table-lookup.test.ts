@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { LOOKUP_CHUNK, LOOKUP_SCRATCH_BYTES } from '../../src/memory/table-layout.js';
-import * as reference from '../../src/runtime/reference/table-lookup.js';
+import * as reference from '../../src/runtime/backends/reference/table-lookup.js';
 import { stream } from './both.js';
 import { KernelHarness } from './harness.js';
 import { layTable, type SegmentShape, type TestTable } from './table-maker.js';

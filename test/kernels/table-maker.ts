@@ -15,9 +15,9 @@ import {
   tableBytes,
 } from '../../src/memory/table-layout.js';
 import type { Views } from '../../src/memory/views.js';
-import * as reference from '../../src/runtime/reference/table.js';
-import { layHeapOut } from '../../src/runtime/table-memory.js';
-import type { TableKernels } from '../../src/runtime/wasm/table.js';
+import * as reference from '../../src/runtime/backends/reference/table.js';
+import type { TableKernels } from '../../src/runtime/backends/wasm/calls/table.js';
+import { layHeapOut } from '../../src/runtime/tables/table-memory.js';
 import type { KernelHarness } from './harness.js';
 
 type Twins = {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { PARTITION, PARTITION_BYTES, SEGMENT, segmentAt, TABLE } from '../../src/memory/table-layout.js';
-import { compileKernels } from '../../src/runtime/load-kernels.js';
+import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import { KernelHarness } from './harness.js';
 import { layTable, type SegmentShape } from './table-maker.js';
 import type { TableWorkerData, TableWorkerResult } from './table-worker.js';

@@ -1,7 +1,7 @@
 /** @file Thread entry of the table thread test: adds to rows that all threads share, makes and removes rows of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Views } from '../../src/memory/views.js';
-import { instantiateKernels } from '../../src/runtime/load-kernels.js';
+import { instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 
 export interface TableWorkerData {
   readonly module: WebAssembly.Module;

@@ -7,7 +7,7 @@ import { group, placeholder } from '../../src/graph/ops/state.js';
 import { Dense } from '../../src/layers/dense.js';
 import { trainableVariables } from '../../src/layers/layer.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import { AdagradOptimizer } from '../../src/sparse/optimizers.js';
+import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
 import { awayFromZero } from '../graph/differences.js';
 import { stream } from '../kernels/both.js';
 import { withSession } from '../runtime/with-session.js';

@@ -5,7 +5,7 @@ import { bytesFor, readBatch, writeBatch } from '../../src/memory/batch.js';
 import { auc } from '../../src/metrics/auc.js';
 import { evaluate } from '../../src/metrics/evaluate.js';
 import { GroupedAuc } from '../../src/metrics/grouped.js';
-import { Session, type SessionOptions } from '../../src/runtime/session.js';
+import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
 import { contentOf } from '../checkpoint/helpers.js';

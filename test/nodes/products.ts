@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import { Graph } from '../../src/graph/graph.js';
 import { matMul } from '../../src/graph/ops/layers.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
-import { chooseKernels } from '../../src/runtime/choose-kernels.js';
-import { KERNEL_VARIANTS } from '../../src/runtime/kernel-variants.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
+import { chooseKernels } from '../../src/runtime/backends/wasm/choose-kernels.js';
+import { KERNEL_VARIANTS } from '../../src/runtime/backends/wasm/kernel-variants.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { withSession } from '../runtime/with-session.js';
 
 export interface Products {

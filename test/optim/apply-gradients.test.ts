@@ -5,17 +5,17 @@ import { addBias, matMul } from '../../src/graph/ops/layers.js';
 import { reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
 import { globalStep, group, increment, placeholder, VARIABLES, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import type { OptimizerMessage } from '../../src/sparse/config-messages.js';
-import { ZerosInitializer } from '../../src/sparse/initializers.js';
-import { LearningRateFunction, type Rate } from '../../src/sparse/learning-rate.js';
+import type { OptimizerMessage } from '../../src/sparse/config/config-messages.js';
+import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
+import { LearningRateFunction, type Rate } from '../../src/sparse/config/learning-rate.js';
 import {
   AdadeltaOptimizer,
   AdagradOptimizer,
   AdamOptimizer,
   FtrlOptimizer,
   SgdOptimizer,
-} from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+} from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 import { MapTable } from '../sparse/map-table.js';
 

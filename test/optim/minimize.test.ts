@@ -5,9 +5,9 @@ import { columns, reduceMean, rowDot, scale } from '../../src/graph/ops/math.js'
 import { globalStep, placeholder, raggedPlaceholder, VARIABLES, variable } from '../../src/graph/ops/state.js';
 import type { Optimizer } from '../../src/optim/optimizer.js';
 import * as optimizers from '../../src/optim/optimizers.js';
-import { embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
 import { Tensor as Value } from '../../src/tensor/tensor.js';
 import { withSession } from '../runtime/with-session.js';
 

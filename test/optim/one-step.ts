@@ -4,7 +4,7 @@ import { matMul } from '../../src/graph/ops/layers.js';
 import { addN, reduceMean, rowDot } from '../../src/graph/ops/math.js';
 import { globalStep, group, increment, placeholder, variable } from '../../src/graph/ops/state.js';
 import type { MinimizeOptions, Optimizer } from '../../src/optim/optimizer.js';
-import type { Session, SessionOptions } from '../../src/runtime/session.js';
+import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
 import { openSession } from '../runtime/with-session.js';
 
 export interface Fed {

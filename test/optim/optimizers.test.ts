@@ -19,7 +19,7 @@ import {
   ShampooOptimizer,
 } from '../../src/optim/optimizers.js';
 import { ExponentialDecay } from '../../src/optim/schedules.js';
-import type { Session } from '../../src/runtime/session.js';
+import type { Session } from '../../src/runtime/session/session.js';
 import { BACKENDS, openSession } from '../runtime/with-session.js';
 import { fedModel, feedOf, trainFed } from './one-step.js';
 

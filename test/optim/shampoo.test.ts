@@ -8,7 +8,7 @@ import {
   SHAMPOO_WORDS,
 } from '../../src/memory/dense-layout.js';
 import { ShampooOptimizer } from '../../src/optim/optimizers.js';
-import * as reference from '../../src/runtime/reference/optim.js';
+import * as reference from '../../src/runtime/backends/reference/optim.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import { KernelHarness } from '../kernels/harness.js';
 import { runPair } from '../kernels/pair.js';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import t from 'tap';
 import type { OpDef } from '../../src/graph/graph.js';
 import * as optimizers from '../../src/optim/optimizers.js';
-import { OPTIMIZER_MESSAGES } from '../../src/sparse/config-messages.js';
+import { OPTIMIZER_MESSAGES } from '../../src/sparse/config/config-messages.js';
 import { DENSE_RULES } from './dense-optimizers.js';
 import { DENSE_OPTIMIZERS, ROW_OPTIMIZERS } from './recipe.js';
 import { ROW_RULES } from './row-optimizers.js';

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { ProtoReader } from '../../src/io/proto-reader.js';
 import { RecordReader } from '../../src/io/record-reader.js';
 import { RecordWriter } from '../../src/io/record-writer.js';
-import type { HashFilter } from '../../src/sparse/admission-filter.js';
-import { restoreFilter, saveFilter } from '../../src/sparse/filter-files.js';
-import type { HashTable } from '../../src/sparse/hash-table.js';
-import { iterateTable, saveAsTensor } from '../../src/sparse/table-files/iterate-table.js';
-import { restoreTable } from '../../src/sparse/table-files/restore-table.js';
-import { saveTable } from '../../src/sparse/table-files/save-table.js';
+import type { HashFilter } from '../../src/sparse/admission/admission-filter.js';
+import { restoreFilter, saveFilter } from '../../src/sparse/admission/filter-files.js';
+import { iterateTable, saveAsTensor } from '../../src/sparse/files/iterate-table.js';
+import { restoreTable } from '../../src/sparse/files/restore-table.js';
+import { saveTable } from '../../src/sparse/files/save-table.js';
+import type { HashTable } from '../../src/sparse/table/hash-table.js';
 
 /** Runs `body` with a directory of its own. */
 export async function inDirectory<T>(body: (dir: string) => Promise<T>): Promise<T> {

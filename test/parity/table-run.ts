@@ -3,9 +3,9 @@
  * sentences such as `write id 0 += 1`.
  */
 
-import type { HashFilter } from '../../src/sparse/admission-filter.js';
-import type { HashTable } from '../../src/sparse/hash-table.js';
-import type { HashTableConfigInstance } from '../../src/sparse/table-config.js';
+import type { HashFilter } from '../../src/sparse/admission/admission-filter.js';
+import type { HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
+import type { HashTable } from '../../src/sparse/table/hash-table.js';
 import { type Fields, fieldsOf, UnknownForm } from './case.js';
 import { entryRecords, restoreBoth, saveBoth } from './table-files.js';
 import { type CaseTables, floatsOf, rowsOf } from './tables.js';

@@ -1,7 +1,7 @@
 /** @file Thread entry: does its share of the operations of a concurrent case on a table that another thread made. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import type { HashTableHandle } from '../../src/sparse/table-options.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
+import type { HashTableHandle } from '../../src/sparse/table/table-options.js';
 
 export interface SharedOperation {
   readonly op: 'assign' | 'assign_add' | 'optimize';

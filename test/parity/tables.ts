@@ -4,19 +4,19 @@
  * Unless a case says otherwise a table is one segment of sgd at rate 1 with zeros and fp32, two floats wide, without a
  * filter.
  */
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { type AdmissionFilter, HashFilter } from '../../src/sparse/admission-filter.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import { type AdmissionFilter, HashFilter } from '../../src/sparse/admission/admission-filter.js';
 import type {
   FloatCompressorMessage,
   InitializerMessage,
   OptimizerMessage,
   SlotExpireTimeConfig,
-} from '../../src/sparse/config-messages.js';
-import { ENTRY_TYPE, OPTIMIZER_MESSAGES, STORAGE_TYPE } from '../../src/sparse/config-messages.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { PolynomialDecay, type Rate, resolveRate } from '../../src/sparse/learning-rate.js';
-import { planOptimizer } from '../../src/sparse/optimizer-plan.js';
-import { HashTableConfigInstance } from '../../src/sparse/table-config.js';
+} from '../../src/sparse/config/config-messages.js';
+import { ENTRY_TYPE, OPTIMIZER_MESSAGES, STORAGE_TYPE } from '../../src/sparse/config/config-messages.js';
+import { PolynomialDecay, type Rate, resolveRate } from '../../src/sparse/config/learning-rate.js';
+import { planOptimizer } from '../../src/sparse/config/optimizer-plan.js';
+import { HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { KernelHarness } from '../kernels/harness.js';
 import { type Fields, fieldsOf, UnknownForm } from './case.js';
 import { f32, ids } from './values.js';

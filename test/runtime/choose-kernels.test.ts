@@ -2,14 +2,14 @@ import t from 'tap';
 import { Graph } from '../../src/graph/graph.js';
 import { matMul } from '../../src/graph/ops/layers.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
-import { askedVariant, chooseKernels } from '../../src/runtime/choose-kernels.js';
-import { type Engine, thisEngine } from '../../src/runtime/engine.js';
-import { KernelSelfTest } from '../../src/runtime/kernel-self-test.js';
-import { KERNEL_VARIANTS } from '../../src/runtime/kernel-variants.js';
-import { permitExperiment } from '../../src/runtime/permit-experiment.js';
-import { Session, type SessionOptions } from '../../src/runtime/session.js';
-import { type Asked, tryBuilds } from '../../src/runtime/try-builds.js';
-import { RELAXED_SIMD } from '../../src/runtime/wasm-features.js';
+import { askedVariant, chooseKernels } from '../../src/runtime/backends/wasm/choose-kernels.js';
+import { type Engine, thisEngine } from '../../src/runtime/backends/wasm/engine.js';
+import { KernelSelfTest } from '../../src/runtime/backends/wasm/kernel-self-test.js';
+import { KERNEL_VARIANTS } from '../../src/runtime/backends/wasm/kernel-variants.js';
+import { permitExperiment } from '../../src/runtime/backends/wasm/permit-experiment.js';
+import { type Asked, tryBuilds } from '../../src/runtime/backends/wasm/try-builds.js';
+import { RELAXED_SIMD } from '../../src/runtime/backends/wasm/wasm-features.js';
+import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import { withSession } from './with-session.js';
 
 const refuses = async (run: () => Promise<unknown>, reason: RegExp) => {

@@ -6,7 +6,7 @@ import { addBias, matMul } from '../../src/graph/ops/layers.js';
 import { mul, reduceMean } from '../../src/graph/ops/math.js';
 import { constant, group, placeholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import * as plain from '../../src/tensor/ops/clip-by-global-norm.js';
 import { Tensor as Dense } from '../../src/tensor/tensor.js';
 import { stagesOf } from './stages-of.js';

@@ -2,8 +2,8 @@ import t from 'tap';
 import { Graph, type Op } from '../../src/graph/graph.js';
 import { addN, mul, reduceMean, scale } from '../../src/graph/ops/math.js';
 import { globalStep, group, increment, placeholder } from '../../src/graph/ops/state.js';
-import { executionOrder } from '../../src/runtime/compiler.js';
-import { KERNEL_OF_OPCODE, KERNELS } from '../../src/runtime/kernels.js';
+import { executionOrder } from '../../src/runtime/compile/compiler.js';
+import { KERNEL_OF_OPCODE, KERNELS } from '../../src/runtime/kernels/kernels.js';
 import { openSession, withSession } from './with-session.js';
 
 const names = (ops: readonly Op[]) => ops.map((op) => op.name);

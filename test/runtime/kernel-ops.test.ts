@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { KernelOps } from '../../src/runtime/kernel-ops.js';
+import { KernelOps } from '../../src/runtime/backends/wasm/kernel-ops.js';
 import * as gather from '../../src/tensor/ops/gather-embeddings.js';
 import * as reduce from '../../src/tensor/ops/reduce-and-split.js';
 import { fusedReorderByIndices } from '../../src/tensor/ops/reorder-by-indices.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createKernelPacker } from '../../src/runtime/kernel-packer.js';
+import { createKernelPacker } from '../../src/runtime/backends/wasm/kernel-packer.js';
 import { copyNested } from '../../src/tensor/copy-nested.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { type DType, Tensor } from '../../src/tensor/tensor.js';

@@ -5,7 +5,7 @@ import { matMul } from '../../src/graph/ops/layers.js';
 import { reduceMean, scale } from '../../src/graph/ops/math.js';
 import { globalStep, increment, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { NestedTensors } from '../../src/tensor/nested.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor as DenseTensor } from '../../src/tensor/tensor.js';

@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Engine, thisEngine } from '../../src/runtime/engine.js';
-import { isKnownGood } from '../../src/runtime/kernel-experiments.js';
-import { permitExperiment, permitWith } from '../../src/runtime/permit-experiment.js';
-import { type ProbeAnswer, ProbeAnswers } from '../../src/runtime/probe-answers.js';
-import { type NoProbe, PROBE_VARIABLE, probeKernels } from '../../src/runtime/probe-kernels.js';
-import { questionOf } from '../../src/runtime/probe-question.js';
-import { tryBuilds } from '../../src/runtime/try-builds.js';
+import { type Engine, thisEngine } from '../../src/runtime/backends/wasm/engine.js';
+import { isKnownGood } from '../../src/runtime/backends/wasm/kernel-experiments.js';
+import { permitExperiment, permitWith } from '../../src/runtime/backends/wasm/permit-experiment.js';
+import { type ProbeAnswer, ProbeAnswers } from '../../src/runtime/backends/wasm/probe-answers.js';
+import { type NoProbe, PROBE_VARIABLE, probeKernels } from '../../src/runtime/backends/wasm/probe-kernels.js';
+import { questionOf } from '../../src/runtime/backends/wasm/probe-question.js';
+import { tryBuilds } from '../../src/runtime/backends/wasm/try-builds.js';
 import { missing } from '../requirement.js';
 
 /** An engine that no list knows. */

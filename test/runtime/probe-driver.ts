@@ -1,5 +1,5 @@
 /** @file Has a script probe the wide kernels, in a process into which tap put nothing: `probe-driver.js SCRIPT LIMIT_MS`. */
-import { probeKernels } from '../../src/runtime/probe-kernels.js';
+import { probeKernels } from '../../src/runtime/backends/wasm/probe-kernels.js';
 
 const [script = '', limitMs = ''] = process.argv.slice(2);
 // What a program may have for itself, and its probe must not get.

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { thisEngine } from '../../src/runtime/engine.js';
-import type { ProbeAnswer } from '../../src/runtime/probe-answers.js';
-import { type NoProbe, PROBE_VARIABLE, probeKernels } from '../../src/runtime/probe-kernels.js';
-import { reportProbe } from '../../src/runtime/report-probe.js';
+import { thisEngine } from '../../src/runtime/backends/wasm/engine.js';
+import type { ProbeAnswer } from '../../src/runtime/backends/wasm/probe-answers.js';
+import { type NoProbe, PROBE_VARIABLE, probeKernels } from '../../src/runtime/backends/wasm/probe-kernels.js';
+import { reportProbe } from '../../src/runtime/backends/wasm/report-probe.js';
 import { runNode } from '../run-node.js';
 
 const DRIVER = fileURLToPath(new URL('probe-driver.js', import.meta.url));

@@ -5,7 +5,7 @@ import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { addN, reduceMean } from '../../src/graph/ops/math.js';
 import { placeholder } from '../../src/graph/ops/state.js';
-import type { Session } from '../../src/runtime/session.js';
+import type { Session } from '../../src/runtime/session/session.js';
 import { stream } from '../kernels/both.js';
 import { addStep, epoch, leaf, type Node, type Step, steps } from './random-graph.js';
 import { BACKENDS, openSession } from './with-session.js';

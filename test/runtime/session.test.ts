@@ -10,9 +10,9 @@ import {
   raggedPlaceholder,
   variable,
 } from '../../src/graph/ops/state.js';
-import { Session } from '../../src/runtime/session.js';
-import { embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+import { Session } from '../../src/runtime/session/session.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
 import { BACKENDS, openSession, raggedOf, schemaOf, withSession } from './with-session.js';
 
 /** x [batch, 2] with values 1, 2, 3, … */

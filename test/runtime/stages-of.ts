@@ -1,9 +1,9 @@
 /** @file What a program was compiled to: its stages as text, its kernels by name. */
 import type { Op, Tensor } from '../../src/graph/graph.js';
 import { CONTEXT, STAGE_SLICES, STAGE_WORDS } from '../../src/memory/control-layout.js';
-import { instructionWords } from '../../src/runtime/code.js';
-import { KERNEL_OF_OPCODE } from '../../src/runtime/kernels.js';
-import type { Session } from '../../src/runtime/session.js';
+import { instructionWords } from '../../src/runtime/compile/code.js';
+import { KERNEL_OF_OPCODE } from '../../src/runtime/kernels/kernels.js';
+import type { Session } from '../../src/runtime/session/session.js';
 
 /** Kinds of the stages that `fetches` are compiled to: s for slices, t for threads. */
 export function stagesOf(session: Session, fetches: readonly (Tensor | Op)[]): string {

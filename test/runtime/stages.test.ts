@@ -6,7 +6,7 @@ import { addBias, matMul } from '../../src/graph/ops/layers.js';
 import { concatColumns, mul, reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
 import { constant, globalStep, group, increment, placeholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { stagesOf } from './stages-of.js';
 import { BACKENDS, withSession } from './with-session.js';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type FlagState, V8Flags, wasmFlagsOf } from '../../src/runtime/v8-flags.js';
+import { type FlagState, V8Flags, wasmFlagsOf } from '../../src/runtime/backends/wasm/v8-flags.js';
 
 function recorded(state: Partial<FlagState> = {}) {
   const calls: string[] = [];
@@ -68,7 +68,7 @@ t.test('flags that bear on WebAssembly are found in NODE_OPTIONS and on the comm
 
 /** What V8 has its flags at after `work`, in a process of its own: asked for help it prints them. */
 function flagsAfter(work: string, args: readonly string[]): string[] {
-  const module = JSON.stringify(new URL('../../src/runtime/choose-kernels.js', import.meta.url));
+  const module = JSON.stringify(new URL('../../src/runtime/backends/wasm/choose-kernels.js', import.meta.url));
   const program = `
     import { setFlagsFromString } from 'node:v8';
     const { chooseKernels } = await import(${module});

@@ -2,7 +2,7 @@
 import type { Graph, Op, Tensor } from '../../src/graph/graph.js';
 import { Placeholder } from '../../src/graph/ops/state.js';
 import type { BatchSchema } from '../../src/memory/batch.js';
-import { Session, type SessionOptions } from '../../src/runtime/session.js';
+import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
 
 /** Backends of the CPU; test/cuda/session-tests.test.ts puts that of the GPU in their place, and tables there too. */
 export const BACKENDS = (process.env.MONOLITH_TEST_BACKENDS?.split(',') ?? ['wasm', 'reference']) as readonly (

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { nodeFileSystem } from '../../src/io/file-system.js';
-import { compileKernels } from '../../src/runtime/load-kernels.js';
+import { nodeFileSystem } from '../../src/base/files/file-system.js';
+import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import {
   buildThresholds,
   createFilter,
@@ -12,8 +12,8 @@ import {
   HashFilter,
   interceptGradient,
   needsFilter,
-} from '../../src/sparse/admission-filter.js';
-import { restoreFilter, saveFilter } from '../../src/sparse/filter-files.js';
+} from '../../src/sparse/admission/admission-filter.js';
+import { restoreFilter, saveFilter } from '../../src/sparse/admission/filter-files.js';
 import { KernelHarness } from '../kernels/harness.js';
 import type { FilterJob } from './filter-worker.js';
 

@@ -3,11 +3,16 @@ import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { addN, reduceMean, rowDot } from '../../src/graph/ops/math.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
-import type { SessionOptions } from '../../src/runtime/session.js';
-import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { AdagradOptimizer, AdamOptimizer, FixedR8Compressor, FtrlOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
+import {
+  AdagradOptimizer,
+  AdamOptimizer,
+  FixedR8Compressor,
+  FtrlOptimizer,
+} from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { stream } from '../kernels/both.js';
 import { BACKENDS, raggedOf, withSession } from '../runtime/with-session.js';
 

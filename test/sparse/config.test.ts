@@ -8,7 +8,7 @@ import {
   OPTIMIZER_MESSAGES,
   OptimizerConfigMessage,
   type OptimizerMessage,
-} from '../../src/sparse/config-messages.js';
+} from '../../src/sparse/config/config-messages.js';
 import {
   LearningRateFunction,
   PolynomialDecay,
@@ -16,10 +16,15 @@ import {
   rateAt,
   ratesAt,
   resolveRate,
-} from '../../src/sparse/learning-rate.js';
-import { planOptimizer, stepError } from '../../src/sparse/optimizer-plan.js';
-import * as constructors from '../../src/sparse/optimizers.js';
-import { checkTableConfig, mergedTableNames, mergeSegments, printTable } from '../../src/sparse/table-messages.js';
+} from '../../src/sparse/config/learning-rate.js';
+import { planOptimizer, stepError } from '../../src/sparse/config/optimizer-plan.js';
+import * as constructors from '../../src/sparse/config/optimizers.js';
+import {
+  checkTableConfig,
+  mergedTableNames,
+  mergeSegments,
+  printTable,
+} from '../../src/sparse/config/table-messages.js';
 import { hexOf } from '../io/parity.js';
 
 /** Any value of a message: absent fields, defaults and all. */

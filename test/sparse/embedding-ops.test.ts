@@ -3,17 +3,17 @@ import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { concatColumns, reduceMean, rowDot } from '../../src/graph/ops/math.js';
 import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
-import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ConstantsInitializer, ZerosInitializer } from '../../src/sparse/initializers.js';
+import { ConstantsInitializer, ZerosInitializer } from '../../src/sparse/config/initializers.js';
 import {
   BatchSoftmaxOptimizer,
   FixedR8Compressor,
   Fp16Compressor,
   OneBitCompressor,
   SgdOptimizer,
-} from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+} from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { BACKENDS, openSession, raggedOf, withSession } from '../runtime/with-session.js';
 
 const table = (name: string, dim: number) =>

@@ -14,7 +14,7 @@ import {
   slotOfFidV2,
   slotsOfFids,
   switchSlot,
-} from '../../src/sparse/fid.js';
+} from '../../src/sparse/config/fid.js';
 
 const any64 = fc.bigInt({ min: -(1n << 63n), max: (1n << 64n) - 1n });
 

@@ -5,11 +5,11 @@ import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { columns } from '../../src/graph/ops/math.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { idsPlaceholder, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
-import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ConstantsInitializer } from '../../src/sparse/initializers.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 
 /** Of 60,000 equal terms a chain in f32 is off by 6e-4, blocks by about 4e-6. */

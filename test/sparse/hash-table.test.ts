@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { HEAP } from '../../src/memory/table-layout.js';
-import type { HashTable } from '../../src/sparse/hash-table.js';
-import { ConstantsInitializer, RandomUniformInitializer, ZerosInitializer } from '../../src/sparse/initializers.js';
-import { LearningRateFunction } from '../../src/sparse/learning-rate.js';
-import { AdagradOptimizer, FtrlOptimizer, SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable, type TableConfig } from '../../src/sparse/table-config.js';
+import {
+  ConstantsInitializer,
+  RandomUniformInitializer,
+  ZerosInitializer,
+} from '../../src/sparse/config/initializers.js';
+import { LearningRateFunction } from '../../src/sparse/config/learning-rate.js';
+import { AdagradOptimizer, FtrlOptimizer, SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable, type TableConfig } from '../../src/sparse/config/table-config.js';
+import type { HashTable } from '../../src/sparse/table/hash-table.js';
 import { BACKENDS } from '../runtime/with-session.js';
 import { initialValue, MapTable } from './map-table.js';
 import { type SliceGradients, TableFixture } from './table-fixture.js';

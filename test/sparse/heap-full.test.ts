@@ -1,10 +1,10 @@
 import t, { type Test as T } from 'tap';
 import { HEAP } from '../../src/memory/table-layout.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ConstantsInitializer } from '../../src/sparse/initializers.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
-import type { TableOptions } from '../../src/sparse/table-options.js';
+import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
+import type { TableOptions } from '../../src/sparse/table/table-options.js';
 import { TableFixture } from './table-fixture.js';
 
 const DIM = 3;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FeatureFactory } from '../../src/feature/feature-slot.js';
+import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { matMul } from '../../src/graph/ops/layers.js';
@@ -13,11 +13,11 @@ import {
   raggedPlaceholder,
   variable,
 } from '../../src/graph/ops/state.js';
-import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ConstantsInitializer } from '../../src/sparse/initializers.js';
-import { AdagradOptimizer, SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable, type TableConfig } from '../../src/sparse/table-config.js';
+import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
+import { AdagradOptimizer, SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable, type TableConfig } from '../../src/sparse/config/table-config.js';
+import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { BACKENDS, raggedOf, withSession } from '../runtime/with-session.js';
 
 const FIELDS = 3;

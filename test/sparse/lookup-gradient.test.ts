@@ -1,8 +1,8 @@
 import t from 'tap';
 import { ProtoWriter } from '../../src/io/proto-writer.js';
-import { extractSlot } from '../../src/sparse/extract-slot.js';
-import { fidV1, fidV2 } from '../../src/sparse/fid.js';
-import { lookupGradient } from '../../src/sparse/lookup-gradient.js';
+import { extractSlot } from '../../src/sparse/config/extract-slot.js';
+import { fidV1, fidV2 } from '../../src/sparse/config/fid.js';
+import { lookupGradient } from '../../src/sparse/steps/lookup-gradient.js';
 import { Tensor } from '../../src/tensor/tensor.js';
 
 t.test('a pooled gradient goes back to each id that was pooled', async (t) => {

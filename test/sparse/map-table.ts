@@ -6,12 +6,12 @@
 import { PARAMETER_BLOCK_BYTES } from '../../src/memory/optimizer-layout.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
-import { decodeHalfF32, encodeHalfF32, quantizeFixedR8F32 } from '../../src/runtime/reference/compress.js';
-import { applyOptimizerF32, initOptimizerState } from '../../src/runtime/reference/optim.js';
-import { rateAt } from '../../src/sparse/learning-rate.js';
-import { setStep, writeParameters } from '../../src/sparse/optimizer-plan.js';
-import type { TableConfig } from '../../src/sparse/table-config.js';
-import { planTable, type SegmentPlan, type TablePlan } from '../../src/sparse/table-plan.js';
+import { decodeHalfF32, encodeHalfF32, quantizeFixedR8F32 } from '../../src/runtime/backends/reference/compress.js';
+import { applyOptimizerF32, initOptimizerState } from '../../src/runtime/backends/reference/optim.js';
+import { rateAt } from '../../src/sparse/config/learning-rate.js';
+import { setStep, writeParameters } from '../../src/sparse/config/optimizer-plan.js';
+import type { TableConfig } from '../../src/sparse/config/table-config.js';
+import { planTable, type SegmentPlan, type TablePlan } from '../../src/sparse/config/table-plan.js';
 import type { SliceGradients } from './table-fixture.js';
 
 const f = Math.fround;

@@ -8,20 +8,25 @@
 import { PARAMETER_BLOCK_BYTES } from '../../src/memory/optimizer-layout.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
-import { applyOptimizerF32, initOptimizerState } from '../../src/runtime/reference/optim.js';
-import type { EmbeddingHashTableConfig } from '../../src/sparse/config-messages.js';
-import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from '../../src/sparse/embedding-table.js';
-import { slotOfFidV2 } from '../../src/sparse/fid.js';
-import { planInitializer } from '../../src/sparse/initializers.js';
-import { type Rate, rateAt } from '../../src/sparse/learning-rate.js';
+import { applyOptimizerF32, initOptimizerState } from '../../src/runtime/backends/reference/optim.js';
+import type { EmbeddingHashTableConfig } from '../../src/sparse/config/config-messages.js';
+import { slotOfFidV2 } from '../../src/sparse/config/fid.js';
+import { planInitializer } from '../../src/sparse/config/initializers.js';
+import { type Rate, rateAt } from '../../src/sparse/config/learning-rate.js';
 import {
   type OptimizerPlan,
   planOptimizer,
   setStep,
   stepError,
   writeParameters,
-} from '../../src/sparse/optimizer-plan.js';
-import type { HashTableConfigInstance } from '../../src/sparse/table-config.js';
+} from '../../src/sparse/config/optimizer-plan.js';
+import type { HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
+import type {
+  EmbeddingTable,
+  IdArray,
+  OptimizeOptions,
+  UpdateOptions,
+} from '../../src/sparse/table/embedding-table.js';
 
 interface Row {
   readonly weights: Float32Array;

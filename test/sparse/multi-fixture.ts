@@ -1,10 +1,10 @@
 /** @file Tables and random requests that the tests of multi-table forms share. */
 import fc from 'fast-check';
-import type { EmbeddingTable } from '../../src/sparse/embedding-table.js';
-import { ConstantsInitializer } from '../../src/sparse/initializers.js';
-import type { SlotUpdates } from '../../src/sparse/multi-type-hash-table.js';
-import { AdagradOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable, type HashTableConfigInstance } from '../../src/sparse/table-config.js';
+import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
+import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable, type HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
+import type { SlotUpdates } from '../../src/sparse/many/multi-type-hash-table.js';
+import type { EmbeddingTable } from '../../src/sparse/table/embedding-table.js';
 import { ModelTable } from './model-table.js';
 
 /** Dimensions by slot; names are not in the order they are declared in. */

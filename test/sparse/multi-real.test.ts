@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { DistributedMultiTypeHashTable } from '../../src/sparse/distributed-multi-type-hash-table.js';
-import type { EmbeddingTable } from '../../src/sparse/embedding-table.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { MergedMultiTypeHashTable } from '../../src/sparse/merged-multi-type-hash-table.js';
-import { MultiHashTable } from '../../src/sparse/multi-hash-table.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import type { HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
+import { DistributedMultiTypeHashTable } from '../../src/sparse/many/distributed-multi-type-hash-table.js';
+import { MergedMultiTypeHashTable } from '../../src/sparse/many/merged-multi-type-hash-table.js';
+import { MultiHashTable } from '../../src/sparse/many/multi-hash-table.js';
 import {
   type BaseMultiTypeHashTable,
   MultiTypeHashTable,
   type SlotUpdates,
-} from '../../src/sparse/multi-type-hash-table.js';
-import type { HashTableConfigInstance } from '../../src/sparse/table-config.js';
+} from '../../src/sparse/many/multi-type-hash-table.js';
+import type { EmbeddingTable } from '../../src/sparse/table/embedding-table.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { ModelTable } from './model-table.js';
 import { adagradConfig, copyOf, DIMS, idsOf, plain, SLOTS, updates } from './multi-fixture.js';
 

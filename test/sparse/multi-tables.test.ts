@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { MergedMultiTypeHashTable } from '../../src/sparse/merged-multi-type-hash-table.js';
-import { MultiHashTable } from '../../src/sparse/multi-hash-table.js';
-import { MultiTypeHashTable } from '../../src/sparse/multi-type-hash-table.js';
-import type { HashTableConfigInstance } from '../../src/sparse/table-config.js';
+import type { HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
+import { MergedMultiTypeHashTable } from '../../src/sparse/many/merged-multi-type-hash-table.js';
+import { MultiHashTable } from '../../src/sparse/many/multi-hash-table.js';
+import { MultiTypeHashTable } from '../../src/sparse/many/multi-type-hash-table.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { ModelTable } from './model-table.js';
 import { adagradConfig, copyOf, DIMS, idsOf, modelTable, modelTables, plain, SLOTS, updates } from './multi-fixture.js';

@@ -5,11 +5,11 @@ import { matMul, relu } from '../../src/graph/ops/layers.js';
 import { addN, columns, concatColumns, mul, reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
 import { group, idsPlaceholder, placeholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { RandomUniformInitializer } from '../../src/sparse/initializers.js';
-import { AdagradOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+import { RandomUniformInitializer } from '../../src/sparse/config/initializers.js';
+import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { kernelsOf } from '../runtime/stages-of.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 

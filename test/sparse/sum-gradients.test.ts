@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { sumGradients } from '../../src/sparse/sum-gradients.js';
+import { sumGradients } from '../../src/sparse/table/sum-gradients.js';
 import { keyOfMix } from './colliding-keys.js';
 
 /** The same by a Map: the sum of an id, how often it came, and where first. */

@@ -1,26 +1,26 @@
 import t from 'tap';
 import { HEAP } from '../../src/memory/table-layout.js';
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { ENTRY_TYPE } from '../../src/sparse/config-messages.js';
-import type { IdArray } from '../../src/sparse/embedding-table.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ZerosInitializer } from '../../src/sparse/initializers.js';
-import { PolynomialDecay } from '../../src/sparse/learning-rate.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import { ENTRY_TYPE } from '../../src/sparse/config/config-messages.js';
+import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
+import { PolynomialDecay } from '../../src/sparse/config/learning-rate.js';
 import {
   AdagradOptimizer,
   BatchSoftmaxOptimizer,
   FixedR8Compressor,
   Fp16Compressor,
   SgdOptimizer,
-} from '../../src/sparse/optimizers.js';
-import { PeriodicEviction } from '../../src/sparse/periodic-eviction.js';
+} from '../../src/sparse/config/optimizers.js';
 import {
   defineTable,
   generateTestHashTableConfig,
   HashTableConfigInstance,
   type TestTableOptions,
-} from '../../src/sparse/table-config.js';
-import { planTable } from '../../src/sparse/table-plan.js';
+} from '../../src/sparse/config/table-config.js';
+import { planTable } from '../../src/sparse/config/table-plan.js';
+import type { IdArray } from '../../src/sparse/table/embedding-table.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
+import { PeriodicEviction } from '../../src/sparse/table/periodic-eviction.js';
 
 const memory = await TableMemory.create({ budgetBytes: 8 << 20 });
 const ids = (...list: bigint[]) => BigInt64Array.from(list);

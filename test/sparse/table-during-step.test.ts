@@ -4,12 +4,12 @@ import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { stopGradient } from '../../src/graph/ops/elementwise.js';
 import { reduceMean, rowDot } from '../../src/graph/ops/math.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
-import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/embedding-ops.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ConstantsInitializer } from '../../src/sparse/initializers.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
-import { saveTable } from '../../src/sparse/table-files/save-table.js';
+import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { saveTable } from '../../src/sparse/files/save-table.js';
+import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { raggedOf, withSession } from '../runtime/with-session.js';
 
 const APART = { memoryBytes: 16 << 20, tableBytes: 12 << 20, bankBytes: (4 << 20) + 65536 };

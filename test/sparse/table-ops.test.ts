@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { EntryDumpCodec } from '../../src/io/entry-dump.js';
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ConstantsInitializer, ZerosInitializer } from '../../src/sparse/initializers.js';
-import { PolynomialDecay } from '../../src/sparse/learning-rate.js';
-import * as optimizers from '../../src/sparse/optimizers.js';
-import { defineTable, type TableConfig } from '../../src/sparse/table-config.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import { ConstantsInitializer, ZerosInitializer } from '../../src/sparse/config/initializers.js';
+import { PolynomialDecay } from '../../src/sparse/config/learning-rate.js';
+import * as optimizers from '../../src/sparse/config/optimizers.js';
+import { defineTable, type TableConfig } from '../../src/sparse/config/table-config.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { MapTable } from './map-table.js';
 
 const BANK_BYTES = (1 << 20) + 65536;

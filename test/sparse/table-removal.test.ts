@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { PARTITIONS } from '../../src/memory/table-layout.js';
-import { ConstantsInitializer } from '../../src/sparse/initializers.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
 import { TableFixture } from './table-fixture.js';
 
 const CONFIG = defineTable('table', [{ dim: 3, initializer: ConstantsInitializer(2), optimizer: SgdOptimizer() }]);

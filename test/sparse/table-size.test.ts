@@ -9,9 +9,9 @@ import {
   TABLE,
   tableBytes,
 } from '../../src/memory/table-layout.js';
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { HeapModel, heapBlockBytes, PartitionModel, rowBytesOf } from '../../src/sparse/table-growth.js';
-import { rowsThatFit, spreadRows, TABLE_BYTES_MAX, tableSize } from '../../src/sparse/table-size.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import { HeapModel, heapBlockBytes, PartitionModel, rowBytesOf } from '../../src/sparse/config/table-growth.js';
+import { rowsThatFit, spreadRows, TABLE_BYTES_MAX, tableSize } from '../../src/sparse/config/table-size.js';
 
 const GIB = 2 ** 30;
 const CHUNK = 1 << 16;

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import { ZerosInitializer } from '../../src/sparse/initializers.js';
-import { PolynomialDecay } from '../../src/sparse/learning-rate.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
+import { PolynomialDecay } from '../../src/sparse/config/learning-rate.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import type { TableJob, TableWorkerResult } from './table-worker.js';
 
 const THREADS = 3;

@@ -1,6 +1,6 @@
 /** @file Thread entry of the table tests: works on a shared table as told, and answers with what it saw. */
 import { parentPort } from 'node:worker_threads';
-import { HashTable, type HashTableHandle } from '../../src/sparse/hash-table.js';
+import { HashTable, type HashTableHandle } from '../../src/sparse/table/hash-table.js';
 
 export interface TableJob {
   readonly handle: HashTableHandle;

@@ -1,10 +1,10 @@
 import t from 'tap';
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { HashTable, type TableOptions } from '../../src/sparse/hash-table.js';
-import { ZerosInitializer } from '../../src/sparse/initializers.js';
-import { SgdOptimizer } from '../../src/sparse/optimizers.js';
-import { defineTable } from '../../src/sparse/table-config.js';
-import { TouchedKeySet } from '../../src/sparse/touched-key-set.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { HashTable, type TableOptions } from '../../src/sparse/table/hash-table.js';
+import { TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
 
 const ids = (...list: number[]) => BigInt64Array.from(list, BigInt);
 

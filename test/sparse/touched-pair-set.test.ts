@@ -4,10 +4,10 @@ import t from 'tap';
 import { Arena } from '../../src/memory/arena.js';
 import { mix64BigInt } from '../../src/memory/hash.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
-import { compileKernels, instantiateKernels } from '../../src/runtime/load-kernels.js';
-import { touchedGeometry } from '../../src/runtime/touched-geometry.js';
-import { TouchedKeySet } from '../../src/sparse/touched-key-set.js';
-import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/touched-pair-set.js';
+import { compileKernels, instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { touchedGeometry } from '../../src/runtime/tables/touched-geometry.js';
+import { TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
+import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/table/touched-pair-set.js';
 import { keyWithHash } from './colliding-keys.js';
 import type { TouchedJob, TouchedWorkerResult } from './touched-worker.js';
 

@@ -1,8 +1,8 @@
 /** @file Thread entry of the touched-key tests: for each job, inserts (and steals) as told and answers with what happened. */
 import { parentPort } from 'node:worker_threads';
-import { instantiateKernels } from '../../src/runtime/load-kernels.js';
-import { TouchedKeySet, type TouchedKeySetHandle } from '../../src/sparse/touched-key-set.js';
-import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/touched-pair-set.js';
+import { instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { TouchedKeySet, type TouchedKeySetHandle } from '../../src/sparse/table/touched-key-set.js';
+import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/table/touched-pair-set.js';
 
 export interface TouchedJob {
   readonly module: WebAssembly.Module;

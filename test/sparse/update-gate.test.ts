@@ -3,12 +3,12 @@ import t from 'tap';
 import { Arena } from '../../src/memory/arena.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
-import { compileKernels, instantiateKernels } from '../../src/runtime/load-kernels.js';
-import { TableMemory } from '../../src/runtime/table-memory.js';
-import { type AdmissionFilter, DummyFilter, HashFilter } from '../../src/sparse/admission-filter.js';
-import { HashTable, type TableOptions } from '../../src/sparse/hash-table.js';
-import { generateTestHashTableConfig } from '../../src/sparse/table-config.js';
-import { TouchedKeySet } from '../../src/sparse/touched-key-set.js';
+import { compileKernels, instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
+import { type AdmissionFilter, DummyFilter, HashFilter } from '../../src/sparse/admission/admission-filter.js';
+import { generateTestHashTableConfig } from '../../src/sparse/config/table-config.js';
+import { HashTable, type TableOptions } from '../../src/sparse/table/hash-table.js';
+import { TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
 
 const memory = await TableMemory.create({ budgetBytes: 4 << 20 });
 const module = await compileKernels();

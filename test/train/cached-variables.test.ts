@@ -15,7 +15,7 @@ import { matMul } from '../../src/graph/ops/layers.js';
 import { reduceMean, scale } from '../../src/graph/ops/math.js';
 import { constant, placeholder, type VariableAttrs, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import { AdagradOptimizer, SgdOptimizer } from '../../src/sparse/optimizers.js';
+import { AdagradOptimizer, SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { FetchAllCachedVariablesHook } from '../../src/train/hooks/fetch-cached-variables.js';
 import { MonitoredSession } from '../../src/train/monitored-session.js';
 import { BACKENDS, openSession, withSession } from '../runtime/with-session.js';

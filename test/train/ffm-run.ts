@@ -1,8 +1,8 @@
 /** @file Sessions of the demo model small enough for tests: little memory, few examples, batches on this thread. */
 import { type FfmDatasetOptions, loadFfmBatches } from '../../src/data/ffm-dataset.js';
 import { ffmSchema } from '../../src/data/ffm-example.js';
-import type { FetchValue } from '../../src/runtime/fetch.js';
-import type { Fetch, Session, SessionOptions } from '../../src/runtime/session.js';
+import type { FetchValue } from '../../src/runtime/session/fetch.js';
+import type { Fetch, Session, SessionOptions } from '../../src/runtime/session/session.js';
 import type { RunContext, TrainHook } from '../../src/train/hook.js';
 import { LocalTrainer } from '../../src/train/local-train.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';

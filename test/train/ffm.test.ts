@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { SessionOptions } from '../../src/runtime/session.js';
-import { TABLES } from '../../src/sparse/embedding-ops.js';
-import { HashTable } from '../../src/sparse/hash-table.js';
-import type { TableConfig } from '../../src/sparse/table-config.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
+import type { TableConfig } from '../../src/sparse/config/table-config.js';
+import { TABLES } from '../../src/sparse/steps/embedding-ops.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { buildFfm, FFM_SLOTS } from '../../src/train/models/ffm.js';
 import { stream } from '../kernels/both.js';
 import { raggedOf, withSession } from '../runtime/with-session.js';

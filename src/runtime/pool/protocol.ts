@@ -1,7 +1,7 @@
 /** @file What the main thread and a pool thread say to each other; both sides import it. */
 import type { ErrorCode, ErrorFields } from '../../base/errors.js';
-import type { TimelineRings } from '../cuda/device-timeline.js';
-import type { TableMemoryHandle } from '../table-memory.js';
+import type { TimelineRings } from '../backends/cuda/device-timeline.js';
+import type { TableMemoryHandle } from '../tables/table-memory.js';
 
 export type BackendName = 'wasm' | 'reference' | 'cuda';
 

@@ -1,20 +1,20 @@
 /** @file How a pool thread runs a step: the kernels of its backend, and its calls to tables in other memories. */
 import { APPLY_SLICE_BYTES, UPDATE_RESULT } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import { BankCalls, type CallableBank, type CallerMemory } from '../bank-calls.js';
-import { CudaDevice } from '../cuda/cuda-device.js';
-import { DeviceStep, type HostKernels } from '../cuda/device-step.js';
-import { DeviceTimeline } from '../cuda/device-timeline.js';
-import { CudaDriver } from '../cuda/driver.js';
-import { KERNEL } from '../kernels.js';
-import { instantiateKernels } from '../load-kernels.js';
-import { referenceRunStep } from '../reference/program.js';
-import { tableApply, tableFind, tablePassOver, tableRetrieve, tableStepped } from '../reference/table.js';
-import { touchedIds } from '../reference/table-admit.js';
-import { bankCounts, bankIds, bankRows, bankUpdates } from '../reference/table-banks.js';
-import { TableMemory } from '../table-memory.js';
-import { TOUCHED_SCRATCH_BYTES } from '../touched-geometry.js';
-import type { TouchedKernels } from '../wasm/touched.js';
+import { CudaDevice } from '../backends/cuda/cuda-device.js';
+import { DeviceStep, type HostKernels } from '../backends/cuda/device-step.js';
+import { DeviceTimeline } from '../backends/cuda/device-timeline.js';
+import { CudaDriver } from '../backends/cuda/driver.js';
+import { referenceRunStep } from '../backends/reference/program.js';
+import { tableApply, tableFind, tablePassOver, tableRetrieve, tableStepped } from '../backends/reference/table.js';
+import { touchedIds } from '../backends/reference/table-admit.js';
+import { bankCounts, bankIds, bankRows, bankUpdates } from '../backends/reference/table-banks.js';
+import type { TouchedKernels } from '../backends/wasm/calls/touched.js';
+import { instantiateKernels } from '../backends/wasm/load-kernels.js';
+import { KERNEL } from '../kernels/kernels.js';
+import { BankCalls, type CallableBank, type CallerMemory } from '../tables/bank-calls.js';
+import { TableMemory } from '../tables/table-memory.js';
+import { TOUCHED_SCRATCH_BYTES } from '../tables/touched-geometry.js';
 import type { CudaJoin, JoinMessage } from './protocol.js';
 
 export type RunStep = (context: number, batch: number, command: number, quiet: number) => number;

@@ -26,10 +26,10 @@ import {
 import { PARTITIONS } from '../../memory/table-layout.js';
 import { Views } from '../../memory/views.js';
 import { WAIT_MS_MAX } from '../../memory/wait-for-change.js';
-import { startTogether } from '../start-error.js';
-import type { TableMemoryHandle } from '../table-memory.js';
+import type { TableMemoryHandle } from '../tables/table-memory.js';
 import { abortSession } from './join-session.js';
 import type { BackendName, CudaJoin, JoinMessage, JoinResult } from './protocol.js';
+import { startTogether } from './start-error.js';
 
 /** In an update every partition of a table is owned by one thread. */
 export const THREADS_MAX = PARTITIONS;

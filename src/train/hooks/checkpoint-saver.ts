@@ -10,7 +10,7 @@ import { MonolithError } from '../../base/errors.js';
 import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
 import type { Settings } from '../../checkpoint/snapshot.js';
-import type { Session } from '../../runtime/session.js';
+import type { Session } from '../../runtime/session/session.js';
 import type { RunContext, TrainHook } from '../hook.js';
 
 export interface CheckpointSaverOptions {

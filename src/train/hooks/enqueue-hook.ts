@@ -1,7 +1,7 @@
 /** @file Fills a queue in the background from the moment the session is there. Mirrors EnqueueHook of prefetch_queue. */
 import { enqueueAll } from '../../queue/prefetch.js';
 import type { PrefetchQueue } from '../../queue/prefetch-queue.js';
-import type { Session } from '../../runtime/session.js';
+import type { Session } from '../../runtime/session/session.js';
 import type { TrainHook } from '../hook.js';
 
 export class EnqueueHook<N> implements TrainHook {

@@ -3,11 +3,11 @@
  * at a table.
  */
 import { performance } from 'node:perf_hooks';
-import type { Session } from '../../runtime/session.js';
-import { TABLES } from '../../sparse/embedding-ops.js';
-import { HashTable } from '../../sparse/hash-table.js';
-import { PeriodicEviction } from '../../sparse/periodic-eviction.js';
-import type { TableConfig } from '../../sparse/table-config.js';
+import type { Session } from '../../runtime/session/session.js';
+import type { TableConfig } from '../../sparse/config/table-config.js';
+import { TABLES } from '../../sparse/steps/embedding-ops.js';
+import { HashTable } from '../../sparse/table/hash-table.js';
+import { PeriodicEviction } from '../../sparse/table/periodic-eviction.js';
 import type { RunContext, TrainHook } from '../hook.js';
 
 const POLL_MS = 10_000;

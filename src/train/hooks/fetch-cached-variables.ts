@@ -1,7 +1,7 @@
 /** @file Keeps cached variables at most one step behind (native_training/variables). */
 import { assignAllCachedVariables, CACHED_VARIABLES, fetchAllCachedVariables } from '../../graph/cached-variables.js';
 import type { Graph, Op } from '../../graph/graph.js';
-import type { Session } from '../../runtime/session.js';
+import type { Session } from '../../runtime/session/session.js';
 import type { RunContext, TrainHook } from '../hook.js';
 
 /**

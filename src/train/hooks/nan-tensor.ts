@@ -1,8 +1,8 @@
 /** @file Looks for NaN in a tensor of every step, mostly the loss, and fails the job or tells of it. */
 import { MonolithError } from '../../base/errors.js';
 import type { Tensor } from '../../graph/graph.js';
-import type { FetchValue } from '../../runtime/fetch.js';
-import type { Fetch } from '../../runtime/session.js';
+import type { FetchValue } from '../../runtime/session/fetch.js';
+import type { Fetch } from '../../runtime/session/session.js';
 import type { RunContext, TrainHook } from '../hook.js';
 
 export interface NanTensorOptions {

@@ -5,13 +5,13 @@
  * logit = sum of dot products and biases, loss = mean sigmoid cross entropy. The global step is counted before the
  * gradients are applied.
  */
-import { FeatureFactory, type FeatureSlice } from '../../feature/feature-slot.js';
+import { FeatureFactory, type FeatureSlice } from '../../feature/model/feature-slot.js';
 import { gradients } from '../../graph/gradients.js';
 import { Graph, type Op } from '../../graph/graph.js';
 import { sigmoid, sigmoidCrossEntropyWithLogits } from '../../graph/ops/layers.js';
 import { addN, reduceMean, rowDot } from '../../graph/ops/math.js';
 import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../graph/ops/state.js';
-import { FtrlOptimizer, SgdOptimizer } from '../../sparse/optimizers.js';
+import { FtrlOptimizer, SgdOptimizer } from '../../sparse/config/optimizers.js';
 import type { ModelSpec } from '../model-spec.js';
 
 export const FFM_SLOTS = 6;

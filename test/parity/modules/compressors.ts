@@ -2,11 +2,11 @@
 import { Arena } from '../../../src/memory/arena.js';
 import { BlockAllocator } from '../../../src/memory/block-allocator.js';
 import { InlineEntry, packEntryAddress } from '../../../src/memory/entry-defs.js';
-import type { FloatCompressorMessage } from '../../../src/sparse/config-messages.js';
-import { combineCompressors, makeCompressor } from '../../../src/sparse/float-compressor.js';
-import { planInitializer, StreamInitializer } from '../../../src/sparse/initializers.js';
-import { almostEqual, l2NormSquare } from '../../../src/sparse/linalg.js';
-import { hashNetRetriever } from '../../../src/sparse/retriever.js';
+import type { FloatCompressorMessage } from '../../../src/sparse/config/config-messages.js';
+import { combineCompressors, makeCompressor } from '../../../src/sparse/config/float-compressor.js';
+import { planInitializer, StreamInitializer } from '../../../src/sparse/config/initializers.js';
+import { hashNetRetriever } from '../../../src/sparse/config/retriever.js';
+import { almostEqual, l2NormSquare } from '../../../src/sparse/table/linalg.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import {
   type Fields,

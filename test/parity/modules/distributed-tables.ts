@@ -1,10 +1,10 @@
 /** @file Cases of tables over servers. */
-import type { FidColumns } from '../../../src/feature/fid-columns.js';
-import { PartitionedHashTable } from '../../../src/feature/partitioned-hash-table.js';
+import type { FidColumns } from '../../../src/feature/serving/fid-columns.js';
+import { PartitionedHashTable } from '../../../src/feature/serving/partitioned-hash-table.js';
 import { OUT_TYPE, POOLING_TYPE } from '../../../src/io/example-messages.js';
-import { DistributedHashTable } from '../../../src/sparse/distributed-hash-table.js';
-import { MultiTypeHashTable } from '../../../src/sparse/multi-type-hash-table.js';
-import type { HashTableConfigInstance } from '../../../src/sparse/table-config.js';
+import type { HashTableConfigInstance } from '../../../src/sparse/config/table-config.js';
+import { DistributedHashTable } from '../../../src/sparse/many/distributed-hash-table.js';
+import { MultiTypeHashTable } from '../../../src/sparse/many/multi-type-hash-table.js';
 import { Tensor } from '../../../src/tensor/tensor.js';
 import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { parseExpression, parseForm, parseSpan } from '../expression.js';

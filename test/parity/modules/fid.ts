@@ -1,5 +1,12 @@
 /** @file Cases of fids (src/sparse/fid). */
-import { fidV1, fidV2, signatureOfFidV1, signatureOfFidV2, slotOfFidV1, slotOfFidV2 } from '../../../src/sparse/fid.js';
+import {
+  fidV1,
+  fidV2,
+  signatureOfFidV1,
+  signatureOfFidV2,
+  slotOfFidV1,
+  slotOfFidV2,
+} from '../../../src/sparse/config/fid.js';
 import { fieldsOf, listOf, orError, type ParityCase, type ParityHandlers, recordsOf, UnknownForm } from '../case.js';
 
 const VERSIONS = {

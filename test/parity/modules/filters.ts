@@ -11,8 +11,8 @@ import {
   HashFilter,
   interceptGradient,
   ProbabilisticFilter,
-} from '../../../src/sparse/admission-filter.js';
-import { HashFilterSplitMetaMessage, restoreFilter, saveFilter } from '../../../src/sparse/filter-files.js';
+} from '../../../src/sparse/admission/admission-filter.js';
+import { HashFilterSplitMetaMessage, restoreFilter, saveFilter } from '../../../src/sparse/admission/filter-files.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import {
   type Fields,

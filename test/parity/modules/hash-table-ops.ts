@@ -1,8 +1,8 @@
 /** @file Cases of the ops over tables: gradients, filters, files, names, fused calls; and of iterating over a table. */
-import { extractSlot } from '../../../src/sparse/extract-slot.js';
-import { lookupGradient } from '../../../src/sparse/lookup-gradient.js';
-import { sharedName } from '../../../src/sparse/shared-name.js';
-import { iterateTable } from '../../../src/sparse/table-files/iterate-table.js';
+import { extractSlot } from '../../../src/sparse/config/extract-slot.js';
+import { sharedName } from '../../../src/sparse/config/shared-name.js';
+import { iterateTable } from '../../../src/sparse/files/iterate-table.js';
+import { lookupGradient } from '../../../src/sparse/steps/lookup-gradient.js';
 import {
   type Fields,
   fieldsOf,

@@ -1,5 +1,5 @@
 /** @file Cases of one table below the ops: reads and writes, threads, saves by entry, eviction, zero rows. */
-import type { HashTable } from '../../../src/sparse/hash-table.js';
+import type { HashTable } from '../../../src/sparse/table/hash-table.js';
 import {
   type Fields,
   fieldsOf,

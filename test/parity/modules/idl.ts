@@ -9,7 +9,7 @@ import {
 } from '../../../src/io/example-messages.js';
 import { INSTANCE, LINE_ID } from '../../../src/io/instance-messages.js';
 import type { MessageInput, MessageType } from '../../../src/io/message.js';
-import { slotOfFidV1, slotOfFidV2 } from '../../../src/sparse/fid.js';
+import { slotOfFidV1, slotOfFidV2 } from '../../../src/sparse/config/fid.js';
 import { generateExampleBatch } from '../../feature/serving-fixture.js';
 import { fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { f32, ids } from '../values.js';

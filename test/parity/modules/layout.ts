@@ -1,13 +1,13 @@
 /** @file Cases of sharding and layouts (src/feature). */
 
-import { orderFeatures } from '../../../src/feature/feature-order.js';
-import { fidColumnsOfExampleBatch } from '../../../src/feature/fid-columns.js';
+import { orderFeatures } from '../../../src/feature/serving/feature-order.js';
+import { fidColumnsOfExampleBatch } from '../../../src/feature/serving/fid-columns.js';
 import {
   fusedEmbeddingToLayout,
   fusedEmbeddingToLayoutGradient,
-} from '../../../src/feature/fused-embedding-to-layout.js';
-import { compileLayout } from '../../../src/feature/layout-plan.js';
-import { type ShardedFids, shardFidColumns } from '../../../src/feature/sharding-sparse-fids.js';
+} from '../../../src/feature/serving/fused-embedding-to-layout.js';
+import { compileLayout } from '../../../src/feature/serving/layout-plan.js';
+import { type ShardedFids, shardFidColumns } from '../../../src/feature/serving/sharding-sparse-fids.js';
 import { FEATURE_LIST_TYPE, type FeatureConfigs, OUT_TYPE, POOLING_TYPE } from '../../../src/io/example-messages.js';
 import type { MessageInput } from '../../../src/io/message.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';

@@ -1,10 +1,11 @@
 /** @file Cases of several tables in one: by slot, native, merged, fused. */
-import type { EmbeddingTable } from '../../../src/sparse/embedding-table.js';
-import { type FusedIds, fusedApplyGradient, fusedLookup } from '../../../src/sparse/fused-lookup.js';
-import { MergedMultiTypeHashTable, mergeSlots } from '../../../src/sparse/merged-multi-type-hash-table.js';
-import { MultiHashTable } from '../../../src/sparse/multi-hash-table.js';
-import { type BaseMultiTypeHashTable, MultiTypeHashTable } from '../../../src/sparse/multi-type-hash-table.js';
-import type { HashTableConfigInstance } from '../../../src/sparse/table-config.js';
+
+import type { HashTableConfigInstance } from '../../../src/sparse/config/table-config.js';
+import { type FusedIds, fusedApplyGradient, fusedLookup } from '../../../src/sparse/many/fused-lookup.js';
+import { MergedMultiTypeHashTable, mergeSlots } from '../../../src/sparse/many/merged-multi-type-hash-table.js';
+import { MultiHashTable } from '../../../src/sparse/many/multi-hash-table.js';
+import { type BaseMultiTypeHashTable, MultiTypeHashTable } from '../../../src/sparse/many/multi-type-hash-table.js';
+import type { EmbeddingTable } from '../../../src/sparse/table/embedding-table.js';
 import { RaggedTensor } from '../../../src/tensor/ragged-tensor.js';
 import { type Fields, fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { inDirectory } from '../table-files.js';

@@ -1,8 +1,8 @@
 /** @file Cases of row optimizers, their decorators and learning rates (src/sparse, assembly/optim). */
 import { OPTIMIZER_DUMPS } from '../../../src/io/optimizer-dump.js';
 import { PARAMETER_BLOCK_BYTES } from '../../../src/memory/optimizer-layout.js';
-import { OPTIMIZER_MESSAGES, type OptimizerMessage } from '../../../src/sparse/config-messages.js';
-import { PolynomialDecay } from '../../../src/sparse/learning-rate.js';
+import { OPTIMIZER_MESSAGES, type OptimizerMessage } from '../../../src/sparse/config/config-messages.js';
+import { PolynomialDecay } from '../../../src/sparse/config/learning-rate.js';
 import {
   type OptimizerPlan,
   type PlannedOptimizer,
@@ -10,7 +10,7 @@ import {
   setStep,
   stepError,
   writeParameters,
-} from '../../../src/sparse/optimizer-plan.js';
+} from '../../../src/sparse/config/optimizer-plan.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import {
   type Fields,

@@ -1,11 +1,11 @@
 /** @file Cases of combiners and slices of features (src/feature). */
-import { FirstN, ReduceMean, ReduceSum } from '../../../src/feature/combiners.js';
-import { createEmbeddingSlices } from '../../../src/feature/embedding-slices.js';
-import { FeatureFactory } from '../../../src/feature/feature-slot.js';
-import { LearningRateFunction, PolynomialDecay, printRate } from '../../../src/sparse/learning-rate.js';
-import { planOptimizer } from '../../../src/sparse/optimizer-plan.js';
-import { AdagradOptimizer, SgdOptimizer } from '../../../src/sparse/optimizers.js';
-import type { RatedSegment } from '../../../src/sparse/table-messages.js';
+import { FirstN, ReduceMean, ReduceSum } from '../../../src/feature/model/combiners.js';
+import { createEmbeddingSlices } from '../../../src/feature/model/embedding-slices.js';
+import { FeatureFactory } from '../../../src/feature/model/feature-slot.js';
+import { LearningRateFunction, PolynomialDecay, printRate } from '../../../src/sparse/config/learning-rate.js';
+import { planOptimizer } from '../../../src/sparse/config/optimizer-plan.js';
+import { AdagradOptimizer, SgdOptimizer } from '../../../src/sparse/config/optimizers.js';
+import type { RatedSegment } from '../../../src/sparse/config/table-messages.js';
 import { RaggedTensor } from '../../../src/tensor/ragged-tensor.js';
 import { Tensor } from '../../../src/tensor/tensor.js';
 import { fieldsOf, type ParityCase, type ParityHandlers, recordsOf, UnknownForm } from '../case.js';

@@ -1,9 +1,9 @@
 /** @file Cases of workers that train in step. */
-import { FirstN, ReduceMean, ReduceSum } from '../../../src/feature/combiners.js';
-import { LocalAllToAll } from '../../../src/sparse/all-to-all.js';
-import { DistributedMultiTypeHashTableMpi } from '../../../src/sparse/distributed-multi-type-hash-table-mpi.js';
-import { MultiTypeHashTable } from '../../../src/sparse/multi-type-hash-table.js';
-import type { HashTableConfigInstance } from '../../../src/sparse/table-config.js';
+import { FirstN, ReduceMean, ReduceSum } from '../../../src/feature/model/combiners.js';
+import type { HashTableConfigInstance } from '../../../src/sparse/config/table-config.js';
+import { LocalAllToAll } from '../../../src/sparse/many/all-to-all.js';
+import { DistributedMultiTypeHashTableMpi } from '../../../src/sparse/many/distributed-multi-type-hash-table-mpi.js';
+import { MultiTypeHashTable } from '../../../src/sparse/many/multi-type-hash-table.js';
 import { Tensor } from '../../../src/tensor/tensor.js';
 import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { CaseTables, configOf, rowsOf } from '../tables.js';

@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { encodeMessage } from '../../../src/io/message.js';
 import { shardFileName, validateShardedFiles } from '../../../src/io/shard-files.js';
-import { MultiHashTableMetadataMessage } from '../../../src/sparse/config-messages.js';
-import { MultiHashTable } from '../../../src/sparse/multi-hash-table.js';
+import { MultiHashTableMetadataMessage } from '../../../src/sparse/config/config-messages.js';
+import { MultiHashTable } from '../../../src/sparse/many/multi-hash-table.js';
 import { type Fields, fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { inDirectory, recordOf, restoreBoth } from '../table-files.js';
 import { TableRun } from '../table-run.js';

@@ -7,7 +7,7 @@ import {
   STAGE_THREADS,
 } from '../../../src/memory/control-layout.js';
 import { TABLE } from '../../../src/memory/table-layout.js';
-import { Code } from '../../../src/runtime/code.js';
+import { Code } from '../../../src/runtime/compile/code.js';
 import type { KernelHarness } from '../../kernels/harness.js';
 
 export interface SmallProgram {

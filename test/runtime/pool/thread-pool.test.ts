@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { CONTEXT_BYTES } from '../../../src/memory/control-layout.js';
-import { KERNEL } from '../../../src/runtime/kernels.js';
-import { compileKernels } from '../../../src/runtime/load-kernels.js';
+import { compileKernels } from '../../../src/runtime/backends/wasm/load-kernels.js';
+import { KERNEL } from '../../../src/runtime/kernels/kernels.js';
 import type { BackendName } from '../../../src/runtime/pool/protocol.js';
 import { ThreadPool } from '../../../src/runtime/pool/thread-pool.js';
 import { KernelHarness } from '../../kernels/harness.js';

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { TableMemory } from '../../../src/runtime/table-memory.js';
-import { HashTable } from '../../../src/sparse/hash-table.js';
-import { SgdOptimizer } from '../../../src/sparse/optimizers.js';
-import { defineTable } from '../../../src/sparse/table-config.js';
-import { saveTable } from '../../../src/sparse/table-files/save-table.js';
+import { TableMemory } from '../../../src/runtime/tables/table-memory.js';
+import { SgdOptimizer } from '../../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../../src/sparse/config/table-config.js';
+import { saveTable } from '../../../src/sparse/files/save-table.js';
+import { HashTable } from '../../../src/sparse/table/hash-table.js';
 
 t.test('a table that is changed while it is saved fails the save, and only the save', async (t) => {
   const memory = await TableMemory.create({ budgetBytes: 32 << 20 });

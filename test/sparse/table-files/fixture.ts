@@ -17,8 +17,8 @@ import {
   TABLE_FLAG,
   tableBytes,
 } from '../../../src/memory/table-layout.js';
-import { TableMemory } from '../../../src/runtime/table-memory.js';
-import { type StoredTable, TableImage } from '../../../src/sparse/table-files/stored-table.js';
+import { TableMemory } from '../../../src/runtime/tables/table-memory.js';
+import { type StoredTable, TableImage } from '../../../src/sparse/files/stored-table.js';
 
 export interface Row {
   readonly id: bigint;

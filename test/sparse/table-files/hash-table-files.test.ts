@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { TableMemory } from '../../../src/runtime/table-memory.js';
-import { HashTable } from '../../../src/sparse/hash-table.js';
-import { AdagradOptimizer, Fp16Compressor, SgdOptimizer } from '../../../src/sparse/optimizers.js';
-import { defineTable } from '../../../src/sparse/table-config.js';
-import { restoreMultiTable } from '../../../src/sparse/table-files/restore-multi-table.js';
-import { restoreTable } from '../../../src/sparse/table-files/restore-table.js';
-import { saveMultiTable } from '../../../src/sparse/table-files/save-multi-table.js';
-import { saveTable } from '../../../src/sparse/table-files/save-table.js';
+import { TableMemory } from '../../../src/runtime/tables/table-memory.js';
+import { AdagradOptimizer, Fp16Compressor, SgdOptimizer } from '../../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../../src/sparse/config/table-config.js';
+import { restoreMultiTable } from '../../../src/sparse/files/restore-multi-table.js';
+import { restoreTable } from '../../../src/sparse/files/restore-table.js';
+import { saveMultiTable } from '../../../src/sparse/files/save-multi-table.js';
+import { saveTable } from '../../../src/sparse/files/save-table.js';
+import { HashTable } from '../../../src/sparse/table/hash-table.js';
 
 const ids = BigInt64Array.from({ length: 2000 }, (_, i) => BigInt(i - 1000) * 77n);
 const values = Float32Array.from({ length: 4000 }, (_, i) => i / 8);

@@ -5,10 +5,10 @@ import { EntryDumpCodec } from '../../../src/io/entry-dump.js';
 import type { DumpSegment } from '../../../src/io/optimizer-dump.js';
 import { tfSnappyDecode } from '../../../src/io/snappy.js';
 import { PARTITIONS } from '../../../src/memory/table-layout.js';
-import { iterateTable, saveAsTensor } from '../../../src/sparse/table-files/iterate-table.js';
-import { featureStat } from '../../../src/sparse/table-files/multi-meta.js';
-import { restoreMultiTable } from '../../../src/sparse/table-files/restore-multi-table.js';
-import { saveMultiTable } from '../../../src/sparse/table-files/save-multi-table.js';
+import { iterateTable, saveAsTensor } from '../../../src/sparse/files/iterate-table.js';
+import { featureStat } from '../../../src/sparse/files/multi-meta.js';
+import { restoreMultiTable } from '../../../src/sparse/files/restore-multi-table.js';
+import { saveMultiTable } from '../../../src/sparse/files/save-multi-table.js';
 import { faultyFileSystem } from '../../checkpoint/helpers.js';
 import { sampleRows, TestTable } from './fixture.js';
 

@@ -5,8 +5,8 @@ import t from 'tap';
 import { type DumpedOptimizer, type DumpSegment, OPTIMIZER_DUMPS } from '../../../src/io/optimizer-dump.js';
 import { ProtoWriter, WIRE_FIXED32 } from '../../../src/io/proto-writer.js';
 import { frameRecord } from '../../../src/io/record-writer.js';
-import { restoreTable } from '../../../src/sparse/table-files/restore-table.js';
-import { saveTable } from '../../../src/sparse/table-files/save-table.js';
+import { restoreTable } from '../../../src/sparse/files/restore-table.js';
+import { saveTable } from '../../../src/sparse/files/save-table.js';
 import { faultyFileSystem } from '../../checkpoint/helpers.js';
 import { sampleRows, TestTable } from './fixture.js';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type FileSystem, nodeFileSystem } from '../../../src/io/file-system.js';
+import { type FileSystem, nodeFileSystem } from '../../../src/base/files/file-system.js';
 import type { DumpSegment } from '../../../src/io/optimizer-dump.js';
-import { writeShard } from '../../../src/sparse/table-files/shard-writer.js';
+import { writeShard } from '../../../src/sparse/files/shard-writer.js';
 import { sampleRows, TestTable } from './fixture.js';
 
 const ADAGRAD: readonly DumpSegment[] = [{ dim: 3, optimizer: 'adagrad' }];

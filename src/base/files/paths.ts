@@ -1,0 +1,53 @@
+/** @file Where things are: files of the package, of a model directory, of tests; the address of this host (utils, path_utils). */
+import { lookup } from 'node:dns/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MonolithError } from '../errors.js';
+
+const PACKAGE = 'monolith-ts';
+
+/**
+ * The folder of this package: the nearest one above `from`, which is this module unless told, that has its package.json.
+ * Upstream looks for the folder names of Bazel and of Python packages, which are not part of an npm package.
+ */
+export function findMain(from = fileURLToPath(import.meta.url)): string {
+  for (let dir = dirname(from); ; dir = dirname(dir)) {
+    const file = join(dir, 'package.json');
+    if (existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown }).name === PACKAGE) return dir;
+    if (dir === dirname(dir)) break;
+  }
+  throw new MonolithError('ML_FILE_READ', { file: from, reason: `it is not below the folder of ${PACKAGE}` });
+}
+
+/** A file of the package by its path in it. */
+export function getLibopsPath(libName: string): string {
+  return join(findMain(), libName);
+}
+
+export function getDebuggingInfoFileName(modelDir: string): string {
+  return join(modelDir, 'debugging_info.pb');
+}
+
+export function getMetaGraphFileName(modelDir: string): string {
+  return join(modelDir, 'meta_graph_for_debugging.pb');
+}
+
+/** Where tests may write: TEST_TMPDIR, or `/tmp`. */
+export function getTestTmpDir(): string {
+  return process.env.TEST_TMPDIR ?? '/tmp';
+}
+
+export interface LocalHostOptions {
+  readonly platform?: NodeJS.Platform;
+  readonly hostname?: string;
+  readonly lookup?: (name: string) => Promise<string>;
+}
+
+/** The IPv4 address of this host's name; outside of Linux and Windows hosts know themselves as `<name>.local`. */
+export function getLocalHost(options: LocalHostOptions = {}): Promise<string> {
+  const { platform = process.platform, hostname: name = hostname() } = options;
+  const { lookup: resolve = async (host: string) => (await lookup(host, 4)).address } = options;
+  return resolve(platform === 'linux' || platform === 'win32' ? name : `${name}.local`);
+}

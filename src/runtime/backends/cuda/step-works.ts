@@ -1,0 +1,386 @@
+/**
+ * @file Turns the instructions of a program into works of the host and of a device, with the blocks they touch.
+ *
+ * A kernel runs on the device when there is one for it there and all its operands can be there; otherwise on the host.
+ * Rows of tables stay on the host: those of the unique ids of a batch are gathered, copied over, and found by addresses. Their
+ * gradients are sorted by id on the host and added up by segments on the device, if it can; else by atomics.
+ * Those of tables on the device are found there; see table-works.ts.
+ */
+import { APPLY_SLICE_BYTES, PARTITIONS } from '../../../memory/table-layout.js';
+import type { Views } from '../../../memory/views.js';
+import { KERNEL, type Kernel } from '../../kernels/kernels.js';
+import { PIECE_WORDS } from '../reference/slices.js';
+import { WORDS_PER_ENTRY } from './gradient-sort.js';
+import { hoistLaunches } from './hoist-launches.js';
+import { APPLIES, EXTENTS, READ_OF_RECORDS, RECORD_BYTES_MAX, WRITTEN_OF_RECORDS } from './operand-extents.js';
+import { OPERAND_ROLES, type Role } from './operand-roles.js';
+import type { Instruction, ProgramText } from './read-program.js';
+import { entriesExtent, type SegmentSum, type SumPiece, segmentSumOf } from './segment-sums.js';
+import { StepBlocks } from './step-blocks.js';
+import { type Access, type Extent, mergeAccesses, type Side } from './step-plan.js';
+import type { LaunchArgument, PieceList, RowStage, SortPlan, StepWork, StepWorks } from './step-work.js';
+import { rowsAway, TableWorks } from './table-works.js';
+
+/** Counters are for the host, which asks for them at every step, and so are counts of ids, for filters. */
+const HOST_ONLY: ReadonlySet<Kernel> = new Set([KERNEL.addCountI64, KERNEL.countInverseU32, KERNEL.countColumnsU32]);
+
+const NONE: ReadonlySet<number> = new Set();
+
+export interface WorksOptions {
+  /** Whether the device has this kernel. */
+  readonly has: (kernel: string) => boolean;
+  /** False: lookups pool on the host, and no rows are staged. */
+  readonly stagesRows?: boolean;
+}
+
+export function stepWorks(text: ProgramText, views: Views, options: WorksOptions): StepWorks {
+  return new WorkList(text, views, options).build();
+}
+
+class WorkList {
+  readonly #text: ProgramText;
+  readonly #u32: Uint32Array;
+  readonly #options: WorksOptions;
+  readonly #blocks: StepBlocks;
+  readonly #stages: RowStage[] = [];
+  readonly #sorts: SortPlan[] = [];
+  readonly #stageOf = new Map<number, number>();
+  readonly #feedBlock: number[];
+  readonly #tables: TableWorks;
+  readonly instructions: readonly Instruction[];
+
+  constructor(text: ProgramText, views: Views, options: WorksOptions) {
+    this.#text = text;
+    this.#u32 = views.u32;
+    this.#options = options;
+    this.instructions = text.instructions;
+    this.#blocks = new StepBlocks(text.blocks);
+    this.#feedBlock = text.feeds.map(({ bytesMax }, feed) => {
+      return this.#blocks.add({ kind: 'feed', feed, bytes: bytesMax });
+    });
+    this.#tables = new TableWorks(text, this.#u32, this.#blocks);
+  }
+
+  build(): StepWorks {
+    const { instructions } = this;
+    const { read } = this.#text;
+    const sides = instructions.map((instruction) => this.#side(instruction));
+    // Zeros are made where they are added to.
+    instructions.forEach((instruction, index) => {
+      if (instruction.kernel !== KERNEL.zeroRowsF32) return;
+      const address = this.#u32[instruction.operands[0]!]!;
+      const next = instructions.findIndex((later, at) => at > index && this.#touches(later, address));
+      if (next >= 0 && sides[next] === 'host') sides[index] = 'host';
+    });
+    const works: StepWork[] = [{ kind: 'feeds', side: 'host', accesses: this.#feedAccesses() }];
+    const widths = this.#stageWidths(sides);
+    instructions.forEach((instruction, index) => {
+      const lookup = this.#tables.of(instruction);
+      if (lookup !== undefined) {
+        works.push(this.#tables.work(instruction, lookup));
+        return;
+      }
+      if (sides[index] === 'host') {
+        const away = this.#rowAddresses(instruction);
+        if (away !== null && this.#tables.at(away) !== undefined) throw rowsAway(instruction);
+        works.push({ kind: 'host', side: 'host', instruction, accesses: this.#accesses(instruction, 'host') });
+        return;
+      }
+      const addresses = this.#rowAddresses(instruction);
+      if (addresses !== null && !this.#stageOf.has(addresses) && this.#tables.at(addresses) === undefined) {
+        const stage = this.#addStage(addresses, widths.get(addresses)!);
+        works.push({ kind: 'stage', side: 'host', stage, accesses: this.#stageAccesses(stage) });
+      }
+      const sum = this.#segmentSum(instruction);
+      if (sum !== null) works.push(...this.#sortedSum(instruction, sum));
+      else {
+        const args = this.#arguments(instruction);
+        const accesses = this.#accesses(instruction, 'device');
+        works.push({ kind: 'launch', side: 'device', kernel: instruction.kernel.name, instruction, args, accesses });
+      }
+    });
+    const ends = read.flatMap((address) => this.#blocks.place(address) ?? []);
+    works.push({
+      kind: 'end',
+      side: 'host',
+      accesses: mergeAccesses(ends.map(({ block }) => ({ block, writes: false }))),
+    });
+    const ordered = hoistLaunches(works, staysBehind);
+    const { lookups } = this.#tables;
+    return { works: ordered, blocks: this.#blocks.sources, stages: this.#stages, sorts: this.#sorts, lookups };
+  }
+
+  #side(instruction: Instruction): Side {
+    const { kernel, operands, result, checked, onHost } = instruction;
+    if (this.#tables.of(instruction) !== undefined) return 'device';
+    const roles = OPERAND_ROLES.get(kernel.name);
+    if (roles === undefined || result !== 0 || checked || onHost) return 'host';
+    if (HOST_ONLY.has(kernel) || !this.#options.has(kernel.name)) return 'host';
+    const fits = roles.every((role, index) => this.#fits(role, operands[index]!, instruction));
+    return fits ? 'device' : 'host';
+  }
+
+  #fits(role: Role, register: number, instruction: Instruction): boolean {
+    if (role === '-' || role === 'o') return true;
+    if (role === 'a' && this.#tables.at(this.#u32[register]!) !== undefined) return true;
+    if (role === 'a') return this.#options.stagesRows !== false && this.#countWord(this.#u32[register]!) !== null;
+    if (role === 'x')
+      return instruction.kernel === KERNEL.gatherSlicesF32 || instruction.kernel === KERNEL.scatterSlicesF32;
+    if (this.#text.feedRegisters.has(register)) return role === 'r';
+    return this.#u32[register] === 0 || this.#blocks.place(this.#u32[register]!) !== null;
+  }
+
+  #touches(instruction: Instruction, address: number): boolean {
+    const place = this.#blocks.place(address);
+    return this.#accesses(instruction, 'host').some(({ block }) => block === place?.block);
+  }
+
+  // --- blocks --------------------------------------------------------------------------------------------------------
+
+  #feedAccesses(): Access[] {
+    const { feeds, rowsRegister } = this.#text;
+    return feeds.map(({ rowBytes, extraRows, countRegister }, feed): Access => {
+      const words = countRegister === 0 ? [rowsRegister] : [countRegister];
+      // A row more than there are is copied with splits: the last of a full batch is at the end of the block.
+      const extent: Extent = { scale: countRegister === 0 ? rowBytes : 8, words };
+      return { block: this.#feedBlock[feed]!, writes: true, ...(extraRows === 0 && { extent }) };
+    });
+  }
+
+  // --- rows of tables ------------------------------------------------------------------------------------------------
+
+  #rowAddresses({ kernel, operands }: Instruction): number | null {
+    return OPERAND_ROLES.get(kernel.name)?.[0] === 'a' ? this.#u32[operands[0]!]! : null;
+  }
+
+  /** The word that says how many rows there are at `addresses`, by who finds them; null when nobody is known to. */
+  #countWord(addresses: number): number | null {
+    const value = (register: number | undefined) => this.#u32[register!]!;
+    for (const { kernel, operands } of this.instructions) {
+      if (kernel === KERNEL.tableFind && value(operands[3]) === addresses) return operands[2]!;
+      if (kernel === KERNEL.bankedFind && value(operands[4]) === addresses) return value(operands[3]) / 4 + PARTITIONS;
+      if (kernel === KERNEL.tableRetrieve && value(operands[3]) === this.#u32[addresses / 4]) return operands[2]!;
+    }
+    return null;
+  }
+
+  /** Floats that are used of rows, by the address of their addresses. */
+  #stageWidths(sides: readonly Side[]): Map<number, number> {
+    const widths = new Map<number, number>();
+    this.instructions.forEach((instruction, index) => {
+      const addresses = sides[index] === 'device' ? this.#rowAddresses(instruction) : null;
+      if (addresses === null) return;
+      const { kernel, operands } = instruction;
+      const width =
+        kernel === KERNEL.gatherSlicesF32
+          ? Math.max(0, ...this.#pieces(instruction).map((piece) => this.#u32[piece + 2]! / 4 + this.#u32[piece + 3]!))
+          : this.#u32[operands[4]!]!;
+      widths.set(addresses, Math.max(widths.get(addresses) ?? 0, width));
+    });
+    return widths;
+  }
+
+  #addStage(addresses: number, floats: number): number {
+    const place = this.#blocks.place(addresses)!;
+    const width = Math.ceil(floats / 4) * 4;
+    const capacity = this.#blocks.wordsFrom(place);
+    const stage = this.#stages.length;
+    const block = this.#blocks.add({ kind: 'stage', stage, bytes: capacity * width * 4 });
+    this.#stages.push({ addresses, width, capacity, countWord: this.#countWord(addresses)!, block });
+    this.#stageOf.set(addresses, stage);
+    return stage;
+  }
+
+  #stageAccesses(index: number): Access[] {
+    const { addresses, width, block, countWord } = this.#stages[index]!;
+    const extent: Extent = { scale: width * 4, words: [countWord] };
+    return [
+      { block: this.#blocks.place(addresses)!.block, writes: false },
+      { block, writes: true, extent },
+    ];
+  }
+
+  /** First words of the pieces of gatherSlicesF32 and scatterSlicesF32. */
+  #pieces({ operands }: Instruction): number[] {
+    const [list, count] = operands.length === 6 ? [operands[4]!, operands[5]!] : [operands[3]!, operands[4]!];
+    const first = this.#u32[list]! / 4;
+    return Array.from({ length: this.#u32[count]! }, (_, index) => first + index * PIECE_WORDS);
+  }
+
+  // --- sums of gradients ---------------------------------------------------------------------------------------------
+
+  /** The sum by sorted segments that an instruction becomes; null when it is none, or can only be one by atomics. */
+  #segmentSum(instruction: Instruction): SegmentSum | null {
+    const word = (piece: number, index: number) => this.#u32[piece + index]!;
+    const sum = segmentSumOf(instruction, this.#u32, () =>
+      this.#pieces(instruction).map((p): SumPiece => {
+        return { first: word(p, 0), ids: word(p, 1), offset: word(p, 2) / 4, floats: word(p, 3) };
+      }),
+    );
+    if (sum === null || !this.#options.has(sum.kernel)) return null;
+    const places = [sum.source.inverse, instruction.operands[sum.sums]!].map((at) =>
+      this.#blocks.place(this.#u32[at]!),
+    );
+    return places.includes(null) ? null : sum;
+  }
+
+  #sortedSum(instruction: Instruction, sum: SegmentSum): StepWork[] {
+    const { operands } = instruction;
+    const { source } = sum;
+    const sort = this.#sorts.length;
+    const inverse = this.#blocks.place(this.#u32[source.inverse]!)!;
+    const entries = Math.ceil(this.#blocks.wordsFrom(inverse) * sum.entriesPerId);
+    const block = this.#blocks.add({ kind: 'sorted', sort, bytes: entries * WORDS_PER_ENTRY * 4 });
+    const sums = this.#blocks.place(this.#u32[operands[sum.sums]!]!)!;
+    const uniqueMax = Math.ceil(this.#blocks.wordsFrom(sums) / this.#u32[operands[sum.sumStride]!]!);
+    this.#sorts.push({ source, uniqueMax, block });
+    const args = this.#arguments(instruction);
+    const launchArgs = sum.operands.map((operand): LaunchArgument => {
+      if (operand === 'none') return { kind: 'none' };
+      if (operand === 'sorted') return { kind: 'block', block, offset: 0 };
+      if (operand === 'segments') return { kind: 'segments', sort };
+      if ('constant' in operand) return { kind: 'constant', value: operand.constant };
+      return 'pieces' in operand ? args[3]! : args[operand.operand]!;
+    });
+    const accesses = this.#accesses(instruction, 'device', sum.sortOnly);
+    const extent = entriesExtent(source, this.#text);
+    const read = { block: inverse.block, writes: false };
+    return [
+      { kind: 'sort', side: 'host', sort, accesses: [read, { block, writes: true, ...(extent && { extent }) }] },
+      {
+        kind: 'launch',
+        side: 'device',
+        kernel: sum.kernel,
+        instruction,
+        args: launchArgs,
+        accesses: [...accesses, { block, writes: false }],
+      },
+    ];
+  }
+
+  // --- operands ------------------------------------------------------------------------------------------------------
+
+  #arguments(instruction: Instruction): LaunchArgument[] {
+    const { kernel, operands } = instruction;
+    const roles = OPERAND_ROLES.get(kernel.name)!;
+    return operands.map((register, index): LaunchArgument => {
+      const role = roles[index]!;
+      if (role === '-') {
+        const float = kernel.operands[index] === 'f32';
+        // A rate may be changed between steps by whoever holds its register.
+        return { kind: 'number', register, float, changing: float || this.#text.changing.has(register) };
+      }
+      if (role === 'o') return { kind: 'none' };
+      if (role === 'a') {
+        const lookup = this.#tables.at(this.#u32[register]!);
+        return lookup === undefined
+          ? { kind: 'rows', stage: this.#stageOf.get(this.#u32[register]!)! }
+          : { kind: 'found', lookup };
+      }
+      if (role === 'x') return { kind: 'pieces', list: this.#pieceList(instruction) };
+      const use = this.#text.feedRegisters.get(register);
+      if (use !== undefined) return { kind: 'block', block: this.#feedBlock[use.feed]!, offset: use.offset };
+      const place = this.#blocks.place(this.#u32[register]!);
+      return place === null ? { kind: 'none' } : { kind: 'block', ...place };
+    });
+  }
+
+  /** Pieces as the device has them: first, ids, offset, floats, address of 64 bits, stride, add. */
+  #pieceList(instruction: Instruction): PieceList {
+    const pieces = this.#pieces(instruction);
+    const word = (piece: number, index: number) => this.#u32[piece + index]!;
+    return {
+      words: Uint32Array.from(
+        pieces.flatMap((p) => [...[0, 1, 2, 3].map((i) => word(p, i)), 0, 0, word(p, 5), word(p, 6)]),
+      ),
+      places: pieces.map((piece) => this.#blocks.place(word(piece, 4))!),
+    };
+  }
+
+  /** Blocks that an instruction touches, except by its operands `without`. */
+  #accesses(instruction: Instruction, side: Side, without: ReadonlySet<number> = NONE): Access[] {
+    const { kernel, operands } = instruction;
+    const roles = OPERAND_ROLES.get(kernel.name);
+    if (roles === undefined) return mergeAccesses(this.#anyAccesses(instruction));
+    return mergeAccesses(
+      operands.flatMap((register, index): Access[] => {
+        const role = roles[index]!;
+        if (role === '-' || role === 'o' || without.has(index)) return [];
+        if (role === 'x') return this.#recordAccesses(instruction, index);
+        if (role === 'a' && side === 'device') {
+          const lookup = this.#tables.at(this.#u32[register]!);
+          if (lookup !== undefined) return [{ block: this.#tables.lookups[lookup]!.found, writes: false }];
+          const stage = this.#stageOf.get(this.#u32[register]!);
+          return stage === undefined ? [] : [{ block: this.#stages[stage]!.block, writes: false }];
+        }
+        const use = this.#text.feedRegisters.get(register);
+        // The host has feeds anyway.
+        if (use !== undefined) return side === 'host' ? [] : [{ block: this.#feedBlock[use.feed]!, writes: false }];
+        if (role === 's' && side === 'host') return [];
+        const place = this.#blocks.place(this.#u32[register]!);
+        if (place === null) return [];
+        const writes = role === 'w' || role === 'b' || role === 's';
+        return [{ block: place.block, writes, ...this.#extent(instruction, index, place.offset) }];
+      }),
+    );
+  }
+
+  #extent({ kernel, operands }: Instruction, index: number, offset: number): Pick<Access, 'extent'> {
+    const known = EXTENTS[kernel.name]?.[index];
+    if (known === undefined) return {};
+    if (known === 'within') return { extent: known };
+    const [scale, ...factors] = known;
+    return offset > 0 ? {} : { extent: { scale, words: factors.map((factor) => operands[factor]!) } };
+  }
+
+  /** Blocks that records hold addresses of. */
+  #recordAccesses(instruction: Instruction, index: number): Access[] {
+    const { kernel, operands } = instruction;
+    const access = (address: number, writes: boolean): Access[] => {
+      const place = this.#blocks.place(address);
+      return place === null ? [] : [{ block: place.block, writes }];
+    };
+    if (kernel === KERNEL.gatherSlicesF32 || kernel === KERNEL.scatterSlicesF32) {
+      const writes = kernel === KERNEL.gatherSlicesF32;
+      return this.#pieces(instruction).flatMap((piece) => access(this.#u32[piece + 4]!, writes));
+    }
+    const records = this.#u32[operands[index]!]!;
+    if (!APPLIES.has(kernel)) return this.#hiddenAccesses(records);
+    return Array.from({ length: this.#u32[operands[index + 1]!]! }, (_, record) => {
+      const at = (records + record * APPLY_SLICE_BYTES) / 4;
+      return [
+        ...READ_OF_RECORDS.flatMap((word) => access(this.#u32[at + word]!, false)),
+        ...WRITTEN_OF_RECORDS.flatMap((word) => access(this.#u32[at + word]!, true)),
+      ];
+    }).flat();
+  }
+
+  /** Of a kernel that nothing is known of: whatever could be an address may be read and written. */
+  #anyAccesses({ operands }: Instruction): Access[] {
+    return operands.flatMap((register) => {
+      return this.#text.changing.has(register) ? [] : this.#hiddenAccesses(this.#u32[register]!);
+    });
+  }
+
+  /** The block of an address, and all that a small one, which may be a record, could hold addresses of. */
+  #hiddenAccesses(address: number, seen = new Set<number>()): Access[] {
+    const place = this.#blocks.place(address);
+    if (place === null || seen.has(place.block)) return [];
+    seen.add(place.block);
+    const access = { block: place.block, writes: true };
+    const source = this.#blocks.sources[place.block]!;
+    if (source.kind !== 'arena' || source.bytes > RECORD_BYTES_MAX) return [access];
+    const words = this.#u32.subarray(source.begin / 4, Math.floor((source.begin + source.bytes) / 4));
+    return [access, ...Array.from(words).flatMap((word) => this.#hiddenAccesses(word, seen))];
+  }
+}
+
+/** A launch takes counts that works of the host find out, and rows that they gather. */
+function staysBehind(first: StepWork, then: StepWork): boolean {
+  if (first.kind === 'feeds' || then.kind !== 'launch') return true;
+  return (
+    first.kind === 'host' &&
+    first.instruction.result !== 0 &&
+    then.instruction.operands.includes(first.instruction.result)
+  );
+}

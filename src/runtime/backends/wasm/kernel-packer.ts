@@ -1,0 +1,49 @@
+/**
+ * @file Packs tensors by the copy kernel: one call for all pieces that lie in the shared memory.
+ *
+ * Made for many small pieces, where a call per piece would cost more than the copy. The arena provides the packed
+ * vectors and the descriptors; the caller releases it.
+ */
+import type { Arena } from '../../../memory/arena.js';
+import { view } from '../../../memory/views.js';
+import { allocateData, type DataOf, type DType } from '../../../tensor/tensor.js';
+import { copyPlain, type Packer, type Piece } from '../../../tensor/tensor-utils.js';
+import type { SparseKernels } from './calls/sparse.js';
+
+/** Words of a descriptor of copyPieces: src, dst, bytes. */
+const DESCRIPTOR_WORDS = 3;
+
+export function createKernelPacker(
+  kernels: Pick<SparseKernels, 'copyPieces'>,
+  memory: WebAssembly.Memory,
+  arena: Arena,
+): Packer {
+  const buffer = memory.buffer;
+  return {
+    allocate: (dtype, count) => allocateShared(buffer, arena, dtype, count),
+    copy(pieces) {
+      const shared: Piece[] = [];
+      for (const piece of pieces) {
+        if (piece.source.buffer === buffer && piece.target.buffer === buffer) shared.push(piece);
+        else copyPlain(piece);
+      }
+      if (shared.length === 0) return;
+      const mark = arena.mark();
+      const descriptors = arena.alloc(shared.length * DESCRIPTOR_WORDS * 4, 'pack descriptors');
+      const words = view(Uint32Array, buffer, descriptors, shared.length * DESCRIPTOR_WORDS, 'pack descriptors');
+      shared.forEach(({ source, target }, i) => {
+        words[i * DESCRIPTOR_WORDS] = source.byteOffset;
+        words[i * DESCRIPTOR_WORDS + 1] = target.byteOffset;
+        words[i * DESCRIPTOR_WORDS + 2] = source.byteLength;
+      });
+      kernels.copyPieces(descriptors, shared.length);
+      arena.release(mark);
+    },
+  };
+}
+
+function allocateShared<D extends DType>(buffer: SharedArrayBuffer, arena: Arena, dtype: D, count: number): DataOf<D> {
+  const shape = allocateData(dtype, 0);
+  const make = shape.constructor as new (buffer: SharedArrayBuffer, offset: number, count: number) => DataOf<D>;
+  return new make(buffer, arena.alloc(count * shape.BYTES_PER_ELEMENT, 'packed tensors'), count);
+}

@@ -1,0 +1,70 @@
+/**
+ * @file Loads a build of the kernels and ties it to a shared memory.
+ *
+ * Mirrors gen_monolith_ops: a missing or unfit module fails at once, with what to do. A module is compiled once per
+ * process and its compiled form is what travels to worker threads.
+ */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { MonolithError, messageOf } from '../../../base/errors.js';
+import { type Engine, thisEngine } from './engine.js';
+import { compileFlags } from './kernel-experiments.js';
+import { type KernelVariant, VARIANT_FILES } from './kernel-variants.js';
+import type { WasmKernels } from './wasm-kernels.js';
+
+const compiled = new Map<KernelVariant, Promise<WebAssembly.Module>>();
+
+/**
+ * Work, in bytes of code, after which V8 optimizes a function of WebAssembly. Its own number is meant for pages, where most code
+ * runs once; kernels are few and all hot, and until they are optimized they take several times as long: the first steps of a
+ * run, or all of a short one. What is compiled, and its numbers, stay the same. V8 reads it when it takes a module in.
+ */
+const TIERING_FLAG = 'wasm-tiering-budget=20000';
+
+/** The compiled kernels of this process. The plain ones give the same numbers everywhere and take no experiment of the engine. */
+export function compileKernels(variant: KernelVariant = 'plain', engine = thisEngine): Promise<WebAssembly.Module> {
+  let module = compiled.get(variant);
+  if (module === undefined) {
+    module = compileFile(variant, engine);
+    compiled.set(variant, module);
+  }
+  return module;
+}
+
+/** The file of a build. */
+export function kernelFile(variant: KernelVariant): string {
+  return fileURLToPath(new URL(`../../../../${VARIANT_FILES[variant]}`, import.meta.url));
+}
+
+async function compileFile(variant: KernelVariant, engine: Engine): Promise<WebAssembly.Module> {
+  const file = kernelFile(variant);
+  try {
+    const bytes = await readFile(file);
+    const flags = [TIERING_FLAG, ...compileFlags(engine, variant)];
+    return engine.withFlags(flags, () => new WebAssembly.Module(bytes));
+  } catch (cause) {
+    compiled.delete(variant);
+    throw new MonolithError(
+      'ML_WASM',
+      { reason: `${file}: ${messageOf(cause)}` },
+      { hint: 'run `npm run build` to make the modules of kernels; `monolith doctor` checks this machine', cause },
+    );
+  }
+}
+
+/** What a program asks of the thread it runs on, by opcode: work in other memories than its own. */
+export type HostCall = (opcode: number, ...operands: number[]) => number;
+
+export function refuseCall(opcode: number): number {
+  throw new MonolithError('ML_WASM', { reason: `opcode ${opcode} was called on a thread without other memories` });
+}
+
+/** An instance of the kernels over `memory`. Instances of one memory share everything: kernels keep no state of their own. */
+export function instantiateKernels(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory,
+  host: HostCall = refuseCall,
+): WasmKernels {
+  const instance = new WebAssembly.Instance(module, { env: { memory, now: () => performance.now(), host } });
+  return instance.exports as unknown as WasmKernels;
+}

@@ -1,0 +1,77 @@
+/**
+ * @file Looks a batch over before a step runs on it: a batch that does not fit is refused and the session goes on, while
+ * the same found by a kernel ends it.
+ */
+import { MonolithError } from '../../base/errors.js';
+import { BATCH_POINTER_COUNT, BATCH_ROWS, type BatchSchema, pointerCount } from '../../memory/batch.js';
+import type { Views } from '../../memory/views.js';
+import type { Plan } from './lowering.js';
+
+/** A ragged feed of a program: where its splits are in a batch header, and the values a slice has room for. */
+export interface RaggedLimit {
+  readonly name: string;
+  readonly word: number;
+  readonly capacity: number;
+}
+
+/** A dense feed with a column that names classes: where its values are, how many classes there are, and for which op. */
+export interface ClassLimit {
+  readonly name: string;
+  readonly word: number;
+  readonly column: number;
+  readonly width: number;
+  readonly classes: number;
+  readonly op: string;
+}
+
+/** What feeds of a program have to keep to. */
+export interface FeedLimits {
+  readonly ragged: readonly RaggedLimit[];
+  readonly classes: readonly ClassLimit[];
+}
+
+export interface BatchLimits {
+  readonly batchSize: number;
+  readonly schema: BatchSchema;
+  readonly plan: Plan;
+}
+
+/** Throws ML_FEED when `batch` is no batch of the schema, holds more than the buffers of the program do, or names no class. */
+export function checkBatch(views: Views, batch: number, limits: BatchLimits, { ragged, classes }: FeedLimits): void {
+  const { schema, batchSize, plan } = limits;
+  const at = batch / 4;
+  const { u32, i32 } = views;
+  if (!Number.isInteger(batch / 64) || batch <= 0 || u32[at + BATCH_POINTER_COUNT] !== pointerCount(schema)) {
+    throw misfit('batch', `there is no batch at address ${batch}`);
+  }
+  const rows = u32[at + BATCH_ROWS]!;
+  if (rows > batchSize) throw misfit('batch', `${rows} rows, the session holds ${batchSize}`);
+  for (const { name, word, capacity } of ragged) {
+    const splits = u32[at + word]! / 4;
+    let first = i32[splits]!;
+    for (let slice = 1; slice <= plan.slices; slice++) {
+      const last = i32[splits + Math.floor((rows * slice) / plan.slices)]!;
+      if (last - first > capacity) {
+        const reason = `${last - first} values in one slice of the batch are more than was planned for`;
+        throw misfit(name, reason, 'raise valuesPerRow of its placeholder');
+      }
+      first = last;
+    }
+  }
+  for (const limit of classes) checkClasses(views.f32, u32[at + limit.word]! / 4, rows, limit);
+}
+
+/** The loss of a class that does not exist is no number, and neither is any weight after it. */
+function checkClasses(f32: Float32Array, at: number, rows: number, limit: ClassLimit): void {
+  const { name, column, width, classes, op } = limit;
+  for (let row = 0; row < rows; row++) {
+    const value = f32[at + column + row * width]!;
+    if (value >= 0 && value < classes && Number.isInteger(value)) continue;
+    const reason = `row ${row} has the class ${value}, and ${op} has the classes 0 to ${classes - 1}`;
+    throw misfit(name, reason, 'give whole numbers from 0, and a logit for each class');
+  }
+}
+
+function misfit(name: string, reason: string, hint?: string): MonolithError {
+  return new MonolithError('ML_FEED', { name, reason }, hint === undefined ? {} : { hint });
+}

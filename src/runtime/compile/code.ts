@@ -1,0 +1,113 @@
+/**
+ * @file Builds the instruction lists and the register file that kernels run on; assembly/program.ts draws both.
+ *
+ * A register gets its first value per index (slice or thread) when the program is laid out in memory. What changes per
+ * step is written by the batch binding or by an instruction's result.
+ */
+import type { Arena } from '../../memory/arena.js';
+import type { Views } from '../../memory/views.js';
+import type { Kernel } from '../kernels/kernels.js';
+
+/** A register by number. */
+export type Register = number & { readonly register?: never };
+type Initial = (index: number) => number;
+
+/** The instructions of one stage. */
+export interface CodeList {
+  readonly stage: number;
+  readonly begin: number;
+  readonly end: number;
+}
+
+const INSTRUCTION_HEAD_WORDS = 3;
+
+export class Code {
+  /** Register 0 is never used: as a result it means "none". */
+  readonly #initial: Initial[] = [() => 0];
+  readonly #placed: { register: Register; use: (addresses: readonly number[]) => void }[] = [];
+  readonly #constants = new Map<string, Register>();
+  readonly #words = new Map<number, number[]>();
+  readonly #bits = new DataView(new ArrayBuffer(4));
+
+  /** A register that holds the same value for every index. */
+  constant(value: number): Register {
+    const key = `u${value}`;
+    let register = this.#constants.get(key);
+    if (register === undefined) {
+      register = this.each(() => value);
+      this.#constants.set(key, register);
+    }
+    return register;
+  }
+
+  constantF32(value: number): Register {
+    this.#bits.setFloat32(0, value);
+    return this.constant(this.#bits.getUint32(0));
+  }
+
+  /** A register with a value per index, or one that a step fills in. */
+  each(initial: Initial = () => 0): Register {
+    return this.#initial.push(initial) - 1;
+  }
+
+  /** A register whose value changes between steps: once it is laid out, `use` gets its address for every index. */
+  cellF32(value: number, use: (addresses: readonly number[]) => void): Register {
+    this.#bits.setFloat32(0, value);
+    const bits = this.#bits.getUint32(0);
+    const register = this.each(() => bits);
+    this.#placed.push({ register, use });
+    return register;
+  }
+
+  emit(
+    kernel: Kernel,
+    operands: readonly Register[],
+    options: {
+      readonly traceName: number;
+      readonly result?: Register;
+      readonly checked?: boolean;
+      readonly stage?: number;
+    },
+  ): void {
+    if (operands.length !== kernel.operands.length) {
+      throw new Error(`${kernel.name} takes ${kernel.operands.length} operands, not ${operands.length}`);
+    }
+    const head = kernel.opcode | (operands.length << 12) | (options.checked ? 1 << 20 : 0);
+    const { stage = 0 } = options;
+    let words = this.#words.get(stage);
+    if (words === undefined) {
+      words = [];
+      this.#words.set(stage, words);
+    }
+    words.push(head, options.traceName, options.result ?? 0, ...operands);
+  }
+
+  /** Writes the instructions to memory: a list for each stage that has any, in no particular order. */
+  writeCode(views: Views, arena: Arena, what: string): CodeList[] {
+    return [...this.#words].map(([stage, words]) => {
+      const begin = arena.alloc(words.length * 4, `${what} of stage ${stage}`);
+      views.u32.set(words, begin / 4);
+      return { stage, begin, end: begin + words.length * 4 };
+    });
+  }
+
+  /** Writes `count` register files and returns where they are. */
+  writeRegisters(views: Views, arena: Arena, count: number, what: string): { begin: number; stride: number } {
+    const stride = Math.ceil((this.#initial.length * 4) / 64) * 64;
+    const begin = arena.alloc(stride * count, what);
+    for (let index = 0; index < count; index++) {
+      this.#initial.forEach((initial, register) => {
+        views.u32[(begin + index * stride) / 4 + register] = initial(index) >>> 0;
+      });
+    }
+    for (const { register, use } of this.#placed) {
+      use(Array.from({ length: count }, (_, index) => begin + index * stride + register * 4));
+    }
+    return { begin, stride };
+  }
+}
+
+/** Words of an instruction with this head. */
+export function instructionWords(head: number): number {
+  return INSTRUCTION_HEAD_WORDS + ((head >>> 12) & 0xff);
+}

@@ -1,0 +1,61 @@
+/** @file What a program is compiled for and with: the plan of a session, what it lends to the compiler, and feeds in use. */
+import type { Tensor } from '../../graph/graph.js';
+import type { Arena } from '../../memory/arena.js';
+import type { Views } from '../../memory/views.js';
+import type { TraceNames } from '../../trace/trace-names.js';
+import type { ResidentTables } from '../backends/cuda/resident-tables.js';
+import type { WasmKernels } from '../backends/wasm/wasm-kernels.js';
+import type { TableMemory, TablePolicy } from '../tables/table-memory.js';
+import type { Register } from './code.js';
+
+export interface RaggedFeed {
+  readonly splits: Register;
+  readonly values: Register;
+  readonly count: Register;
+  /** Values a slice can hold. */
+  readonly capacity: number;
+}
+
+/** What a program is compiled for. */
+export interface Plan {
+  readonly slices: number;
+  readonly threads: number;
+  /** Examples a slice can hold. */
+  readonly sliceRows: number;
+}
+
+/** `isCounted` is false when the graph counts no steps; the step is then 0 for good. */
+export type StepUpdate = (globalStep: number, isCounted: boolean) => void;
+
+/** What the session lends to the compiler. */
+export interface CompileEnvironment {
+  readonly plan: Plan;
+  readonly views: Views;
+  readonly arena: Arena;
+  readonly traceNames: TraceNames;
+  /** Kernels as the main thread calls them. */
+  readonly kernels: WasmKernels;
+  /** Address of a variable's values. */
+  variable(tensor: Tensor): number;
+  /** What belongs to the session and not to one program, made on first use. */
+  resource<T>(key: object, make: (session: CompileEnvironment) => T): T;
+  /** First byte of the heap that tables grow in. */
+  readonly heap: number;
+  /** Where tables live. */
+  readonly tables: TableMemory;
+  readonly tablePolicy: TablePolicy;
+  /** For tables that live on the device. */
+  readonly deviceTables?: ResidentTables;
+  /** Whether products leave rows out that repeat; a backend with a memory of its own multiplies them all. */
+  readonly skipsRepeats: boolean;
+  readonly seed: number;
+  /** Calls `update` with the global step before every run: learning rates and the like. */
+  onStep(update: StepUpdate): void;
+}
+
+/** A dense or ragged feed of the program: which registers its address goes to. */
+export interface FeedUse {
+  readonly tensor: Tensor;
+  readonly registers: { register: Register; offset: number }[];
+  readonly ragged?: RaggedFeed;
+}

@@ -1,0 +1,24 @@
+/** @file Lowerings of reads and fetches of cached variables; they are assigned to as any variable is. */
+import { CachedValue, FetchVariable } from '../../../graph/cached-variables.js';
+import { KERNEL } from '../../kernels/kernels.js';
+import { registerLowering } from '../lowering.js';
+
+/** Slices copy whole cache lines each: no two of them write the same one. */
+const GRAIN_FLOATS = 16;
+
+registerLowering(CachedValue, (op, context) => context.setStorage(op.output, context.storage(op.inputs[1]!)), {
+  phase: { runs: 'nothing' },
+});
+
+// Slice code: updates come after it, and it costs the step no barrier of its own.
+registerLowering(FetchVariable, (op, context) => {
+  const [source, target] = op.inputs.map((tensor) => context.environment.variable(tensor));
+  const { slice, plan } = context;
+  const count = op.inputs[0]!.columns;
+  const begin = (index: number) =>
+    Math.min(count, Math.floor((Math.ceil(count / GRAIN_FLOATS) * index) / plan.slices) * GRAIN_FLOATS);
+  const at = (base: number) => slice.each((index) => base + begin(index) * 4);
+  const floats = slice.each((index) => begin(index + 1) - begin(index));
+  const one = slice.constant(1);
+  context.emit(KERNEL.copyRowsF32, [at(source!), floats, at(target!), floats, one, floats, slice.constant(0)]);
+});

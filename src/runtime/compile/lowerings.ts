@@ -1,0 +1,94 @@
+/**
+ * @file The registry of lowerings: how each type of op becomes kernel calls, and where in a step those may run.
+ *
+ * Layers above `runtime` register lowerings for their own ops.
+ */
+import { misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
+import type { ColumnsAttrs } from '../../graph/ops/math.js';
+import type { LoweringContext } from './lowering.js';
+
+export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
+
+/**
+ * Where the code of an op runs. A step is a list of stages with a barrier between any two: in a slice stage every thread
+ * runs the code of its slices, in a thread stage every thread runs its code once.
+ */
+export type Phase =
+  /** Emits nothing: names, views and groups. */
+  | { readonly runs: 'nothing' }
+  /** Slice code. `crosses`: it reads what other slices made, so a barrier comes before it. */
+  | { readonly runs: 'slices'; readonly crosses?: boolean }
+  /**
+   * Thread code. `reads: 'range'`: of inputs shaped like the first one it reads no more than `threadRange` of this thread,
+   * `'ranges'`: of all inputs.
+   * `gives: 'range'`: it writes that range of its output; `'copy'`: every thread writes an output of its own. Without
+   * these a barrier stands between it and other thread code.
+   */
+  | { readonly runs: 'threads'; readonly reads?: 'range' | 'ranges'; readonly gives?: 'range' | 'copy' }
+  /**
+   * Thread code that changes what outlives the step. It runs after all that was not asked to run after it. `slicesFirst`:
+   * it emits slice code too, which comes before.
+   */
+  | { readonly runs: 'update'; readonly reads?: 'range'; readonly slicesFirst?: boolean };
+
+export interface LoweringTraits<A> {
+  /** It can add to its output. */
+  readonly accumulates?: boolean | ((op: Op<A>) => boolean);
+  /** Its output may be columns of a wider matrix. */
+  readonly strided?: boolean;
+  /** It writes each of `parts`, the Columns ops that alone use its output, and not the output as a whole. */
+  readonly spreads?: (op: Op<A>, parts: readonly Op<ColumnsAttrs>[]) => boolean;
+  /** It takes the parts of an assembled input one by one, so that nobody puts them together. */
+  readonly takesParts?: (op: Op<A>, input: number) => boolean;
+  /**
+   * Of this input it uses no more than sums over the rows that are equal in the tensor it names: the gradient of a lookup
+   * is added up per id.
+   */
+  readonly addsUp?: (op: Op<A>, input: number) => Tensor;
+  /** Slice code unless told. */
+  readonly phase?: Phase | ((op: Op<A>) => Phase);
+}
+
+interface Entry {
+  readonly lower: Lower<unknown>;
+  readonly traits: LoweringTraits<unknown>;
+}
+const entries = new Map<OpDef<unknown>, Entry>();
+
+/** Says how an op becomes kernel calls. */
+export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: LoweringTraits<A> = {}): void {
+  entries.set(def as OpDef<unknown>, { lower, traits } as Entry);
+}
+
+function entryOf(op: Op): Entry {
+  const entry = entries.get(op.def);
+  if (entry === undefined) throw misfit(op, `the runtime cannot run ops of type ${op.type}`);
+  return entry;
+}
+
+export function lowerOp(op: Op, context: LoweringContext): void {
+  entryOf(op).lower(op, context);
+}
+
+export function traitsOf(op: Op): LoweringTraits<unknown> {
+  return entryOf(op).traits;
+}
+
+export function accumulates(op: Op): boolean {
+  const { accumulates: adds = false } = traitsOf(op);
+  return typeof adds === 'boolean' ? adds : adds(op);
+}
+
+export function isStrided(op: Op): boolean {
+  return accumulates(op) || (traitsOf(op).strided ?? false);
+}
+
+/** Whether a program of these ops updates something. One that does not evaluates or predicts. */
+export function trains(ops: readonly Op[]): boolean {
+  return ops.some((op) => phaseOf(op).runs === 'update');
+}
+
+export function phaseOf(op: Op): Phase {
+  const { phase = { runs: 'slices' } } = entryOf(op).traits;
+  return typeof phase === 'function' ? phase(op) : phase;
+}

@@ -1,0 +1,48 @@
+/** @file Writes down what a backend with a memory of its own must know of the arena; memory/placement-layout.ts draws it. */
+import type { OpDef, Tensor } from '../../graph/graph.js';
+import { Variable } from '../../graph/ops/state.js';
+import type { Arena } from '../../memory/arena.js';
+import { PLACEMENT_WORDS } from '../../memory/placement-layout.js';
+import type { Views } from '../../memory/views.js';
+import type { LoweringContext } from './lowering.js';
+
+/** Address of the record of a program that is laid out but for its contexts. */
+export function writePlacement(
+  { arena, views }: { readonly arena: Arena; readonly views: Views },
+  residents: { readonly address: number; readonly count: number },
+  tables: readonly number[],
+  context: LoweringContext,
+  fetched: ReadonlySet<Tensor>,
+): number {
+  const read = [...fetched].flatMap((tensor) => {
+    if (tensor.op.def === (Variable as OpDef<unknown>)) return []; // the session asks for its values itself
+    const storage = context.storage(tensor);
+    return storage.kind === 'feed' ? [] : [storage.base];
+  });
+  const words = (list: readonly number[], what: string): number => {
+    const at = arena.alloc(list.length * 4, what);
+    views.u32.set(list, at / 4);
+    return at;
+  };
+  const fetchedAt = words(read, 'fetched addresses');
+  const names = [...context.onHost];
+  const namesAt = words(names, 'names of the host');
+  const tablesAt = words(tables, 'tables of the device');
+  const begins = [...arena.blocks];
+  const blocks = words([...begins, arena.begin + arena.used], 'blocks');
+  const at = arena.alloc(PLACEMENT_WORDS * 4, 'placement');
+  const lists = [
+    residents.address,
+    residents.count,
+    blocks,
+    begins.length,
+    fetchedAt,
+    read.length,
+    namesAt,
+    names.length,
+    tablesAt,
+    tables.length,
+  ];
+  views.u32.set(lists, at / 4);
+  return at;
+}

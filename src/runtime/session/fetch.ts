@@ -1,0 +1,109 @@
+/** @file Reads the value of a fetch out of shared memory after a step. */
+import { type Op, type OpDef, Tensor } from '../../graph/graph.js';
+import { Variable } from '../../graph/ops/state.js';
+import { BATCH_ROWS } from '../../memory/batch.js';
+import { COMMAND_CAPACITY } from '../../memory/control-layout.js';
+import { type Program, pointerWords } from '../compile/compiler.js';
+import type { Session } from './session.js';
+
+export type FetchValue = number | Float32Array | BigInt64Array | undefined;
+
+/** Whether the value of each step is still there when several steps were run: true of ops and of scalars per batch. */
+export function outlivesStep(program: Program, fetch: Tensor | Op): boolean {
+  return !(fetch instanceof Tensor) || program.captured.has(fetch);
+}
+
+/** The value of `fetch` after the step that `command` ran on `batch`. */
+export function readFetch(
+  session: Session,
+  program: Program,
+  fetch: Tensor | Op,
+  command: number,
+  batch: number,
+): FetchValue {
+  if (!(fetch instanceof Tensor)) return undefined;
+  const capture = program.captured.get(fetch);
+  if (capture !== undefined) {
+    return readCapture(session, program, capture, { command, slices: fetch.spec.partial ? session.plan.slices : 1 });
+  }
+  if (fetch.op.def === (Variable as OpDef<unknown>)) {
+    const values = session.readVariable(fetch.op.name).slice();
+    return values instanceof Float32Array ? shaped(fetch, values) : values;
+  }
+  const rows = batch === 0 ? 0 : session.views.u32[batch / 4 + BATCH_ROWS]!;
+  const storage = program.storage(fetch);
+  const { f32 } = session.views;
+  switch (storage.kind) {
+    case 'partial': {
+      // Slices in order, in f32 as the dense update sums them.
+      const sum = new Float32Array(storage.count);
+      for (let slice = 0; slice < session.plan.slices; slice++) {
+        const at = (storage.base + slice * storage.sliceBytes) / 4;
+        for (let i = 0; i < storage.count; i++) sum[i]! += f32[at + i]!;
+      }
+      return shaped(fetch, sum);
+    }
+    case 'global':
+    case 'replicated':
+    case 'copies':
+      return shaped(fetch, f32.slice(storage.base / 4, storage.base / 4 + storage.count));
+    case 'whole':
+      return f32.slice(storage.base / 4, storage.base / 4 + rows * storage.columns);
+    case 'slice': {
+      const { slices } = session.plan;
+      const values = new Float32Array(rows * storage.columns);
+      let row = 0;
+      for (let slice = 0; slice < slices; slice++) {
+        const end = Math.floor((rows * (slice + 1)) / slices);
+        const first = row;
+        for (; row < end; row++) {
+          const at = (storage.base + slice * storage.sliceBytes) / 4 + (row - first) * storage.stride;
+          values.set(f32.subarray(at, at + storage.columns), row * storage.columns);
+        }
+      }
+      return values;
+    }
+    case 'feed': {
+      const { word } = pointerWords(session.schema).get(storage.feed)!;
+      const at = session.views.u32[batch / 4 + word]! + storage.offset;
+      const { stride, columns } = storage;
+      return fetch.spec.dtype === 'int64'
+        ? compact(new BigInt64Array(rows * columns), session.views.i64, at / 8, stride, columns)
+        : compact(new Float32Array(rows * columns), f32, at / 4, stride, columns);
+    }
+    default:
+      return storage satisfies never;
+  }
+}
+
+/** Fills `to` with rows of `columns` elements of `from`, which lie `stride` apart from `at` on. */
+function compact<A extends Float32Array | BigInt64Array>(
+  to: A,
+  from: A,
+  at: number,
+  stride: number,
+  columns: number,
+): A {
+  for (let row = 0; row * columns < to.length; row++) {
+    for (let c = 0; c < columns; c++) to[row * columns + c] = from[at + row * stride + c]!;
+  }
+  return to;
+}
+
+/** Slices in order, in f32 as the dense update sums them; of what all slices have alike, the first one's. */
+function readCapture(
+  session: Session,
+  program: Program,
+  capture: number,
+  { command, slices }: { command: number; slices: number },
+): number {
+  const { base, commandBytes } = program.captures;
+  const place = (base + (command & (COMMAND_CAPACITY - 1)) * commandBytes) / 4 + capture * session.plan.slices;
+  let sum = 0;
+  for (let slice = 0; slice < slices; slice++) sum = Math.fround(sum + session.views.f32[place + slice]!);
+  return sum;
+}
+
+function shaped(tensor: Tensor, values: Float32Array): number | Float32Array {
+  return tensor.spec.shape.length === 0 ? values[0]! : values;
+}

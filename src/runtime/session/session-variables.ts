@@ -1,0 +1,100 @@
+/**
+ * @file The variables of a session: where each lies in shared memory, and its newest values for whoever reads it.
+ *
+ * Under the cuda backend a GPU may have newer ones; reading brings them back first, writing makes those there old.
+ */
+import { didYouMean } from '../../base/suggest.js';
+import { type Graph, misfit, type Tensor } from '../../graph/graph.js';
+import { LOCAL_VARIABLES, VARIABLES, type VariableAttrs } from '../../graph/ops/state.js';
+import type { Arena } from '../../memory/arena.js';
+import { type Views, view } from '../../memory/views.js';
+import type { CudaDriver } from '../backends/cuda/driver.js';
+import { ResidentVariables } from '../backends/cuda/resident-variables.js';
+
+interface Variable {
+  readonly tensor: Tensor;
+  readonly address: number;
+}
+
+export class SessionVariables {
+  /** Those that a GPU may have newer values of; for the cuda backend. */
+  readonly residents: ResidentVariables | undefined;
+  readonly #views: Views;
+  readonly #variables = new Map<string, Variable>();
+
+  /** Places all variables of the graph, with their initial values. */
+  constructor(graph: Graph, views: Views, arena: Arena, driver: CudaDriver | undefined) {
+    this.#views = views;
+    for (const collection of [VARIABLES, LOCAL_VARIABLES]) {
+      for (const tensor of graph.getCollection<Tensor>(collection)) this.#place(tensor, arena);
+    }
+    const addresses = [...this.#variables.values()].map(({ address }) => address);
+    this.residents = driver && new ResidentVariables(views, arena, driver, addresses);
+  }
+
+  #place(tensor: Tensor, arena: Arena): void {
+    const { dtype, shape, initial } = tensor.op.attrs as VariableAttrs;
+    const count = tensor.columns;
+    const values = initial();
+    if (values.length !== count) throw misfit(tensor.op, `its initial value does not fill [${shape}]`);
+    const address = arena.alloc(count * (dtype === 'int64' ? 8 : 4), tensor.op.name);
+    this.#variables.set(tensor.op.name, { tensor, address });
+    this.write(tensor.op.name, values);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#variables.keys()];
+  }
+
+  has(name: string): boolean {
+    return this.#variables.has(name);
+  }
+
+  address(name: string): number {
+    return this.#variable(name).address;
+  }
+
+  /** The newest values, in place; the thread waits for those of a GPU. */
+  read(name: string): Float32Array | BigInt64Array {
+    const values = this.#valuesOf(name);
+    if (this.residents?.isAway(values.byteOffset)) this.residents.bringHomeNow(values.byteOffset, values);
+    return values;
+  }
+
+  write(name: string, values: Float32Array | BigInt64Array): void {
+    const target = this.#valuesOf(name);
+    const { op, spec } = this.#variable(name).tensor;
+    if (!(values instanceof Float32Array || values instanceof BigInt64Array)) {
+      throw misfit(op, `its values are a ${target.constructor.name}, and none was given`);
+    }
+    if (values.length !== target.length) {
+      throw misfit(op, `it has ${target.length} values, [${spec.shape}], and ${values.length} were given`);
+    }
+    if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
+    else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
+    else throw misfit(op, 'the values are of another type');
+    this.residents?.changed(target.byteOffset);
+  }
+
+  /** Copies what a GPU has changed of these to the host; the thread stays free meanwhile. */
+  async bringHome(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const values = this.#valuesOf(name);
+      await this.residents?.bringHome(values.byteOffset, values);
+    }
+  }
+
+  #valuesOf(name: string): Float32Array | BigInt64Array {
+    const { tensor, address } = this.#variable(name);
+    return tensor.spec.dtype === 'int64'
+      ? view(BigInt64Array, this.#views.buffer, address, tensor.columns, name)
+      : view(Float32Array, this.#views.buffer, address, tensor.columns, name);
+  }
+
+  #variable(name: string): Variable {
+    const variable = this.#variables.get(name);
+    if (variable !== undefined) return variable;
+    const asked = String(name);
+    throw misfit(asked, 'the session has no such variable', didYouMean(asked, this.names));
+  }
+}

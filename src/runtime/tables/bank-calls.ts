@@ -1,0 +1,241 @@
+/**
+ * @file What a program asks of its thread for tables in other memories: find rows there and copy them here, take
+ * gradients there and step the rows.
+ *
+ * The kernels that a bank runs are its own; between memories there is only copying, one run of ids, rows or gradients per
+ * table, slice and bank. src/memory/bank-layout.ts draws what is shared.
+ */
+import {
+  BANKED,
+  GATE,
+  gateParts,
+  lines,
+  localParts,
+  OFFSETS_BYTES,
+  type StageParts,
+  stageParts,
+} from '../../memory/bank-layout.js';
+import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS, UPDATE_RESULT } from '../../memory/table-layout.js';
+import type { Views } from '../../memory/views.js';
+import type { TableKernels } from '../backends/wasm/calls/table.js';
+import type { TouchedKernels } from '../backends/wasm/calls/touched.js';
+import type { HostCall } from '../backends/wasm/load-kernels.js';
+import { KERNEL } from '../kernels/kernels.js';
+import { TOUCHED_SCRATCH_BYTES } from './touched-geometry.js';
+
+/** A memory as these calls see it: kernels of whatever backend over its views. */
+export interface CallableBank {
+  readonly views: Views;
+  readonly kernels: Pick<TableKernels, 'tableFind' | 'tableRetrieve' | 'tableApply' | 'tablePassOver' | 'tableStepped'>;
+}
+
+export interface CallerMemory {
+  readonly views: Views;
+  readonly kernels: Pick<TableKernels, 'bankIds' | 'bankRows' | 'bankUpdates' | 'bankCounts'> &
+    Pick<TouchedKernels, 'insertTouchedPairs'>;
+}
+
+/** The gate of a table as one thread passes it; addresses in the session's memory, 0 for what there is not. */
+interface Gate {
+  readonly filter: number;
+  readonly touched: number;
+  readonly tableIndex: number;
+  readonly scratch: number;
+  readonly ids: number;
+  readonly counts: number;
+}
+
+/** One table, one thread: the stage it has in each bank. */
+interface Stage {
+  readonly gate: Gate | null;
+  readonly bank: CallableBank;
+  readonly table: number;
+  readonly base: number;
+  readonly parts: StageParts;
+  readonly sliceIds: number;
+}
+
+export class BankCalls {
+  readonly #banks: readonly CallableBank[];
+  readonly #here: () => CallerMemory;
+  readonly #thread: number;
+  readonly #stages = new Map<number, readonly Stage[]>();
+
+  /** `here` is asked for late: the kernels of the session's memory are made with these calls among their imports. */
+  constructor(banks: readonly CallableBank[], here: () => CallerMemory, thread: number) {
+    this.#banks = banks;
+    this.#here = here;
+    this.#thread = thread;
+  }
+
+  readonly call: HostCall = (opcode, ...operands) => {
+    const [a, b, c, d, e, f, g] = operands.map((operand) => operand >>> 0) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    return opcode === KERNEL.bankedFind.opcode ? this.find(a, b, c, d, e, f) : this.apply(a, b, c, d, e, f, g);
+  };
+
+  /** bankedFind: rows[i] = address of a copy of the row of ids[i] in `local`, which also has room for the ids in front. */
+  find(record: number, ids: number, order: number, offsets: number, rows: number, local: number): number {
+    const { views, kernels } = this.#here();
+    const stages = this.#stagesOf(record);
+    const rowFloats = views.u32[record / 4 + BANKED.rowFloats]!;
+    const own = localParts(views.u32[record / 4 + BANKED.sliceIds]!, rowFloats);
+    let at = local + own.rows;
+    let found = 0;
+    stages.forEach(({ bank, table, base, parts, gate }, index) => {
+      const n = kernels.bankIds(ids, order, offsets, index, stages.length, local);
+      if (n === 0) return;
+      copy(views, local, bank.views, base + parts.ids, n * 8);
+      const out = base + parts.floats;
+      found += bank.kernels.tableRetrieve(table, base + parts.ids, n, out, rowFloats, base + parts.scratch);
+      copy(bank.views, out, views, at, n * rowFloats * 4);
+      kernels.bankRows(order, offsets, index, stages.length, rows, at, rowFloats * 4);
+      at += n * rowFloats * 4;
+      if (gate === null || gate.filter === 0) return;
+      const slots = base + parts.slots;
+      bank.kernels.tableFind(table, base + parts.ids, n, base + parts.rows, slots);
+      const present = bank.views.u32.subarray(slots / 4, slots / 4 + n);
+      markPresent(views.u32, present, { order, offsets, bank: index, banks: stages.length }, local + own.present);
+    });
+    return found;
+  }
+
+  /**
+   * bankedApply: tableApply of the partitions [first, end). `gathered` has room for the offsets, ids and gradients of a
+   * slice, in this order. The first bank that cannot ends the call with its result.
+   */
+  apply(
+    record: number,
+    first: number,
+    end: number,
+    slices: number,
+    sliceCount: number,
+    gathered: number,
+    updateSec: number,
+  ): number {
+    const stages = this.#stagesOf(record);
+    let stepped = 0;
+    for (const [index, stage] of stages.entries()) {
+      const owners = { first, end, bank: index, banks: stages.length };
+      const staged = this.#stageSlices(stage, owners, slices, sliceCount, gathered);
+      if (staged === 0) continue;
+      this.#admit(stage, staged);
+      const { bank, table, base, parts } = stage;
+      const [records, merged] = [base + parts.records, base + parts.merged];
+      const result = bank.kernels.tableApply(table, first, end, records, sliceCount, merged, updateSec);
+      if (result < 0) return result;
+      stepped += result;
+      if (!this.#touch(stage, staged)) return UPDATE_RESULT.lostLock;
+    }
+    return stepped;
+  }
+
+  /** Ids that filterAsk keeps out, which is known here, go to the sinks, which are there. */
+  #admit({ bank, table, base, parts, gate }: Stage, staged: number): void {
+    if (gate === null || gate.filter === 0) return;
+    copy(this.#here().views, gate.counts, bank.views, base + parts.merged, staged * 4);
+    const [rowsAt, slotsAt] = [base + parts.rows, base + parts.slots];
+    bank.kernels.tablePassOver(table, base + parts.ids, staged, base + parts.merged, rowsAt, slotsAt);
+  }
+
+  /** Records the ids that got a step; false when a lock is lost. */
+  #touch({ bank, table, base, parts, gate }: Stage, staged: number): boolean {
+    if (gate === null || gate.touched === 0) return true;
+    const { views, kernels } = this.#here();
+    // The gradients are spent: their place is free.
+    const out = base + parts.floats;
+    const n = bank.kernels.tableStepped(table, base + parts.ids, staged, base + parts.slots, out);
+    copy(bank.views, out, views, gate.ids, n * 8);
+    return kernels.insertTouchedPairs(gate.touched, gate.ids, n, gate.tableIndex, gate.scratch) >= 0;
+  }
+
+  /** Copies what all slices have for one bank into its stage, finds the rows, and returns how many ids there are. */
+  #stageSlices(
+    { bank, table, base, parts, sliceIds, gate }: Stage,
+    owners: { first: number; end: number; bank: number; banks: number },
+    slices: number,
+    sliceCount: number,
+    gathered: number,
+  ): number {
+    const { views, kernels } = this.#here();
+    let staged = 0;
+    for (let s = 0; s < sliceCount; s++) {
+      const slice = slices + s * APPLY_SLICE_BYTES;
+      const stride = views.u32[slice / 4 + APPLY_SLICE.stride]!;
+      const gatheredIds = gathered + OFFSETS_BYTES;
+      const gatheredRows = gatheredIds + lines(sliceIds * 8);
+      const { first, end, bank: index, banks } = owners;
+      const n = kernels.bankUpdates(slice, first, end, index, banks, gatheredIds, gatheredRows, gathered);
+      if (gate !== null && gate.filter !== 0) {
+        kernels.bankCounts(slice, first, end, index, banks, gate.counts + staged * 4);
+      }
+      const [ids, rows, slots] = [parts.ids + staged * 8, parts.rows + staged * 4, parts.slots + staged * 4];
+      const [offsets, gradients] = [parts.offsets + s * OFFSETS_BYTES, parts.floats + staged * stride * 4];
+      copy(views, gathered, bank.views, base + offsets, OFFSETS_BYTES);
+      copy(views, gatheredIds, bank.views, base + ids, n * 8);
+      copy(views, gatheredRows, bank.views, base + gradients, n * stride * 4);
+      const words = [ids, parts.order, offsets, rows, gradients].map((part) => base + part);
+      bank.views.u32.set([...words, stride, base + slots], (base + parts.records + s * APPLY_SLICE_BYTES) / 4);
+      bank.kernels.tableFind(table, base + ids, n, base + rows, base + slots);
+      staged += n;
+    }
+    return staged;
+  }
+
+  #stagesOf(record: number): readonly Stage[] {
+    let stages = this.#stages.get(record);
+    if (stages === undefined) {
+      const word = (index: number) => this.#here().views.u32[record / 4 + index]!;
+      const banks = word(BANKED.banks);
+      const sliceIds = word(BANKED.sliceIds);
+      const parts = stageParts(sliceIds, word(BANKED.slices), word(BANKED.rowFloats));
+      const gate = this.#gateOf(word(BANKED.gate), sliceIds * word(BANKED.slices));
+      stages = Array.from({ length: banks }, (_, index) => {
+        const base = word(BANKED.addresses + banks * (1 + this.#thread) + index);
+        return { bank: this.#banks[index]!, table: word(BANKED.addresses + index), base, parts, sliceIds, gate };
+      });
+      this.#stages.set(record, stages);
+    }
+    return stages;
+  }
+
+  #gateOf(record: number, capacity: number): Gate | null {
+    if (record === 0) return null;
+    const word = (name: keyof typeof GATE) => this.#here().views.u32[record / 4 + GATE[name]]!;
+    const at = word('buffers') + this.#thread * word('bufferBytes');
+    const { scratch, ids, counts } = gateParts(capacity, TOUCHED_SCRATCH_BYTES);
+    return {
+      filter: word('filter'),
+      touched: word('touched'),
+      tableIndex: word('tableIndex'),
+      scratch: at + scratch,
+      ids: at + ids,
+      counts: at + counts,
+    };
+  }
+}
+
+/** Words from `target` on = `present` of the ids of a bank, which are in the order bankIds gives them. */
+function markPresent(
+  u32: Uint32Array,
+  present: Uint32Array,
+  { order, offsets, bank, banks }: { order: number; offsets: number; bank: number; banks: number },
+  target: number,
+): void {
+  let n = 0;
+  for (let p = bank; p < PARTITIONS; p += banks) {
+    const end = u32[offsets / 4 + p + 1]!;
+    for (let k = u32[offsets / 4 + p]!; k < end; k++) u32[target / 4 + u32[order / 4 + k]!] = present[n++]!;
+  }
+}
+
+function copy(from: Views, source: number, to: Views, target: number, bytes: number): void {
+  if (bytes > 0) to.u8.set(from.u8.subarray(source, source + bytes), target);
+}

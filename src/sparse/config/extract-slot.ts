@@ -1,0 +1,16 @@
+/** @file The slot of a serialized entry. Mirrors extract_slot_from_entry of native_training/hash_table_ops. */
+import { ProtoReader } from '../../io/proto-reader.js';
+import { slotOfFidV1, slotOfFidV2 } from './fid.js';
+
+const FIELD_ID = 1;
+
+/** Slot of the id in an EntryDump, whose bits are read as those of a v2 id unless told; an entry without id counts as 0. */
+export function extractSlot(entry: Uint8Array, { fidV2 = true }: { fidV2?: boolean } = {}): number {
+  const reader = new ProtoReader(entry);
+  let id = 0n;
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === FIELD_ID) id = reader.sfixed64();
+    else reader.skip();
+  }
+  return fidV2 ? slotOfFidV2(id) : slotOfFidV1(id);
+}

@@ -1,0 +1,134 @@
+/**
+ * @file Restores several tables from one set of files. Tables are not cleared, as in the reference: rows of the files go
+ * over what is there. All files are checked before the first row changes.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MonolithError } from '../../base/errors.js';
+import { type FileSystem, nodeFileSystem } from '../../base/files/file-system.js';
+import { SnappyRecordReader } from '../../io/snappy-record-reader.js';
+import { DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
+import { HashTable } from '../table/hash-table.js';
+import { META_SUFFIX, readMeta, type TableMeta } from './multi-meta.js';
+import { shardFilesOf } from './restore-table.js';
+import { cutRecord, RowDecoder } from './row-decoder.js';
+import { asTableFile, corruptRecord } from './row-errors.js';
+import type { NamedTable } from './save-multi-table.js';
+import type { TableImage } from './stored-table.js';
+import { tableImageOf } from './table-image-of.js';
+
+/** Records that are passed over between two looks at other work. */
+const SKIPS_PER_TURN = 16384;
+
+export interface RestoredMultiTable {
+  /** Rows read, by table. */
+  readonly featureCounts: ReadonlyMap<string, number>;
+  /** Tables of the files that nobody asked for. */
+  readonly skipped: readonly string[];
+  /** Tables that the files do not have; they stay as they were. A line for the log each. */
+  readonly warnings: readonly string[];
+}
+
+interface Shard {
+  readonly file: string;
+  readonly metas: readonly TableMeta[];
+}
+
+/**
+ * Puts the rows of `<base>-*` into those of `tables` that the files name.
+ *
+ * ```ts
+ * const { warnings } = await restoreMultiTable([{ name: 'slot0', table }], 'model.ckpt-10.assets/MonolithMultiHashTable_');
+ * ```
+ */
+export async function restoreMultiTable(
+  tables: readonly NamedTable[],
+  base: string,
+  { fileSystem: fs = nodeFileSystem }: { readonly fileSystem?: FileSystem } = {},
+): Promise<RestoredMultiTable> {
+  for (const { table } of tables) if (table instanceof HashTable) table.changed();
+  const images = new Map(tables.map(({ name, table }) => [name, tableImageOf(table)]));
+  const files = await shardFilesOf(base, fs);
+  const metaFiles = await shardFilesOf(`${base}${META_SUFFIX}`, fs);
+  if (files.length !== metaFiles.length) {
+    const reason = `Filename ${metaFiles[0]} doesn't match nshards. ${files.length}`;
+    throw new MonolithError('ML_CKPT_SHARDS', { reason });
+  }
+  const shards = files.map((file, index): Shard => ({ file, metas: readMeta(metaFiles[index]!) }));
+  for (const shard of shards) await takeShard(shard, images, false);
+  for (const shard of shards) await takeShard(shard, images, true);
+  const featureCounts = new Map<string, number>();
+  for (const { name, entries } of shards.flatMap(({ metas }) => metas)) {
+    featureCounts.set(name, (featureCounts.get(name) ?? 0) + entries);
+  }
+  const missing = [...images.keys()].filter((name) => !featureCounts.has(name));
+  return {
+    featureCounts,
+    skipped: [...featureCounts.keys()].filter((name) => !images.has(name)),
+    warnings: missing.map((name) => `table ${name} is not in ${base}; it keeps its rows`),
+  };
+}
+
+async function takeShard(
+  { file, metas }: Shard,
+  images: ReadonlyMap<string, TableImage>,
+  load: boolean,
+): Promise<void> {
+  const records = asTableFile(() => new SnappyRecordReader(file));
+  try {
+    for (const { name, entries } of metas) {
+      const image = images.get(name);
+      if (image === undefined) await skipRows(records, entries);
+      else await takeRows(records, image, entries, load);
+    }
+    if (records.peek(1).length > 0 || asTableFile(() => records.fill())) {
+      throw corruptRecord(records, 'payload', 'the metadata tells of fewer records than there are');
+    }
+  } finally {
+    records.close();
+  }
+}
+
+/** Passes over records, whose checksums are checked all the same. */
+async function skipRows(records: SnappyRecordReader, entries: number): Promise<void> {
+  for (let left = entries; left > 0; left--) {
+    if (left % SKIPS_PER_TURN === 0) await nextTurn();
+    if (asTableFile(() => records.next()) === null) throw endsEarly(records);
+  }
+}
+
+async function takeRows(records: SnappyRecordReader, image: TableImage, entries: number, load: boolean): Promise<void> {
+  const decoder = new RowDecoder(image, load);
+  try {
+    const { u8 } = decoder.scratch.bank.views;
+    const roomBytes = Math.max(1 << 17, decoder.recordBytesMax);
+    const room = decoder.alloc(roomBytes + DUMP_SLACK_BYTES);
+    for (let left = entries; left > 0; ) {
+      const part = records.peek(roomBytes);
+      u8.set(part, room);
+      const { at, count } = decoder.take(
+        room,
+        room + part.length,
+        { file: records.file, record: records.record },
+        left,
+      );
+      records.consume(at - room, count);
+      left -= count;
+      if (left > 0 && (count === 0 || records.peek(1).length === 0)) {
+        // Blocks are read and decoded on this thread, which others may be waiting for.
+        await nextTurn();
+        if (!asTableFile(() => records.fill())) throw endsEarly(records);
+      }
+    }
+    decoder.flush();
+    if (load) image.raiseMaxUpdateSec(decoder.maxUpdateSec);
+  } finally {
+    decoder.close();
+  }
+}
+
+/** The error of a file that has fewer records than it was said to. */
+function endsEarly(records: SnappyRecordReader): MonolithError {
+  const left = records.peek(Number.POSITIVE_INFINITY);
+  if (left.length > 0) return cutRecord(left.length, left, records);
+  return corruptRecord(records, 'payload', 'Parse entry failed! the file ends early');
+}

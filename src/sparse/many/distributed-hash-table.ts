@@ -1,0 +1,140 @@
+/**
+ * @file One table spread over n servers, as a table. Mirrors DistributedHashTable of native_training/distributed_ps.
+ *
+ * The server of an id is floorMod(id, n). Lookups ask for each id once and hand the row to every position; gradients of
+ * an id are summed before its one step. Assigning, which may mean something else at each position, does not do so.
+ */
+import { MonolithError } from '../../base/errors.js';
+import { shardOfId } from '../../tensor/ops/reorder-by-indices.js';
+import { splitByIndices, splitByIndicesGradient } from '../../tensor/ops/split-by-indices.js';
+import { Tensor } from '../../tensor/tensor.js';
+import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
+import { checkRows, idList } from '../table/table-checks.js';
+import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
+
+export class DistributedHashTable implements EmbeddingTable {
+  readonly name: string;
+  readonly dim: number;
+  readonly servers: readonly EmbeddingTable[];
+  readonly #ops: RoutingOps;
+
+  constructor(name: string, servers: readonly EmbeddingTable[], ops: RoutingOps = PLAIN_ROUTING) {
+    const [first] = servers;
+    if (first === undefined || servers.some(({ dim }) => dim !== first.dim)) {
+      const reason = `its servers have rows of [${servers.map(({ dim }) => dim)}] floats`;
+      throw new MonolithError('ML_OP', { op: name, reason });
+    }
+    this.name = name;
+    this.dim = first.dim;
+    this.servers = servers;
+    this.#ops = ops;
+  }
+
+  get sliceSize(): number {
+    return this.servers[0]!.sliceSize;
+  }
+
+  get size(): number {
+    return this.servers.reduce((sum, server) => sum + server.size, 0);
+  }
+
+  lookup(ids: IdArray, out = new Float32Array(ids.length * this.dim)): Float32Array {
+    const routed = this.#route(ids);
+    const embeddings = new Float32Array(routed.floatCount);
+    this.#each(routed, (server, ids, rows) => server.lookup(ids, rows), embeddings);
+    out.set(routed.spread(embeddings)[0]!);
+    return out;
+  }
+
+  optimize(ids: IdArray, gradients: Float32Array, options?: OptimizeOptions): void {
+    checkRows(this.name, this.dim, idList(this.name, ids), gradients);
+    const routed = this.#route(ids);
+    this.#each(routed, (server, ids, rows) => server.optimize(ids, rows, options), routed.sum([gradients]));
+  }
+
+  assign(ids: IdArray, values: Float32Array, options?: UpdateOptions): void {
+    this.#assign(ids, values, (server, ids, rows) => server.assign(ids, rows, options));
+  }
+
+  assignAdd(ids: IdArray, values: Float32Array, options?: UpdateOptions): void {
+    this.#assign(ids, values, (server, ids, rows) => server.assignAdd(ids, rows, options));
+  }
+
+  contains(ids: IdArray): Uint8Array {
+    return this.#collect(ids, 'uint8', (server, ids) => server.contains(ids));
+  }
+
+  reinitialize(ids: IdArray): Int32Array {
+    return this.#collect(ids, 'int32', (server, ids) => server.reinitialize(ids));
+  }
+
+  lookupEntry(ids: IdArray): Uint8Array[] {
+    const { servers, parts } = this.#split(ids);
+    const entries = parts.map(({ data }, s) => this.servers[s]!.lookupEntry(data));
+    const next = entries.map(() => 0);
+    return Array.from(servers.data, (server) => entries[Number(server)]![next[Number(server)]!++]!);
+  }
+
+  evict(nowSec: number): number {
+    return this.servers.reduce((sum, server) => sum + server.evict(nowSec), 0);
+  }
+
+  clear(): void {
+    for (const server of this.servers) server.clear();
+  }
+
+  #route(ids: IdArray): RoutedIds {
+    const options = { dims: [this.dim], numOfShards: this.servers.length, rank0Empty: false };
+    return new RoutedIds([idList(this.name, ids)], options, this.#ops);
+  }
+
+  /** Calls `visit` for each server that has ids, with its part of them and of `floats`. */
+  #each(
+    routed: RoutedIds,
+    visit: (server: EmbeddingTable, ids: BigInt64Array, rows: Float32Array) => void,
+    floats: Float32Array,
+  ): void {
+    for (const [s, server] of this.servers.entries()) {
+      const ids = routed.idsOf(s);
+      if (ids.length > 0) visit(server, ids, routed.floatsOf(s, floats));
+    }
+  }
+
+  /** Ids by server, all of them, in order. */
+  #split(ids: IdArray) {
+    const all = idList(this.name, ids);
+    const servers = Tensor.vector(
+      'int64',
+      BigInt64Array.from(all, (id) => BigInt(shardOfId(id, this.servers.length))),
+    );
+    return { servers, parts: splitByIndices(servers, Tensor.vector('int64', all), this.servers.length) };
+  }
+
+  #assign(
+    ids: IdArray,
+    values: Float32Array,
+    visit: (server: EmbeddingTable, ids: BigInt64Array, rows: Float32Array) => void,
+  ): void {
+    checkRows(this.name, this.dim, idList(this.name, ids), values);
+    const { servers, parts } = this.#split(ids);
+    const rows = new Tensor('float32', [ids.length, this.dim], values);
+    splitByIndices(servers, rows, this.servers.length).forEach(({ data }, s) => {
+      if (parts[s]!.size > 0) visit(this.servers[s]!, parts[s]!.data, data);
+    });
+  }
+
+  /** One value per id, asked of the servers and put back in the order of the ids. */
+  #collect<D extends 'uint8' | 'int32'>(
+    ids: IdArray,
+    dtype: D,
+    ask: (server: EmbeddingTable, ids: BigInt64Array) => Tensor<D>['data'],
+  ): Tensor<D>['data'] {
+    const { servers, parts } = this.#split(ids);
+    const answers = parts.map(({ data }, s) => Tensor.vector(dtype, ask(this.servers[s]!, data)));
+    const shape = Tensor.vector(
+      dtype,
+      (dtype === 'uint8' ? new Uint8Array(ids.length) : new Int32Array(ids.length)) as Tensor<D>['data'],
+    );
+    return splitByIndicesGradient(servers, shape, answers).data;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * @file Programs over tables in other memories than the session's: rows are copied here to be read, gradients there to
+ * be applied. src/memory/bank-layout.ts draws what a program keeps for that, src/runtime/tables/bank-calls.ts follows it.
+ */
+import { BANKED, bankedWords, gatherBytes, localParts, stageParts } from '../../memory/bank-layout.js';
+import { TIME_UNKNOWN } from '../../memory/table-layout.js';
+import type { Register } from '../../runtime/compile/code.js';
+import type { LoweringContext } from '../../runtime/compile/lowering.js';
+import { KERNEL } from '../../runtime/kernels/kernels.js';
+import type { HashTable } from '../table/hash-table.js';
+import { heapBlock } from '../table/table-control.js';
+
+/** Unique ids of a slice, by the partition that owns them. */
+export interface OwnedIds {
+  readonly ids: Register;
+  readonly order: Register;
+  readonly offsets: Register;
+  /** Where the addresses of the rows go. */
+  readonly rows: Register;
+}
+
+export class BankedTable {
+  readonly #context: LoweringContext;
+  readonly #record: number;
+  readonly #sliceIds: number;
+  /** Floats of a copied row: so many that it is 16-byte aligned. */
+  readonly rowFloats: number;
+
+  constructor(context: LoweringContext, table: HashTable, sliceIds: number, gate: number) {
+    const { plan, environment } = context;
+    this.#context = context;
+    this.#sliceIds = sliceIds;
+    this.rowFloats = Math.ceil(table.dim / 4) * 4;
+    const { banks } = table;
+    const parts = stageParts(sliceIds, plan.slices, this.rowFloats);
+    const stages = Array.from({ length: plan.threads }, () =>
+      banks.map((bank) => {
+        const stage = heapBlock(bank, parts.bytes, `${table.name}/stage`);
+        for (let i = 0; i < sliceIds * plan.slices; i++) bank.views.u32[(stage + parts.order) / 4 + i] = i;
+        return stage;
+      }),
+    );
+    this.#record = context.alloc(bankedWords(banks.length, plan.threads) * 4, 'banked table');
+    const { u32 } = environment.views;
+    u32[this.#record / 4 + BANKED.banks] = banks.length;
+    u32[this.#record / 4 + BANKED.rowFloats] = this.rowFloats;
+    u32[this.#record / 4 + BANKED.sliceIds] = sliceIds;
+    u32[this.#record / 4 + BANKED.slices] = plan.slices;
+    u32[this.#record / 4 + BANKED.gate] = gate;
+    u32.set([...table.addresses, ...stages.flat()], this.#record / 4 + BANKED.addresses);
+  }
+
+  /** Whether the rows of a table are where the program runs. */
+  static needed(context: LoweringContext, { banks }: HashTable): boolean {
+    return banks.length > 1 || banks[0]!.views.buffer !== context.environment.views.buffer;
+  }
+
+  /**
+   * Copies of the rows of a slice; `rows` then points to them. Gives the register of words that are not 0 where an id has a
+   * row, which are there in programs that ask a filter.
+   */
+  find({ ids, order, offsets, rows }: OwnedIds): Register {
+    const context = this.#context;
+    const record = context.slice.constant(this.#record);
+    const parts = localParts(this.#sliceIds, this.rowFloats);
+    const local = context.perSlice(parts.bytes, 'copied rows');
+    context.emit(KERNEL.bankedFind, [record, ids, order, offsets, rows, local.pointer]);
+    return context.slice.each((slice) => local.base + slice * local.sliceBytes + parts.present);
+  }
+
+  /** tableApply of the slice records at `records`, whose gradients are `rowFloats` apart, by the owners of partitions. */
+  apply(first: Register, end: Register, records: number): void {
+    const { thread, plan } = this.#context;
+    const bytes = Math.ceil(gatherBytes(this.#sliceIds, this.rowFloats) / 64) * 64;
+    const gathered = this.#context.alloc(bytes * plan.threads, 'gathered updates');
+    this.#context.emitThread(
+      KERNEL.bankedApply,
+      [
+        thread.constant(this.#record),
+        first,
+        end,
+        thread.constant(records),
+        thread.constant(plan.slices),
+        thread.each((index) => gathered + index * bytes),
+        thread.constant(TIME_UNKNOWN),
+      ],
+      { checked: true },
+    );
+  }
+}

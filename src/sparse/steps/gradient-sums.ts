@@ -1,0 +1,42 @@
+/** @file Where the gradients of a table's lookups are added up in a slice: a row for each unique id that is stepped. */
+
+import { idSumsScratchBytes, needsIdSums } from '../../runtime/backends/reference/id-sums.js';
+import type { Register } from '../../runtime/compile/code.js';
+import type { LoweringContext } from '../../runtime/compile/lowering.js';
+import { KERNEL } from '../../runtime/kernels/kernels.js';
+import type { PerSlice, TableGroup } from './table-group.js';
+
+export interface GradientSums extends PerSlice {
+  readonly pointer: Register;
+  readonly stride: Register;
+  /** The same in floats. */
+  readonly strideFloats: number;
+  /** Rows a slice can have. */
+  readonly capacity: number;
+}
+
+/** A row of zeros for each id that is stepped, which gradients are added to. */
+export function lowerSums(context: LoweringContext, { table, trained, capacity }: TableGroup): GradientSums {
+  const { slice } = context;
+  const strideFloats = Math.ceil(table.dim / 4) * 4;
+  const sums = context.perSlice(capacity * strideFloats * 4, 'gradient sums');
+  const stride = slice.constant(strideFloats);
+  context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, trained, slice.constant(table.dim)]);
+  return { ...sums, stride, strideFloats, capacity };
+}
+
+/**
+ * Operands of a call that adds to the sums. `count` is how many ids a feature of the call can have in a slice, `additions` how
+ * many all have. What there is room for only decides whether the call gets a scratch: whether it uses it, the ids that come do.
+ */
+export function sumOperands(
+  context: LoweringContext,
+  { pointer, stride, strideFloats, capacity }: GradientSums,
+  count: number,
+  additions: number,
+): Register[] {
+  const scratch = needsIdSums(count)
+    ? context.scratch(idSumsScratchBytes(capacity, strideFloats, additions))
+    : context.slice.constant(0);
+  return [pointer, stride, scratch];
+}

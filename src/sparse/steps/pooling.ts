@@ -1,0 +1,64 @@
+/**
+ * @file How the rows of an example's ids become what a lookup gives: their sum, their mean, or the first of them as a
+ * sequence. Mirrors the combiners of native_training as graph ops.
+ */
+import type { Dim } from '../../graph/graph.js';
+import { checkWhole } from '../../graph/ops/inner-shape.js';
+import type { Register } from '../../runtime/compile/code.js';
+import type { LoweringContext, Matrix, RaggedFeed } from '../../runtime/compile/lowering.js';
+import { KERNEL } from '../../runtime/kernels/kernels.js';
+import { type GradientSums, sumOperands } from './gradient-sums.js';
+
+/** `firstN`: the rows of the first n ids, zeros where there are fewer. */
+export type Pooling = 'sum' | 'mean' | { readonly firstN: number };
+
+/** Shape of a lookup of rows of `dim` floats. */
+export function pooledShape(pooling: Pooling, dim: number): readonly Dim[] {
+  if (typeof pooling === 'object') return ['batch', checkWhole('EmbeddingLookup', 'firstN', pooling.firstN), dim];
+  return dim === 1 ? ['batch'] : ['batch', dim];
+}
+
+/** Floats of a lookup per example. */
+export function pooledColumns(pooling: Pooling, dim: number): number {
+  return typeof pooling === 'object' ? pooling.firstN * dim : dim;
+}
+
+/** A feature in slice code. */
+export interface PooledFeature {
+  readonly inverse: Register;
+  readonly ragged: RaggedFeed;
+}
+
+/** Writes what a lookup gives; `rows` are the addresses of the rows of the unique ids. */
+export function emitPool(
+  context: LoweringContext,
+  pooling: Pooling,
+  { inverse, ragged }: PooledFeature,
+  rows: Register,
+  dim: number,
+  out: Matrix,
+): void {
+  const { slice } = context;
+  const head = [rows, inverse, ragged.splits, context.rows, slice.constant(dim)];
+  const tail = [out.pointer, out.stride];
+  if (typeof pooling === 'object') {
+    context.emit(KERNEL.firstNF32, [...head, slice.constant(pooling.firstN), ...tail]);
+  } else context.emit(pooling === 'mean' ? KERNEL.poolMeanF32 : KERNEL.poolSumF32, [...head, ...tail]);
+}
+
+/** Adds the gradient of a lookup to the sums per unique id. */
+export function emitPoolGradient(
+  context: LoweringContext,
+  pooling: Pooling,
+  { inverse, ragged }: PooledFeature,
+  grad: Matrix,
+  dim: number,
+  sums: GradientSums,
+): void {
+  const { slice } = context;
+  const head = [grad.pointer, grad.stride, inverse, ragged.splits, context.rows, slice.constant(dim)];
+  const tail = sumOperands(context, sums, ragged.capacity, ragged.capacity);
+  if (typeof pooling === 'object') {
+    context.emit(KERNEL.firstNGradF32, [...head, slice.constant(pooling.firstN), ...tail]);
+  } else context.emit(pooling === 'mean' ? KERNEL.scatterMeanF32 : KERNEL.scatterAddF32, [...head, ...tail]);
+}

@@ -1,0 +1,400 @@
+/**
+ * @file An embedding hash table over one or several banks of shared memory, as one thread holds it.
+ *
+ * Mirrors runtime/hash_table and the ops of native_training/hash_table_ops. The calls here may run on any thread at any
+ * time, each thread with an object of its own (`attach`): every id takes the lock of its partition for its turn. Training
+ * steps of a session go through embedding-ops.ts instead, whose kernels own their partitions and take no locks; between
+ * steps, not during them, these calls may be used on a session's tables too.
+ */
+import { MonolithError } from '../../base/errors.js';
+import type { CompileEnvironment } from '../../runtime/compile/lowering.js';
+import { type TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
+import { type Rate, rateAt } from '../config/learning-rate.js';
+import { HashTableConfigInstance, type TableConfig } from '../config/table-config.js';
+import { planTable, type TablePlan } from '../config/table-plan.js';
+import { type DeviceResidence, residenceOf } from './device-residence.js';
+import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
+import { zeroRuns } from './linalg.js';
+import { sessionTableOptions } from './session-table-options.js';
+import { sumGradients } from './sum-gradients.js';
+import { checkNow, checkRates, checkRows, checkStep, checkTime, type GradientRows, idList } from './table-checks.js';
+import {
+  type BankTable,
+  badGradientsOf,
+  maxUpdateTimeOf,
+  passedOverOf,
+  raiseUpdateTime,
+  ratesOf,
+  rowsOf,
+  setRatesOf,
+  setStepOf,
+} from './table-control.js';
+import { TableGrip } from './table-grip.js';
+import { freeTables, makeTables } from './table-making.js';
+import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
+import { clearTables, evictTables, expireDays } from './table-removal.js';
+import { EntryReader, restorePart, rowChunks, sortedRows, type TableRowView } from './table-rows.js';
+import { summarize } from './table-summary.js';
+import { TableUpdates } from './table-updates.js';
+import { type GateOptions, UpdateGate } from './update-gate.js';
+
+export type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
+export type { TableRowView } from './table-rows.js';
+
+/** What an object is made with; the public ways are `of`, `create` and `attach`. */
+interface TableParts {
+  readonly memory: TableMemory;
+  readonly config: TableConfig;
+  readonly addresses: readonly number[];
+  readonly rates: readonly (Rate | null)[];
+  readonly options: TableOptions;
+}
+
+/**
+ * ```ts
+ * const memory = await TableMemory.create({ budgetBytes: 64 << 20 });
+ * const table = HashTable.create(memory, defineTable('users', [{ dim: 2, optimizer: SgdOptimizer() }]));
+ * table.assign(BigInt64Array.of(7n), Float32Array.of(1, 2));
+ * table.lookup(BigInt64Array.of(7n, 8n)); // 1, 2, 0, 0
+ * ```
+ */
+export class HashTable implements EmbeddingTable {
+  readonly config: TableConfig;
+  readonly plan: TablePlan;
+  readonly memory: TableMemory;
+  /** Address of the control block in each bank. */
+  readonly addresses: readonly number[];
+  readonly #grip: TableGrip;
+  readonly #updates: TableUpdates;
+  readonly #gate: UpdateGate;
+  /** What updates pass; steps follow it too. */
+  readonly gate: GateOptions;
+  readonly #rates: readonly (Rate | null)[];
+  readonly #nowSec: () => number;
+  /** Of a table that lives on a device. */
+  #residence: DeviceResidence | undefined;
+
+  private constructor({ memory, config, addresses, rates, options }: TableParts) {
+    this.memory = memory;
+    this.config = config;
+    this.plan = planTable(config);
+    this.addresses = addresses;
+    this.#rates = rates;
+    const tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
+    this.#grip = new TableGrip(memory, tables, this.plan.dim);
+    this.#updates = new TableUpdates(config.name, this.plan, this.#grip);
+    this.gate = options;
+    this.#gate = new UpdateGate((ids) => this.contains(ids), options);
+    this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
+  }
+
+  /**
+   * The table of `config` in this session, made on first use; options count only then. Steps skip and count gradients that
+   * are not finite unless told to fail: a failed step ends the session, and that the loss went wrong is told by whoever
+   * looks at it, as NanTensorHook does.
+   */
+  static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
+    return session.resource(config, (owner) => {
+      const table = HashTable.create(owner.tables, config, sessionTableOptions(owner, config, options));
+      table.#residence = residenceOf(owner, table.name, table.plan, table.#tables[0]!);
+      if (table.plan.followsStep) owner.onStep((step, isCounted) => table.setGlobalStep(step, undefined, isCounted));
+      return table;
+    });
+  }
+
+  /** An empty table. ML_TABLE_NAME when the memory has one of that name. */
+  static create(memory: TableMemory, config: TableConfig, options: TableOptions = {}): HashTable {
+    const tables = makeTables(memory, config, options);
+    try {
+      const addresses = tables.map(({ address }) => address);
+      const rates = planTable(config).segments.map(({ rate }) => rate);
+      const table = new HashTable({ memory, config, addresses, rates, options });
+      table.setGlobalStep(0);
+      return table;
+    } catch (cause) {
+      freeTables(memory, config, tables);
+      throw cause;
+    }
+  }
+
+  get handle(): HashTableHandle {
+    this.#residence?.refuseHandle();
+    return {
+      memory: this.memory.handle,
+      addresses: this.addresses,
+      name: this.name,
+      tableConfig: this.config.instance.tableConfig,
+      rates: this.#rates.map((rate) => (typeof rate === 'number' ? rate : null)),
+    };
+  }
+
+  /** The table another thread made. `memory` is for threads that hold several tables of one memory. */
+  static attach(handle: HashTableHandle, options: AttachOptions = {}): HashTable {
+    const { name, tableConfig, rates, addresses } = handle;
+    const instance = new HashTableConfigInstance(
+      tableConfig,
+      rates.map((rate) => rate ?? 0),
+    );
+    const memory = options.memory ?? TableMemory.attach(handle.memory);
+    return new HashTable({ memory, config: { name, instance }, addresses, rates, options });
+  }
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  get banks(): readonly TableBank[] {
+    return this.memory.banks;
+  }
+
+  /** Address of the control block of a table that lies in one bank, as a session's tables do. */
+  get address(): number {
+    return this.addresses[0]!;
+  }
+
+  get dim(): number {
+    return this.plan.dim;
+  }
+
+  get stateFloats(): number {
+    return this.plan.stateFloats;
+  }
+
+  get sliceSize(): number {
+    this.#refuseServing('SliceSize');
+    return this.plan.segments.length;
+  }
+
+  /** Whether steps find and step its rows on a device. */
+  get isOnDevice(): boolean {
+    return this.#residence !== undefined;
+  }
+
+  /** Makes rows of a device the host's, and waits for them. Every call on rows begins so: ML_TABLE_BUSY while a step runs. */
+  bringHome(): void {
+    this.memory.refuseDuringStep(this.name);
+    this.#residence?.bringHome((rows) => {
+      for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
+    });
+  }
+
+  /** Rows are about to be written: those of a device become old. */
+  changed(): void {
+    this.bringHome();
+    this.#residence?.changed();
+  }
+
+  /** Exact while no thread inserts or removes. */
+  get size(): number {
+    return this.#residence?.size ?? this.#tables.reduce((sum, table) => sum + rowsOf(table), 0);
+  }
+
+  /** The largest time an update had, in Unix seconds. */
+  get maxUpdateSec(): number {
+    return this.#tables.reduce((most, table) => Math.max(most, Number(maxUpdateTimeOf(table))), 0);
+  }
+
+  /** Gradients that were NaN or infinite so far. */
+  get badGradientRows(): number {
+    void this.#residence?.size;
+    return this.#tables.reduce((sum, table) => sum + badGradientsOf(table), 0);
+  }
+
+  /** New ids that got no row because the memory was full. */
+  get passedOver(): number {
+    return this.#tables.reduce((sum, table) => sum + passedOverOf(table), 0);
+  }
+
+  /** Sets the rates and the step that updates from now on use, on whatever thread; a caller that counts none says so. */
+  setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>, isCounted = true): void {
+    checkStep(globalStep);
+    this.memory.refuseDuringStep(this.name);
+    const rates =
+      learningRates === undefined
+        ? this.#rates.map((rate) => (rate === null ? null : rateAt(rate, globalStep)))
+        : checkRates(learningRates, this.sliceSize);
+    setStepOf(this.#tables, rates, { globalStep: BigInt(globalStep), isCounted });
+  }
+
+  contains(ids: IdArray): Uint8Array {
+    this.bringHome();
+    const list = idList(this.name, ids);
+    const out = new Uint8Array(list.length);
+    this.#grip.each(list, (part) => {
+      part.bank.kernels.tableContains(part.address, part.ids, part.count, part.bytes);
+      part.takeBytes(out);
+    });
+    return out;
+  }
+
+  lookup(ids: IdArray, given?: Float32Array): Float32Array {
+    this.bringHome();
+    const list = idList(this.name, ids);
+    const out = given ?? new Float32Array(list.length * this.dim);
+    if (out.length !== list.length * this.dim) {
+      const found = list.length === 0 ? out.length : out.length / list.length;
+      throw new MonolithError('ML_TABLE_LOOKUP_DIM', { found, expected: this.dim, name: this.name });
+    }
+    this.#grip.each(list, (part) => {
+      part.bank.kernels.tableLookup(part.address, part.ids, part.count, part.floats, this.dim);
+      part.takeRows(out);
+    });
+    return out;
+  }
+
+  lookupEntry(ids: IdArray): Uint8Array[] {
+    this.#refuseServing('Save');
+    this.bringHome();
+    const entries: Uint8Array[] = [];
+    const reader = new EntryReader(this.plan);
+    this.#grip.each(idList(this.name, ids), (part) => reader.read(part, entries));
+    return entries;
+  }
+
+  assign(ids: IdArray, values: Float32Array, options: UpdateOptions = {}): void {
+    const list = idList(this.name, ids);
+    checkRows(this.name, this.dim, list, values);
+    if (this.config.instance.tableConfig.skipZeroEmbedding !== true) {
+      this.#assign(list, values, options, false);
+      return;
+    }
+    this.#time(options);
+    // One run of rows after the other: an id may come with zeros, then with values, then with zeros again.
+    for (const { zeros, from, end } of zeroRuns(values, this.dim)) {
+      const run = list.subarray(from, end);
+      if (zeros) this.remove(run);
+      else this.#assign(run, values.subarray(from * this.dim, end * this.dim), options, false);
+    }
+  }
+
+  assignAdd(ids: IdArray, values: Float32Array, options: UpdateOptions = {}): void {
+    const list = idList(this.name, ids);
+    checkRows(this.name, this.dim, list, values);
+    this.#assign(list, values, options, true);
+  }
+
+  #assign(ids: BigInt64Array, values: Float32Array, options: UpdateOptions, add: boolean): void {
+    this.changed();
+    const timeSec = this.#time(options);
+    this.#updates.assign(ids, values, timeSec, this.#gate.admit(ids), add);
+  }
+
+  optimize(ids: IdArray, gradients: Float32Array, options: OptimizeOptions = {}): void {
+    const list = idList(this.name, ids);
+    this.#refuseServing('Optimize');
+    checkRows(this.name, this.dim, list, gradients);
+    if (options.enableDedup === true) {
+      const sums = sumGradients(list, gradients, this.dim);
+      const admitted = this.#gate.admit(sums.ids, sums.counts);
+      this.#step(sums, options, admitted);
+    } else this.#step({ ids: list, gradients }, options, this.#gate.admit(list));
+  }
+
+  /** Steps one id, whatever the filter says. */
+  optimizeOne(id: bigint, gradient: Float32Array, options: OptimizeOptions = {}): void {
+    const list = BigInt64Array.of(id);
+    this.#refuseServing('Optimize');
+    checkRows(this.name, this.dim, list, gradient);
+    this.#step({ ids: list, gradients: gradient }, options, null);
+  }
+
+  #step(rows: GradientRows, options: OptimizeOptions, admitted: Uint8Array | null): void {
+    this.changed();
+    const timeSec = this.#time(options);
+    const { globalStep = 0, learningRates } = options;
+    // Rates of a call are for that call alone: steps of a session go on with the table's.
+    const before = learningRates === undefined ? [] : ratesOf(this.#tables[0]!, this.sliceSize);
+    this.setGlobalStep(globalStep, learningRates, options.globalStep !== undefined);
+    try {
+      this.#updates.step(rows, timeSec, globalStep, admitted, this.#gate.touch);
+    } finally {
+      setRatesOf(this.#tables, before);
+    }
+  }
+
+  reinitialize(ids: IdArray): Int32Array {
+    this.changed();
+    const list = idList(this.name, ids);
+    return this.#updates.reinitialize(list, this.#nowSec(), this.#gate.touch);
+  }
+
+  /** Removes rows; returns how many there were. */
+  remove(ids: IdArray): number {
+    this.changed();
+    let removed = 0;
+    this.#grip.each(idList(this.name, ids), ({ bank, address, count, ids: at }) => {
+      removed += bank.kernels.tableRemove(address, at, count);
+    });
+    return removed;
+  }
+
+  evict(nowSec: number): number {
+    this.changed();
+    const days = expireDays(this.config.instance.tableConfig);
+    return evictTables(this.name, this.memory, this.#tables, days, checkNow(nowSec));
+  }
+
+  clear(): void {
+    this.changed();
+    clearTables(this.name, this.#tables);
+  }
+
+  /** JSON with accessor, size, memory, memory_if_not_compressed and load_factor. */
+  summary(): string {
+    this.bringHome();
+    return summarize(this.plan, this.#tables);
+  }
+
+  /** Every row, in the order of its id; no other thread may write meanwhile. The views stay good until rows are removed. */
+  rows(): Generator<TableRowView> {
+    this.#refuseServing('Save');
+    this.bringHome();
+    return sortedRows(this.#tables, this.plan);
+  }
+
+  /** Puts rows in, over what is there; no other thread may be at the table. A serving table keeps the weights alone. */
+  restore(rows: Iterable<TableRowView>): void {
+    this.changed();
+    for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
+  }
+
+  #restore(rows: readonly TableRowView[]): void {
+    const latest = rows.reduce((most, row) => Math.max(most, row.lastUpdateSec), 0);
+    for (const table of this.#tables) raiseUpdateTime(table, latest);
+    if (this.plan.serving) {
+      for (const row of rows) this.assign(BigInt64Array.of(row.id), row.weights, { timeSec: row.lastUpdateSec });
+      return;
+    }
+    const ids = BigInt64Array.from(rows, ({ id }) => id);
+    this.#grip.each(ids, (part) => {
+      if (!restorePart(part, this.plan, rows)) throw this.#updates.full(part);
+    });
+  }
+
+  /** Gives back this thread's scratch memory for all tables of this memory; it is taken again when needed. */
+  release(): void {
+    this.#grip.release();
+  }
+
+  /** Gives back all memory and the name. No thread may use the table afterwards. */
+  dispose(): void {
+    this.memory.refuseDuringStep(this.name);
+    const tables = this.#tables;
+    this.#grip.close(this.name);
+    freeTables(this.memory, this.config, tables);
+  }
+
+  get #tables(): readonly BankTable[] {
+    return this.#grip.tables;
+  }
+
+  #time({ timeSec = 0 }: UpdateOptions): number {
+    checkTime(timeSec);
+    for (const table of this.#tables) raiseUpdateTime(table, timeSec);
+    return timeSec;
+  }
+
+  #refuseServing(operation: string): void {
+    if (this.plan.serving) throw new MonolithError('ML_TABLE_SERVING', { operation, table: this.name });
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * @file Shares of a bank's heap, one for each partition: partition p of all tables that go on when they are full grows in
+ * share p.
+ *
+ * A partition has one owner in a step, so what it gets does not depend on how many threads there are nor on their timing:
+ * which ids of a full table get a row is then a matter of the ids alone. An eighth of the room stays with the heap, for
+ * scratch memory, stages of programs and the buffers that files are read into.
+ */
+import { HEAP, PARTITIONS, SHARE_BYTES } from '../../memory/table-layout.js';
+import type { TableBank } from '../../runtime/tables/table-memory.js';
+import { heapBlock } from './table-control.js';
+
+/** Of eight parts of the room. */
+const SHARED_PARTS = 7;
+/** Of the smallest block a heap hands out. */
+const SIZE_LOG2_MIN = 6;
+const SHARES_BYTES = PARTITIONS * SHARE_BYTES;
+
+/** Address of the shares of a bank that has so many partitions of each table, made for the first who asks. */
+export function takeShares(bank: TableBank, partitions: number, name: string): number {
+  const { u32 } = bank.views;
+  const at = bank.heap / 4;
+  if (u32[at + HEAP.shares] === 0) {
+    const shares = heapBlock(bank, SHARES_BYTES, `${name}/shares`);
+    const roomBytes = u32[at + HEAP.end]! - u32[at + HEAP.top]! + retiredBytes(u32, at);
+    const limit = Math.floor((roomBytes * SHARED_PARTS) / 8 / partitions / 64) * 64;
+    for (let p = 0; p < PARTITIONS; p++) {
+      const share = (shares + p * SHARE_BYTES) / 4;
+      u32[share + HEAP.end] = limit;
+      u32[share + HEAP.parent] = bank.heap;
+    }
+    u32[at + HEAP.shares] = shares;
+  }
+  u32[at + HEAP.sharers]!++;
+  return u32[at + HEAP.shares]!;
+}
+
+/** Bytes of the blocks that were given back to the heap at word `at`. */
+function retiredBytes(u32: Uint32Array, at: number): number {
+  let bytes = 0;
+  for (let log2 = SIZE_LOG2_MIN; log2 < 32; log2++) {
+    for (let block = u32[at + HEAP.retired + log2]!; block !== 0; block = u32[block / 4]!) bytes += 2 ** log2;
+  }
+  return bytes;
+}
+
+/** For a table that is gone: what shares hold goes back to the heap with the last. */
+export function releaseShares({ kernels, views, heap }: TableBank): void {
+  const { u32 } = views;
+  const at = heap / 4;
+  if (--u32[at + HEAP.sharers]! > 0) return;
+  const shares = u32[at + HEAP.shares]!;
+  for (let p = 0; p < PARTITIONS; p++) {
+    for (let log2 = SIZE_LOG2_MIN; log2 < 32; log2++) {
+      const list = (shares + p * SHARE_BYTES) / 4 + HEAP.retired + log2;
+      for (let block = u32[list]!; block !== 0; block = u32[list]!) {
+        u32[list] = u32[block / 4]!;
+        kernels.heapFree(heap, block, 2 ** log2);
+      }
+    }
+  }
+  u32[at + HEAP.shares] = 0;
+  kernels.heapFree(heap, shares, SHARES_BYTES);
+}

@@ -1,0 +1,201 @@
+/**
+ * @file What sets of touched ids and sets of touched pairs share: one thread's grip on a set in shared memory.
+ *
+ * The set itself is assembly/touched. Ids from outside its memory go through a lane of the set, a lane's worth at a time.
+ */
+import { MonolithError } from '../../base/errors.js';
+import { type Arena, CACHE_LINE } from '../../memory/arena.js';
+import { view } from '../../memory/views.js';
+import type { TouchedKernels } from '../../runtime/backends/wasm/calls/touched.js';
+import {
+  LANE_KEY_COUNT,
+  LANE_KEYS,
+  LANE_SCRATCH,
+  type TOUCHED_SLOT_BYTES,
+  touchedGeometry,
+} from '../../runtime/tables/touched-geometry.js';
+
+export const SHARED_NAME = 'MonolithTouchedKeySet';
+/** 64 MiB at 32 bytes a key. */
+export const DEFAULT_CAPACITY = 2097152;
+export const DEFAULT_CONCURRENCY_LEVEL = 1024;
+/** Slots of a larger set would not fit a memory of 4 GiB. */
+const CAPACITY_MAX = 100_000_000;
+const CONCURRENCY_MAX = 65536;
+const LOCK_LIMIT_MS = 30_000;
+
+/** One id, an array of ids, or nested arrays of them; taken in row-major order. */
+export type Ids = bigint | BigInt64Array | BigUint64Array | readonly Ids[];
+
+/** What every thread needs to reach the memory a set lives in. */
+export interface TouchedKeyMemory {
+  readonly memory: WebAssembly.Memory;
+  /** An instance over that memory. */
+  readonly kernels: TouchedKernels;
+}
+
+export interface TouchedKeySetOptions extends TouchedKeyMemory {
+  /** Where the set's memory comes from. It is reserved here and first written by the first insert. */
+  readonly arena: Arena;
+  readonly capacity?: number;
+  readonly concurrencyLevel?: number;
+  readonly nameSuffix?: string;
+}
+
+/** Names a set for other threads; survives `postMessage`. */
+export interface TouchedKeySetHandle {
+  readonly pointer: number;
+  readonly capacity: number;
+  readonly concurrencyLevel: number;
+  readonly sharedName: string;
+  readonly keys: keyof typeof TOUCHED_SLOT_BYTES;
+}
+
+/** `keys` says what the set holds; a handle of one kind is no handle of the other. */
+export abstract class TouchedSet {
+  readonly handle: TouchedKeySetHandle;
+  protected readonly memory: WebAssembly.Memory;
+  protected readonly kernels: TouchedKernels;
+
+  constructor(
+    options: TouchedKeySetOptions | (TouchedKeyMemory & { readonly handle: TouchedKeySetHandle }),
+    keys: keyof typeof TOUCHED_SLOT_BYTES,
+  ) {
+    this.memory = options.memory;
+    this.kernels = options.kernels;
+    this.handle = 'handle' in options ? options.handle : create(options, keys);
+    const { pointer, capacity, sharedName } = this.handle;
+    const here = pointer < this.memory.buffer.byteLength && this.kernels.capacityOfTouchedKeys(pointer) === capacity;
+    if (here && this.handle.keys === keys) return;
+    const reason = here ? `the handle is of a set of ${this.handle.keys} keys` : 'the handle is of another memory';
+    throw new MonolithError('ML_TOUCHED_SIZE', { name: sharedName, reason });
+  }
+
+  /** The memory the set is in. */
+  get buffer(): SharedArrayBuffer {
+    return this.memory.buffer;
+  }
+
+  get capacity(): number {
+    return this.handle.capacity;
+  }
+
+  get concurrencyLevel(): number {
+    return this.handle.concurrencyLevel;
+  }
+
+  get sharedName(): string {
+    return this.handle.sharedName;
+  }
+
+  /** Keys in the set; exact while no thread inserts. */
+  get size(): number {
+    return this.kernels.countTouchedKeys(this.handle.pointer) >>> 0;
+  }
+
+  /** How often an insert found the set full and emptied it. */
+  get clearCount(): number {
+    return this.kernels.countTouchedClears(this.handle.pointer) >>> 0;
+  }
+
+  /** Calls `insert` for all ids, in row-major order; returns how many keys were dropped by clears on the way. */
+  protected insertBy(ids: Ids, insert: (pointer: number, count: number, scratch: number) => number): number {
+    const flat = flatten(ids);
+    const lane = this.kernels.acquireTouchedLane(this.handle.pointer) >>> 0;
+    if (lane === 0) throw this.#lost();
+    const insertAt = (pointer: number, count: number): number => {
+      const dropped = insert(pointer, count, lane + LANE_SCRATCH);
+      if (dropped < 0) throw this.#lost();
+      return dropped;
+    };
+    try {
+      if (flat.buffer === this.memory.buffer) return insertAt(flat.byteOffset, flat.length);
+      const room = view(BigInt64Array, this.memory.buffer, lane + LANE_KEYS, LANE_KEY_COUNT, this.sharedName);
+      let dropped = 0;
+      for (let from = 0; from < flat.length; from += LANE_KEY_COUNT) {
+        const part = flat.subarray(from, from + LANE_KEY_COUNT);
+        room.set(part);
+        dropped += insertAt(lane + LANE_KEYS, part.length);
+      }
+      return dropped;
+    } finally {
+      this.kernels.releaseTouchedLane(lane);
+    }
+  }
+
+  /** Begins a steal, reads what it packed (never called for none) and ends it. Inserts of other threads wait meanwhile. */
+  protected stealBy<T>(
+    begin: (set: number) => number,
+    end: (set: number) => void,
+    none: T,
+    read: (at: number, count: number) => T,
+  ): T {
+    const { pointer } = this.handle;
+    const count = begin(pointer);
+    if (count < 0) throw this.#lost();
+    if (count === 0) return none;
+    try {
+      return read(this.kernels.stolenTouchedKeys(pointer) >>> 0, count);
+    } finally {
+      end(pointer);
+    }
+  }
+
+  #lost(): MonolithError {
+    return new MonolithError(
+      'ML_TIMEOUT',
+      { what: `lock of ${this.sharedName}`, timeoutMs: LOCK_LIMIT_MS },
+      { hint: 'a thread died while it held the set; restart the session' },
+    );
+  }
+}
+
+function create(options: TouchedKeySetOptions, keys: keyof typeof TOUCHED_SLOT_BYTES): TouchedKeySetHandle {
+  const { arena, kernels } = options;
+  const { capacity = DEFAULT_CAPACITY, concurrencyLevel = DEFAULT_CONCURRENCY_LEVEL, nameSuffix = '' } = options;
+  const sharedName = SHARED_NAME + nameSuffix;
+  checkCount(sharedName, 'capacity', capacity, CAPACITY_MAX);
+  checkCount(sharedName, 'concurrencyLevel', concurrencyLevel, CONCURRENCY_MAX);
+  const g = touchedGeometry(capacity, concurrencyLevel, undefined, keys);
+  const pointer = arena.alloc(g.bytes, sharedName, CACHE_LINE);
+  const make = keys === 'id' ? kernels.createTouchedKeys : kernels.createTouchedPairs;
+  make(pointer, capacity, g.buckets, g.locks, g.overflowSlots, g.laneCount);
+  return { pointer, capacity, concurrencyLevel, sharedName, keys };
+}
+
+function checkCount(name: string, what: string, value: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return;
+  throw new MonolithError('ML_TOUCHED_SIZE', {
+    name,
+    reason: `${what} is ${value}, not a whole number from 1 to ${max}`,
+  });
+}
+
+/** The ids as one array; what is an array already is not copied. */
+function flatten(ids: Ids): BigInt64Array {
+  if (ids instanceof BigInt64Array) return ids;
+  if (ids instanceof BigUint64Array) return new BigInt64Array(ids.buffer, ids.byteOffset, ids.length);
+  const flat: bigint[] = [];
+  collect(ids, flat);
+  return BigInt64Array.from(flat);
+}
+
+function collect(ids: unknown, into: bigint[]): void {
+  if (typeof ids === 'bigint') {
+    // An id is a pattern of 64 bits; either reading of the top bit is welcome.
+    if (BigInt.asIntN(64, ids) !== ids && BigInt.asUintN(64, ids) !== ids)
+      throw idError(`${ids} has more than 64 bits`);
+    into.push(ids);
+  } else if (ids instanceof BigInt64Array || ids instanceof BigUint64Array) {
+    for (const id of ids) into.push(id);
+  } else if (Array.isArray(ids)) {
+    for (const part of ids) collect(part, into);
+  } else {
+    const found = ids === null ? 'null' : typeof ids === 'object' ? ids.constructor?.name : typeof ids;
+    throw idError(`found ${found}, expected bigint, BigInt64Array, BigUint64Array or nested arrays of them`);
+  }
+}
+
+function idError(reason: string): MonolithError {
+  return new MonolithError('ML_ID_TYPE', { what: SHARED_NAME, reason }, { hint: 'write ids as 123n, not 123' });
+}
