@@ -117,72 +117,79 @@ export {
   readGraphJson,
 } from './graph/graph-description.js';
 export {
+  type DiceOptions,
+  dice,
   type GeluOptions,
   gelu,
   leakyRelu,
   prelu,
-  scaleColumns,
+  relu,
+  sigmoid,
   silu,
   softplus,
   swish,
+  tanh,
 } from './graph/ops/activations.js';
-export { assign, assignAdd } from './graph/ops/assign.js';
+export { type SoftmaxOptions, softmax } from './graph/ops/attention.js';
 export { batchMatMul, matMulInner } from './graph/ops/batch-matmul.js';
-export { type BatchNormOptions, batchNorm, UPDATE_OPS } from './graph/ops/batch-norm.js';
 export { asPartial, type BatchSumAttrs, batchSum } from './graph/ops/batch-sum.js';
-export { cast } from './graph/ops/cast.js';
+export { broadcastTo } from './graph/ops/broadcast.js';
+export { type ClippedTensors, clipByGlobalNorm, clipByNorm, clipByValue, globalNorm } from './graph/ops/clip.js';
+export { columns, concatColumns } from './graph/ops/columns.js';
 export {
-  type ClippedTensors,
-  clipByGlobalNorm,
-  clipByNorm,
-  clipByValue,
-  globalNorm,
-} from './graph/ops/clip.js';
-export { type DiceOptions, dice } from './graph/ops/dice.js';
-export { type DropoutOptions, dropout } from './graph/ops/dropout.js';
-export {
-  abs,
   add,
+  addN,
   div,
   equal,
-  exp,
   greaterEqual,
-  log,
   maximum,
   minimum,
-  neg,
+  mul,
   type Operand,
-  sign,
-  sqrt,
-  square,
-  stopGradient,
+  scale,
+  sub,
 } from './graph/ops/elementwise.js';
-export { fmPairs } from './graph/ops/fm.js';
-export { gatherInner } from './graph/ops/gather-inner.js';
-export { groupDot, scaleGroups } from './graph/ops/groups.js';
-export { ifTraining, type TrainingOption } from './graph/ops/if-training.js';
 export { inbatchAucLoss } from './graph/ops/inbatch-auc.js';
-export { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from './graph/ops/layers.js';
-export type { LossOptions } from './graph/ops/loss-options.js';
+export {
+  addShared,
+  broadcastInner,
+  groupDot,
+  maxInner,
+  meanInner,
+  mulShared,
+  scaleGroups,
+  sumInner,
+  topK,
+} from './graph/ops/inner.js';
+export type { LossOptions } from './graph/ops/losses.js';
 export {
   type FocalOptions,
   focalLoss,
   hingeLoss,
+  sigmoidCrossEntropyWithLogits,
   softmaxCrossEntropyWithLogits,
   sparseSoftmaxCrossEntropyWithLogits,
   squaredError,
   weightedCrossEntropyWithLogits,
 } from './graph/ops/losses.js';
-export { addN, columns, concatColumns, mul, reduceMean, rowDot, scale, scaleRows, sub } from './graph/ops/math.js';
-export { l2Normalize, layerNorm } from './graph/ops/norms.js';
-export { cin, type FfmKind, ffm } from './graph/ops/pairs.js';
-export { broadcastInner, maxInner, meanInner, sumInner } from './graph/ops/reduce-inner.js';
-export { type Axis, broadcastTo, type ReduceOptions, reduceMax, reduceSum } from './graph/ops/reductions.js';
-export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
-export { concatInner, reshape, sliceInner, splitInner, stack, transposeInner, unstack } from './graph/ops/shape.js';
-export { addShared, mulShared } from './graph/ops/shared.js';
-export { type SoftmaxOptions, softmax } from './graph/ops/softmax.js';
+export { matMul } from './graph/ops/matmul.js';
+export { type BatchNormOptions, batchNorm, l2Normalize, layerNorm, UPDATE_OPS } from './graph/ops/norms.js';
+export { cin, type FfmKind, ffm, fmPairs } from './graph/ops/pairs.js';
 export {
+  type Axis,
+  type ReduceOptions,
+  reduceMax,
+  reduceMean,
+  reduceSum,
+  weightedMean,
+} from './graph/ops/reductions.js';
+export { addBias, rowDot, scaleColumns, scaleRows } from './graph/ops/rows.js';
+export { sequenceLengths, sequenceMask } from './graph/ops/sequence.js';
+export { reshape, stack, transposeInner, unstack } from './graph/ops/shape.js';
+export { concatInner, gatherInner, sliceInner, splitInner } from './graph/ops/slices.js';
+export {
+  assign,
+  assignAdd,
   constant,
   globalStep,
   group,
@@ -194,8 +201,8 @@ export {
   VARIABLES,
   variable,
 } from './graph/ops/state.js';
-export { topK } from './graph/ops/top-k.js';
-export { weightedMean } from './graph/ops/weighted-mean.js';
+export { type DropoutOptions, dropout, ifTraining, type TrainingOption } from './graph/ops/training.js';
+export { abs, cast, exp, log, neg, sign, sqrt, square, stopGradient } from './graph/ops/unary.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
 export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';

@@ -7,9 +7,8 @@
  * reads is as old as the last fetch.
  */
 import { MonolithError } from '../base/errors.js';
-import { type Graph, misfit, type Op, type OpDef, type Tensor } from './graph.js';
-import { assign } from './ops/assign.js';
-import { group, LOCAL_VARIABLES, Variable, type VariableAttrs, type VariableCreator } from './ops/state.js';
+import { type Graph, misfit, type Op, type OpDef, type Tensor, type VariableCreator } from './graph.js';
+import { assign, group, LOCAL_VARIABLES, Variable, type VariableAttrs } from './ops/state.js';
 
 /** Collection of the variables that have cached copies. */
 export const CACHED_VARIABLES = 'monolith_cached_variables';

@@ -7,7 +7,9 @@
 import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, sameShape, type Tensor } from './graph.js';
 import { asPartial } from './ops/batch-sum.js';
-import { AssembleColumns, addN, assembleColumns, onesLike } from './ops/math.js';
+import { AssembleColumns, assembleColumns } from './ops/columns.js';
+import { addN } from './ops/elementwise.js';
+import { onesLike } from './ops/reductions.js';
 
 /** Gradient per x, `undefined` where no y depends on it. */
 export function gradients(

@@ -1,7 +1,6 @@
 /** @file Activations of layers, by name or as a function of yours. */
 import { misfit, type Tensor } from '../graph/graph.js';
-import { gelu, leakyRelu, softplus, swish } from '../graph/ops/activations.js';
-import { relu, sigmoid, tanh } from '../graph/ops/layers.js';
+import { gelu, leakyRelu, relu, sigmoid, softplus, swish, tanh } from '../graph/ops/activations.js';
 
 const BY_NAME = {
   linear: (x: Tensor) => x,

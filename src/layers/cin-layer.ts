@@ -1,9 +1,9 @@
 /** @file Compressed interaction network of xDeepFM. */
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import { concatColumns } from '../graph/ops/columns.js';
+import { sumInner } from '../graph/ops/inner.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
-import { concatColumns } from '../graph/ops/math.js';
 import { cin } from '../graph/ops/pairs.js';
-import { sumInner } from '../graph/ops/reduce-inner.js';
 import { activate, type LayerActivation } from './activation.js';
 import { Layer, type LayerOptions } from './layer.js';
 import type { WeightInitializer } from './weight-initializers.js';

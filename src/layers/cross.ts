@@ -1,9 +1,10 @@
 /** @file Cross network of DCN and DCN v2. */
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import { addN, mul } from '../graph/ops/elementwise.js';
+import { addShared } from '../graph/ops/inner.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
-import { addBias, matMul } from '../graph/ops/layers.js';
-import { addN, mul, scaleRows } from '../graph/ops/math.js';
-import { addShared } from '../graph/ops/shared.js';
+import { matMul } from '../graph/ops/matmul.js';
+import { addBias, scaleRows } from '../graph/ops/rows.js';
 import { Layer, type LayerOptions } from './layer.js';
 import type { WeightInitializer } from './weight-initializers.js';
 

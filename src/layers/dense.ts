@@ -1,9 +1,10 @@
 /** @file A fully connected layer. */
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { matMulInner } from '../graph/ops/batch-matmul.js';
+import { addShared } from '../graph/ops/inner.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
-import { addBias, matMul } from '../graph/ops/layers.js';
-import { addShared } from '../graph/ops/shared.js';
+import { matMul } from '../graph/ops/matmul.js';
+import { addBias } from '../graph/ops/rows.js';
 import { activate, type LayerActivation } from './activation.js';
 import { Layer, type LayerOptions } from './layer.js';
 import type { WeightInitializer } from './weight-initializers.js';

@@ -1,10 +1,10 @@
 /** @file Factorization machines over the embeddings of fields: plain (FM) and field-aware (FFM). They have no variables. */
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
-import { fmPairs } from '../graph/ops/fm.js';
-import { gatherInner } from '../graph/ops/gather-inner.js';
 import { innerShape } from '../graph/ops/inner-shape.js';
-import { rowDot } from '../graph/ops/math.js';
+import { fmPairs } from '../graph/ops/pairs.js';
+import { rowDot } from '../graph/ops/rows.js';
 import { reshape, stack } from '../graph/ops/shape.js';
+import { gatherInner } from '../graph/ops/slices.js';
 
 /**
  * Sum of the dot products of all pairs of fields, `[batch]`: the second-order term of FM and DeepFM. `fields` is a list

@@ -1,8 +1,8 @@
 /** @file A stack of fully connected layers. */
 import { misfit, type Tensor } from '../graph/graph.js';
-import { dropout as dropElements } from '../graph/ops/dropout.js';
 import { innerShape } from '../graph/ops/inner-shape.js';
 import { layerNorm } from '../graph/ops/norms.js';
+import { dropout as dropElements } from '../graph/ops/training.js';
 import { activate, type LayerActivation } from './activation.js';
 import { Dense, type DenseOptions } from './dense.js';
 import { Layer } from './layer.js';

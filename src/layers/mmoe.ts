@@ -1,9 +1,9 @@
 /** @file Multi-gate mixture of experts. */
 import type { Tensor } from '../graph/graph.js';
+import { softmax } from '../graph/ops/attention.js';
 import { batchMatMul } from '../graph/ops/batch-matmul.js';
 import { checkWhole } from '../graph/ops/inner-shape.js';
 import { reshape, stack } from '../graph/ops/shape.js';
-import { softmax } from '../graph/ops/softmax.js';
 import type { LayerActivation } from './activation.js';
 import { Dense } from './dense.js';
 import { Layer, type LayerOptions } from './layer.js';

@@ -1,9 +1,8 @@
 /** @file Multi-head attention over short sequences. */
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
-import { headMix, headScores } from '../graph/ops/batch-matmul.js';
+import { headMix, headScores, softmax } from '../graph/ops/attention.js';
+import { scale } from '../graph/ops/elementwise.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
-import { scale } from '../graph/ops/math.js';
-import { softmax } from '../graph/ops/softmax.js';
 import { Dense } from './dense.js';
 import { Layer, type LayerOptions } from './layer.js';
 

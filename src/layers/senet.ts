@@ -1,8 +1,7 @@
 /** @file Squeeze and excitation of fields, as in FiBiNET: a gate that says how much each field counts. */
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
-import { scaleGroups } from '../graph/ops/groups.js';
+import { meanInner, scaleGroups } from '../graph/ops/inner.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
-import { meanInner } from '../graph/ops/reduce-inner.js';
 import type { LayerActivation } from './activation.js';
 import { Layer, type LayerOptions } from './layer.js';
 import { MLP } from './mlp.js';

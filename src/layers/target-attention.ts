@@ -1,11 +1,12 @@
 /** @file Attention of a candidate to a sequence of behaviours, as in the deep interest network (DIN). */
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import { softmax } from '../graph/ops/attention.js';
 import { batchMatMul } from '../graph/ops/batch-matmul.js';
+import { mul, sub } from '../graph/ops/elementwise.js';
+import { broadcastInner } from '../graph/ops/inner.js';
 import { innerShape } from '../graph/ops/inner-shape.js';
-import { mul, sub } from '../graph/ops/math.js';
-import { broadcastInner } from '../graph/ops/reduce-inner.js';
-import { concatInner, reshape } from '../graph/ops/shape.js';
-import { softmax } from '../graph/ops/softmax.js';
+import { reshape } from '../graph/ops/shape.js';
+import { concatInner } from '../graph/ops/slices.js';
 import type { LayerActivation } from './activation.js';
 import { Layer, type LayerOptions } from './layer.js';
 import { MLP } from './mlp.js';

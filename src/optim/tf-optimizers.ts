@@ -7,7 +7,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import type { Graph, Op, Tensor } from '../graph/graph.js';
-import { scale } from '../graph/ops/math.js';
+import { scale } from '../graph/ops/elementwise.js';
 import { variable } from '../graph/ops/state.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { Rate } from '../sparse/config/learning-rate.js';

@@ -12,7 +12,8 @@ import {
   getVisibleGpus,
 } from '../../src/graph/device-utils.js';
 import { Graph } from '../../src/graph/graph.js';
-import { matMul, sigmoid } from '../../src/graph/ops/layers.js';
+import { sigmoid } from '../../src/graph/ops/activations.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { checkDriver, tryInitCuda } from '../../src/runtime/backends/cuda/try-init-cuda.js';
 import { Session } from '../../src/runtime/session/session.js';

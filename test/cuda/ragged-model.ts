@@ -1,8 +1,11 @@
 /** @file A small model with everything a step on a device moves: feeds, ragged ids, rows, dense variables, updates of both. */
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { addBias, matMul, sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/layers.js';
-import { concatColumns, reduceMean } from '../../src/graph/ops/math.js';
+import { concatColumns } from '../../src/graph/ops/columns.js';
+import { sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/losses.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { addBias } from '../../src/graph/ops/rows.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { group, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';

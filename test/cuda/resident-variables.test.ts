@@ -2,8 +2,8 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { reduceMean } from '../../src/graph/ops/math.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { group, placeholder, variable } from '../../src/graph/ops/state.js';
 import { Arena } from '../../src/memory/arena.js';
 import { ON_DEVICE, ON_HOST, RESIDENT } from '../../src/memory/placement-layout.js';

@@ -1,14 +1,18 @@
 /** @file Builds the model of a recipe: tables, a small network over their lookups, one train op, and its data. */
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { batchNorm, UPDATE_OPS } from '../../src/graph/ops/batch-norm.js';
+import { relu } from '../../src/graph/ops/activations.js';
 import { clipByGlobalNorm } from '../../src/graph/ops/clip.js';
-import { dropout } from '../../src/graph/ops/dropout.js';
-import { stopGradient } from '../../src/graph/ops/elementwise.js';
-import { addBias, matMul, relu, sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/layers.js';
-import { concatColumns, reduceMean } from '../../src/graph/ops/math.js';
+import { concatColumns } from '../../src/graph/ops/columns.js';
+import { sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/losses.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { batchNorm, UPDATE_OPS } from '../../src/graph/ops/norms.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { addBias } from '../../src/graph/ops/rows.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { globalStep, group, increment, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
+import { dropout } from '../../src/graph/ops/training.js';
+import { stopGradient } from '../../src/graph/ops/unary.js';
 import type { BatchData } from '../../src/memory/batch.js';
 import { trainableVariables } from '../../src/optim/optimizer.js';
 import { defineTable, type SegmentOptions, type TableConfig } from '../../src/sparse/config/table-config.js';

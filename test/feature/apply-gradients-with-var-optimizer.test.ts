@@ -5,9 +5,8 @@ import {
 } from '../../src/feature/model/apply-gradients-with-var-optimizer.js';
 import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
 import { Graph, type Op } from '../../src/graph/graph.js';
-import { batchNorm } from '../../src/graph/ops/batch-norm.js';
-import { add } from '../../src/graph/ops/elementwise.js';
-import { mul } from '../../src/graph/ops/math.js';
+import { add, mul } from '../../src/graph/ops/elementwise.js';
+import { batchNorm } from '../../src/graph/ops/norms.js';
 import { reduceSum } from '../../src/graph/ops/reductions.js';
 import { constant, globalStep, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { GradientDescentOptimizer } from '../../src/optim/optimizers.js';

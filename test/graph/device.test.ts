@@ -1,7 +1,7 @@
 import t from 'tap';
 import { psDevice, roundRobinVariables } from '../../src/graph/device.js';
 import { Graph } from '../../src/graph/graph.js';
-import { addN } from '../../src/graph/ops/math.js';
+import { addN } from '../../src/graph/ops/elementwise.js';
 import { constant, variable } from '../../src/graph/ops/state.js';
 
 const value = (graph: Graph) => constant(graph, [1], []).op.device;

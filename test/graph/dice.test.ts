@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Graph, type Op } from '../../src/graph/graph.js';
-import { UPDATE_OPS } from '../../src/graph/ops/batch-norm.js';
-import { dice } from '../../src/graph/ops/dice.js';
+import { dice } from '../../src/graph/ops/activations.js';
+import { UPDATE_OPS } from '../../src/graph/ops/norms.js';
 import { group, placeholder, variable } from '../../src/graph/ops/state.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 import { differences } from './differences.js';

@@ -1,7 +1,8 @@
 /** @file Holds gradients to central differences: for tests of ops and layers. */
 import { gradients } from '../../src/graph/gradients.js';
 import type { Graph, Op, Tensor } from '../../src/graph/graph.js';
-import { mul, reduceMean, scale } from '../../src/graph/ops/math.js';
+import { mul, scale } from '../../src/graph/ops/elementwise.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { Placeholder, VARIABLES } from '../../src/graph/ops/state.js';
 import type { Session } from '../../src/runtime/session/session.js';
 import { stream } from '../kernels/both.js';

@@ -2,10 +2,11 @@ import t from 'tap';
 import { hashU32 } from '../../src/base/random.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { type DropoutOptions, dropout } from '../../src/graph/ops/dropout.js';
-import { addN, concatColumns, mul, reduceMean, scale } from '../../src/graph/ops/math.js';
+import { concatColumns } from '../../src/graph/ops/columns.js';
+import { addN, mul, scale } from '../../src/graph/ops/elementwise.js';
+import { reduceMean, weightedMean } from '../../src/graph/ops/reductions.js';
 import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
-import { weightedMean } from '../../src/graph/ops/weighted-mean.js';
+import { type DropoutOptions, dropout } from '../../src/graph/ops/training.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 
 const ROWS = 37;

@@ -1,28 +1,16 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { assign, assignAdd } from '../../src/graph/ops/assign.js';
-import { batchNorm, UPDATE_OPS } from '../../src/graph/ops/batch-norm.js';
 import { batchSum } from '../../src/graph/ops/batch-sum.js';
+import { broadcastTo } from '../../src/graph/ops/broadcast.js';
 import { clipByValue } from '../../src/graph/ops/clip.js';
-import {
-  abs,
-  add,
-  div,
-  exp,
-  log,
-  maximum,
-  minimum,
-  neg,
-  sqrt,
-  square,
-  stopGradient,
-} from '../../src/graph/ops/elementwise.js';
+import { add, div, maximum, minimum, mul, scale, sub } from '../../src/graph/ops/elementwise.js';
 import { inbatchAucLoss } from '../../src/graph/ops/inbatch-auc.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { mul, reduceMean, scale, sub } from '../../src/graph/ops/math.js';
-import { broadcastTo, reduceMax, reduceSum } from '../../src/graph/ops/reductions.js';
-import { placeholder, variable } from '../../src/graph/ops/state.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { batchNorm, UPDATE_OPS } from '../../src/graph/ops/norms.js';
+import { reduceMax, reduceMean, reduceSum } from '../../src/graph/ops/reductions.js';
+import { assign, assignAdd, placeholder, variable } from '../../src/graph/ops/state.js';
+import { abs, exp, log, neg, sqrt, square, stopGradient } from '../../src/graph/ops/unary.js';
 import * as plain from '../../src/tensor/ops/inbatch-auc-loss.js';
 import { stagesOf } from '../runtime/stages-of.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';

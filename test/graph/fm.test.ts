@@ -1,9 +1,11 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph } from '../../src/graph/graph.js';
-import { fmPairs } from '../../src/graph/ops/fm.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { addN, concatColumns, reduceMean } from '../../src/graph/ops/math.js';
+import { concatColumns } from '../../src/graph/ops/columns.js';
+import { addN } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { fmPairs } from '../../src/graph/ops/pairs.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { stream } from '../kernels/both.js';
 import { BACKENDS } from '../runtime/with-session.js';

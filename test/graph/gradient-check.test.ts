@@ -1,19 +1,13 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { addBias, matMul, relu, sigmoid, sigmoidCrossEntropyWithLogits, tanh } from '../../src/graph/ops/layers.js';
-import {
-  addN,
-  assembleColumns,
-  columns,
-  concatColumns,
-  mul,
-  reduceMean,
-  rowDot,
-  scale,
-  scaleRows,
-  sub,
-} from '../../src/graph/ops/math.js';
+import { relu, sigmoid, tanh } from '../../src/graph/ops/activations.js';
+import { assembleColumns, columns, concatColumns } from '../../src/graph/ops/columns.js';
+import { addN, mul, scale, sub } from '../../src/graph/ops/elementwise.js';
+import { sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/losses.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { addBias, rowDot, scaleRows } from '../../src/graph/ops/rows.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import type { Session } from '../../src/runtime/session/session.js';
 import { stream } from '../kernels/both.js';

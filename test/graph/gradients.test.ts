@@ -1,18 +1,11 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type OpDef, type Tensor } from '../../src/graph/graph.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import {
-  AssembleColumns,
-  addN,
-  columns,
-  concatColumns,
-  mul,
-  reduceMean,
-  rowDot,
-  scale,
-  scaleRows,
-} from '../../src/graph/ops/math.js';
+import { AssembleColumns, columns, concatColumns } from '../../src/graph/ops/columns.js';
+import { addN, mul, scale } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { rowDot, scaleRows } from '../../src/graph/ops/rows.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 
 t.test('columns used apart are put together in one gradient', async (t) => {

@@ -8,8 +8,8 @@ import {
   graphToJson,
   readGraphJson,
 } from '../../src/graph/graph-description.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { reduceMean } from '../../src/graph/ops/math.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
 import {
   constant,
   globalStep,

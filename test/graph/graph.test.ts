@@ -1,18 +1,12 @@
 import t from 'tap';
 import { Graph, type OpDef } from '../../src/graph/graph.js';
-import { addBias, MatMul, matMul, relu, sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/layers.js';
-import {
-  addN,
-  assembleColumns,
-  columns,
-  concatColumns,
-  mul,
-  reduceMean,
-  rowDot,
-  Sub,
-  scale,
-  scaleRows,
-} from '../../src/graph/ops/math.js';
+import { relu } from '../../src/graph/ops/activations.js';
+import { assembleColumns, columns, concatColumns } from '../../src/graph/ops/columns.js';
+import { addN, mul, Sub, scale } from '../../src/graph/ops/elementwise.js';
+import { sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/losses.js';
+import { MatMul, matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { addBias, rowDot, scaleRows } from '../../src/graph/ops/rows.js';
 import {
   constant,
   GLOBAL_STEP,

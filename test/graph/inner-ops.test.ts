@@ -1,25 +1,25 @@
 import t from 'tap';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { batchMatMul, headMix, headScores, matMulInner } from '../../src/graph/ops/batch-matmul.js';
-import { gatherInner } from '../../src/graph/ops/gather-inner.js';
-import { groupDot, scaleGroups } from '../../src/graph/ops/groups.js';
-import { tanh } from '../../src/graph/ops/layers.js';
-import { addN, columns, concatColumns, mul } from '../../src/graph/ops/math.js';
-import { cin, ffm } from '../../src/graph/ops/pairs.js';
-import { broadcastInner, maxInner, meanInner, sumInner } from '../../src/graph/ops/reduce-inner.js';
+import { tanh } from '../../src/graph/ops/activations.js';
+import { headMix, headScores, softmax } from '../../src/graph/ops/attention.js';
+import { batchMatMul, matMulInner } from '../../src/graph/ops/batch-matmul.js';
+import { columns, concatColumns } from '../../src/graph/ops/columns.js';
+import { addN, mul } from '../../src/graph/ops/elementwise.js';
 import {
-  concatInner,
-  reshape,
-  sliceInner,
-  splitInner,
-  stack,
-  transposeInner,
-  unstack,
-} from '../../src/graph/ops/shape.js';
-import { addShared, mulShared } from '../../src/graph/ops/shared.js';
-import { softmax } from '../../src/graph/ops/softmax.js';
+  addShared,
+  broadcastInner,
+  groupDot,
+  maxInner,
+  meanInner,
+  mulShared,
+  scaleGroups,
+  sumInner,
+  topK,
+} from '../../src/graph/ops/inner.js';
+import { cin, ffm } from '../../src/graph/ops/pairs.js';
+import { reshape, stack, transposeInner, unstack } from '../../src/graph/ops/shape.js';
+import { concatInner, gatherInner, sliceInner, splitInner } from '../../src/graph/ops/slices.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
-import { topK } from '../../src/graph/ops/top-k.js';
 import { stream } from '../kernels/both.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 import { awayFromZero, differences, prepareDifferences, valuesOf } from './differences.js';

@@ -1,18 +1,22 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { gelu, leakyRelu, prelu, scaleColumns, silu, softplus, swish } from '../../src/graph/ops/activations.js';
-import { matMul, sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/layers.js';
+import { gelu, leakyRelu, prelu, silu, softplus, swish } from '../../src/graph/ops/activations.js';
+import { columns, concatColumns } from '../../src/graph/ops/columns.js';
+import { addN, mul, scale } from '../../src/graph/ops/elementwise.js';
 import {
   focalLoss,
   hingeLoss,
+  sigmoidCrossEntropyWithLogits,
   softmaxCrossEntropyWithLogits,
   sparseSoftmaxCrossEntropyWithLogits,
   squaredError,
   weightedCrossEntropyWithLogits,
 } from '../../src/graph/ops/losses.js';
-import { addN, columns, concatColumns, mul, reduceMean, scale } from '../../src/graph/ops/math.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
 import { l2Normalize, layerNorm } from '../../src/graph/ops/norms.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { scaleColumns } from '../../src/graph/ops/rows.js';
 import { placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import type { FeedMap } from '../../src/runtime/session/feed-writer.js';
 import type { Session } from '../../src/runtime/session/session.js';

@@ -1,6 +1,6 @@
 /** @file One small use of every layer, and the same by hand. */
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { concatColumns } from '../../src/graph/ops/math.js';
+import { concatColumns } from '../../src/graph/ops/columns.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { placeholder } from '../../src/graph/ops/state.js';
 import { CIN } from '../../src/layers/cin-layer.js';

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import type { Tensor } from '../../src/graph/graph.js';
-import { mul, reduceMean, sub } from '../../src/graph/ops/math.js';
+import { mul, sub } from '../../src/graph/ops/elementwise.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { group, placeholder } from '../../src/graph/ops/state.js';
 import { Dense } from '../../src/layers/dense.js';

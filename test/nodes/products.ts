@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Graph } from '../../src/graph/graph.js';
-import { matMul } from '../../src/graph/ops/layers.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { chooseKernels } from '../../src/runtime/backends/wasm/choose-kernels.js';
 import { KERNEL_VARIANTS } from '../../src/runtime/backends/wasm/kernel-variants.js';

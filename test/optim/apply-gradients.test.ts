@@ -1,8 +1,10 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { addBias, matMul } from '../../src/graph/ops/layers.js';
-import { reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
+import { scale } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { addBias, rowDot } from '../../src/graph/ops/rows.js';
 import { globalStep, group, increment, placeholder, VARIABLES, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
 import type { OptimizerMessage } from '../../src/sparse/config/config-messages.js';

@@ -1,7 +1,9 @@
 import t from 'tap';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { addBias } from '../../src/graph/ops/layers.js';
-import { columns, reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
+import { columns } from '../../src/graph/ops/columns.js';
+import { scale } from '../../src/graph/ops/elementwise.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { addBias, rowDot } from '../../src/graph/ops/rows.js';
 import { globalStep, placeholder, raggedPlaceholder, VARIABLES, variable } from '../../src/graph/ops/state.js';
 import type { Optimizer } from '../../src/optim/optimizer.js';
 import * as optimizers from '../../src/optim/optimizers.js';

@@ -1,7 +1,9 @@
 /** @file A model whose gradients follow from what is fed, so that optimizers can be watched. */
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { addN, reduceMean, rowDot } from '../../src/graph/ops/math.js';
+import { addN } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { rowDot } from '../../src/graph/ops/rows.js';
 import { globalStep, group, increment, placeholder, variable } from '../../src/graph/ops/state.js';
 import type { MinimizeOptions, Optimizer } from '../../src/optim/optimizer.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';

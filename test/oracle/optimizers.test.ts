@@ -1,6 +1,7 @@
 import t from 'tap';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { reduceMean, rowDot } from '../../src/graph/ops/math.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { rowDot } from '../../src/graph/ops/rows.js';
 import { group, placeholder, variable } from '../../src/graph/ops/state.js';
 import * as ml from '../../src/index.js';
 import type { Optimizer } from '../../src/optim/optimizer.js';

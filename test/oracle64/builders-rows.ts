@@ -1,6 +1,6 @@
 /** @file Builders of elementwise ops, of ops on rows, and of statistics of the batch. */
 import type { Tensor } from '../../src/graph/graph.js';
-import { assembleColumns } from '../../src/graph/ops/math.js';
+import { assembleColumns } from '../../src/graph/ops/columns.js';
 import * as ml from '../../src/index.js';
 import type { Workshop } from './workshop.js';
 

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { Graph } from '../../src/graph/graph.js';
-import { assignAdd } from '../../src/graph/ops/assign.js';
-import { constant, variable } from '../../src/graph/ops/state.js';
+import { assignAdd, constant, variable } from '../../src/graph/ops/state.js';
 import { AsyncQueue } from '../../src/queue/async-queue.js';
 import { prefetch } from '../../src/queue/prefetch.js';
 import { PrefetchQueue } from '../../src/queue/prefetch-queue.js';

@@ -8,7 +8,7 @@ import { prepareModelDir } from '../../src/checkpoint/model-dir.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import { Graph } from '../../src/graph/graph.js';
-import { relu } from '../../src/graph/ops/layers.js';
+import { relu } from '../../src/graph/ops/activations.js';
 import { globalStep, placeholder } from '../../src/graph/ops/state.js';
 import { RecordReader } from '../../src/io/record-reader.js';
 import { startError, startTogether } from '../../src/runtime/pool/start-error.js';

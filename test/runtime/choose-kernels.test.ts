@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Graph } from '../../src/graph/graph.js';
-import { matMul } from '../../src/graph/ops/layers.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { askedVariant, chooseKernels } from '../../src/runtime/backends/wasm/choose-kernels.js';
 import { type Engine, thisEngine } from '../../src/runtime/backends/wasm/engine.js';

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { reduceMean, scale } from '../../src/graph/ops/math.js';
+import { scale } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { globalStep, increment, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';

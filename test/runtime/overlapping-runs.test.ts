@@ -1,6 +1,7 @@
 import t from 'tap';
 import { Graph } from '../../src/graph/graph.js';
-import { reduceMean, scale } from '../../src/graph/ops/math.js';
+import { scale } from '../../src/graph/ops/elementwise.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { withSession } from './with-session.js';
 

@@ -8,20 +8,11 @@
 import fc from 'fast-check';
 import type { Tensor } from '../../src/graph/graph.js';
 import { batchSum } from '../../src/graph/ops/batch-sum.js';
-import { add, binary, div, sqrt, square } from '../../src/graph/ops/elementwise.js';
-import {
-  addN,
-  assembleColumns,
-  columns,
-  concatColumns,
-  mul,
-  reduceMean,
-  rowDot,
-  scale,
-  scaleRows,
-  sub,
-} from '../../src/graph/ops/math.js';
-import { reduceSum } from '../../src/graph/ops/reductions.js';
+import { assembleColumns, columns, concatColumns } from '../../src/graph/ops/columns.js';
+import { add, addN, binary, div, mul, scale, sub } from '../../src/graph/ops/elementwise.js';
+import { reduceMean, reduceSum } from '../../src/graph/ops/reductions.js';
+import { rowDot, scaleRows } from '../../src/graph/ops/rows.js';
+import { sqrt, square } from '../../src/graph/ops/unary.js';
 
 export interface Step {
   readonly kind: number;

@@ -1,7 +1,9 @@
 import t from 'tap';
 import { Graph } from '../../src/graph/graph.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { addN, columns, mul, reduceMean, scale, sub } from '../../src/graph/ops/math.js';
+import { columns } from '../../src/graph/ops/columns.js';
+import { addN, mul, scale, sub } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
 import {
   constant,
   globalStep,

@@ -1,8 +1,11 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { addBias, matMul, relu, sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/layers.js';
-import { reduceMean } from '../../src/graph/ops/math.js';
+import { relu } from '../../src/graph/ops/activations.js';
+import { sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/losses.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { addBias } from '../../src/graph/ops/rows.js';
 import { globalStep, group, increment, placeholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';

@@ -1,7 +1,9 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { addN, reduceMean, rowDot } from '../../src/graph/ops/math.js';
+import { addN } from '../../src/graph/ops/elementwise.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { rowDot } from '../../src/graph/ops/rows.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import {

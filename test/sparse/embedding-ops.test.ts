@@ -1,7 +1,9 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { concatColumns, reduceMean, rowDot } from '../../src/graph/ops/math.js';
+import { concatColumns } from '../../src/graph/ops/columns.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { rowDot } from '../../src/graph/ops/rows.js';
 import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
 import { ConstantsInitializer, ZerosInitializer } from '../../src/sparse/config/initializers.js';
 import {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { columns } from '../../src/graph/ops/math.js';
+import { columns } from '../../src/graph/ops/columns.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { idsPlaceholder, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
 import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';

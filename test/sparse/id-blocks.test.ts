@@ -2,8 +2,11 @@ import t from 'tap';
 import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { addN, columns, concatColumns, mul, reduceMean, rowDot } from '../../src/graph/ops/math.js';
+import { columns, concatColumns } from '../../src/graph/ops/columns.js';
+import { addN, mul } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { rowDot } from '../../src/graph/ops/rows.js';
 import {
   globalStep,
   group,

@@ -1,8 +1,12 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
-import { matMul, relu } from '../../src/graph/ops/layers.js';
-import { addN, columns, concatColumns, mul, reduceMean, rowDot, scale } from '../../src/graph/ops/math.js';
+import { relu } from '../../src/graph/ops/activations.js';
+import { columns, concatColumns } from '../../src/graph/ops/columns.js';
+import { addN, mul, scale } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { rowDot } from '../../src/graph/ops/rows.js';
 import { group, idsPlaceholder, placeholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
 import { RandomUniformInitializer } from '../../src/sparse/config/initializers.js';

@@ -10,10 +10,10 @@ import {
 import { type DeviceScope, psDevice } from '../../src/graph/device.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { assign, assignAdd } from '../../src/graph/ops/assign.js';
-import { matMul } from '../../src/graph/ops/layers.js';
-import { reduceMean, scale } from '../../src/graph/ops/math.js';
-import { constant, placeholder, type VariableAttrs, variable } from '../../src/graph/ops/state.js';
+import { scale } from '../../src/graph/ops/elementwise.js';
+import { matMul } from '../../src/graph/ops/matmul.js';
+import { reduceMean } from '../../src/graph/ops/reductions.js';
+import { assign, assignAdd, constant, placeholder, type VariableAttrs, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
 import { AdagradOptimizer, SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { FetchAllCachedVariablesHook } from '../../src/train/hooks/fetch-cached-variables.js';

@@ -5,8 +5,8 @@
 import { MonolithError } from '../../base/errors.js';
 import { gradients } from '../../graph/gradients.js';
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
-import { UPDATE_OPS } from '../../graph/ops/batch-norm.js';
-import { scale } from '../../graph/ops/math.js';
+import { scale } from '../../graph/ops/elementwise.js';
+import { UPDATE_OPS } from '../../graph/ops/norms.js';
 import { group, increment } from '../../graph/ops/state.js';
 import { applyGradients, type VariableOptimizer } from '../../optim/apply-gradients.js';
 import { trainableVariables } from '../../optim/optimizer.js';

@@ -6,9 +6,9 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
-import { columns } from '../../graph/ops/math.js';
+import { columns } from '../../graph/ops/columns.js';
 import { sequenceMask } from '../../graph/ops/sequence.js';
-import { sliceInner } from '../../graph/ops/shape.js';
+import { sliceInner } from '../../graph/ops/slices.js';
 import { type Ids, tensorOfIds } from '../../graph/typed-inputs.js';
 import { SLOT_COUNT } from '../../memory/filter-layout.js';
 import { needsFilter } from '../../sparse/admission/admission-filter.js';

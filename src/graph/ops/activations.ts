@@ -1,12 +1,35 @@
 /**
- * @file Activations whose gradient is taken from their input: gelu, swish, softplus, leaky relu, prelu.
- *
- * relu, sigmoid and tanh, whose gradient needs only the output, are in layers.ts.
+ * @file Activations. The gradients of relu, sigmoid and tanh need only the output, those of the others their input.
  */
 import { misfit, type OpDef, type Tensor } from '../graph.js';
-import { perColumn, rowsOfFloats } from './checks.js';
-import { sumRows } from './layers.js';
-import { mul } from './math.js';
+import { floats, perColumn, rowsOfFloats } from './checks.js';
+import { addN, mul, sub } from './elementwise.js';
+import { batchNorm } from './norms.js';
+import { scaleColumns } from './rows.js';
+import type { TrainingOption } from './training.js';
+
+export type ActivationKind = 'relu' | 'sigmoid' | 'tanh';
+
+export const Activation: OpDef<{ readonly kind: ActivationKind }> = {
+  type: 'Activation',
+  infer: ([x]) => {
+    if (!floats('Activation', x!).perExample) throw misfit('Activation', `${x!.name} must have a row per example`);
+    return [x!.spec];
+  },
+  gradient: (op, [grad]) => [
+    grad && op.graph.add(ActivationGrad, [grad, op.output], op.attrs, `${op.attrs.kind}_grad`).output,
+  ],
+};
+
+export const ActivationGrad: OpDef<{ readonly kind: ActivationKind }> = {
+  type: 'ActivationGrad',
+  infer: ([grad]) => [grad!.spec],
+};
+
+export const relu = (x: Tensor, name = 'Relu'): Tensor => x.graph.add(Activation, [x], { kind: 'relu' }, name).output;
+export const sigmoid = (x: Tensor, name = 'Sigmoid'): Tensor =>
+  x.graph.add(Activation, [x], { kind: 'sigmoid' }, name).output;
+export const tanh = (x: Tensor, name = 'Tanh'): Tensor => x.graph.add(Activation, [x], { kind: 'tanh' }, name).output;
 
 export type SmoothKind = 'gelu' | 'geluTanh' | 'swish' | 'softplus';
 
@@ -89,19 +112,23 @@ export function prelu(x: Tensor, slope: Tensor, name?: string): Tensor {
   return x.graph.add(Prelu, [x, slope], null, name).output;
 }
 
-export const ScaleColumns: OpDef<null> = {
-  type: 'ScaleColumns',
-  infer: ([x, factors]) => {
-    perColumn('ScaleColumns', rowsOfFloats('ScaleColumns', x!), factors!, 'factor');
-    return [x!.spec];
-  },
-  gradient: (op, [grad]) => {
-    const [x, factors] = op.inputs as [Tensor, Tensor];
-    return [grad && scaleColumns(grad, factors), grad && sumRows(mul(grad, x))];
-  },
-};
+export interface DiceOptions extends TrainingOption {
+  /** Share of the moving averages that a step keeps. Default 0.99. */
+  readonly momentum?: number;
+  /** Default 1e-9. */
+  readonly epsilon?: number;
+  readonly name?: string;
+}
 
-/** Each column of `x` times its factor. */
-export function scaleColumns(x: Tensor, factors: Tensor, name?: string): Tensor {
-  return x.graph.add(ScaleColumns, [x, factors], null, name).output;
+/**
+ * p * x + (1 - p) * alpha * x, with p the sigmoid of x normalised over the batch, column by column. `alpha`, one per column,
+ * is learned; it mostly starts from zeros. Statistics are as with batchNorm. Updates of the moving averages are in the collection UPDATE_OPS.
+ */
+export function dice(x: Tensor, alpha: Tensor, options: DiceOptions = {}): Tensor {
+  const { epsilon = 1e-9, name = 'dice', ...more } = options;
+  return x.graph.nameScope(name, () => {
+    const p = sigmoid(batchNorm(x, { ...more, epsilon, center: false, scale: false }));
+    const kept = mul(p, x);
+    return addN([kept, scaleColumns(sub(x, kept), alpha)]);
+  });
 }

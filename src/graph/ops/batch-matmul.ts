@@ -4,7 +4,7 @@
  * A product is described by strides, so that heads of attention and transposed operands are read and written in place.
  */
 import { elementCount, misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
-import { checkWhole, innerShape } from './inner-shape.js';
+import { innerShape } from './inner-shape.js';
 
 /** Where a matrix of each group lies in a row: floats between groups, rows and columns. */
 export interface MatrixLayout {
@@ -25,7 +25,7 @@ export interface BatchMatMulAttrs {
   readonly spec: TensorSpec;
 }
 
-const swapped = ({ group, row, col }: MatrixLayout): MatrixLayout => ({ group, row: col, col: row });
+export const swapped = ({ group, row, col }: MatrixLayout): MatrixLayout => ({ group, row: col, col: row });
 
 export const BatchMatMul: OpDef<BatchMatMulAttrs> = {
   type: 'BatchMatMul',
@@ -78,40 +78,6 @@ export function batchMatMul(
   const attrs = { groups, m, n, k, a: x.layout, b: y.layout, c: { group: m * n, row: n, col: 1 }, spec };
   return a.graph.add(BatchMatMul, [a, b], attrs, name).output;
 }
-
-/** Scores of attention: `[batch, n, heads * d] x [batch, p, heads * d] → [batch, heads, n, p]`, a dot product per head. */
-export function headScores(query: Tensor, key: Tensor, heads: number, name = 'HeadScores'): Tensor {
-  const [n, width] = heads2d(name, query, heads);
-  const [p, keyWidth] = heads2d(name, key, heads);
-  if (width !== keyWidth) throw misfit(name, `queries of ${width} and keys of ${keyWidth} floats do not fit together`);
-  const d = width / heads;
-  const spec: TensorSpec = { dtype: 'float32', shape: ['batch', heads, n, p] };
-  const side = { group: d, row: width, col: 1 };
-  const attrs = { groups: heads, m: n, n: p, k: d, a: side, b: swapped(side), spec };
-  return query.graph.add(BatchMatMul, [query, key], { ...attrs, c: { group: n * p, row: p, col: 1 } }, name).output;
-}
-
-/** What attention takes of the values: `[batch, heads, n, p] x [batch, p, heads * d] → [batch, n, heads * d]`. */
-export function headMix(weights: Tensor, value: Tensor, name = 'HeadMix'): Tensor {
-  const [heads, n, p] = innerShape(name, weights) as [number, number, number];
-  const [positions, width] = heads2d(name, value, heads);
-  if (positions !== p) throw misfit(name, `${p} weights per position for ${positions} values`);
-  const side = { group: width / heads, row: width, col: 1 };
-  const spec: TensorSpec = { dtype: 'float32', shape: ['batch', n, width] };
-  const attrs = { groups: heads, m: n, n: width / heads, k: p, a: { group: n * p, row: p, col: 1 }, b: side, c: side };
-  return weights.graph.add(BatchMatMul, [weights, value], { ...attrs, spec }, name).output;
-}
-
-function heads2d(name: string, tensor: Tensor, heads: number): readonly [number, number] {
-  const sizes = innerShape(name, tensor);
-  checkWhole(name, 'the number of heads', heads);
-  if (sizes.length !== 2 || sizes[1]! % heads !== 0) {
-    throw misfit(name, `${shapeText(tensor.spec.shape)} has no positions of ${heads} heads`);
-  }
-  return sizes as unknown as readonly [number, number];
-}
-
-// --- products with a shared matrix -----------------------------------------------------------------------------------
 
 /** Inputs: x, w. */
 export const MatMulInner: OpDef<{ readonly transposeB: boolean }> = {

@@ -1,5 +1,5 @@
 /** @file What ops ask of their inputs before they infer a shape. Each throws ML_GRAPH and names the op. */
-import { misfit, shapeText, type Tensor } from '../graph.js';
+import { misfit, sameShape, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 
 export function floats(type: string, tensor: Tensor): Tensor {
   if (tensor.spec.dtype !== 'float32') throw misfit(type, `${tensor.name} holds ${tensor.spec.dtype}, not floats`);
@@ -27,4 +27,17 @@ export function perColumn(type: string, x: Tensor, vector: Tensor, what: string)
     throw misfit(type, `a ${what} per column of ${shapeText(x.spec.shape)} is needed, not ${shapeText(shape)}`);
   }
   return vector;
+}
+
+/** Floats of one shape, both sums over the batch or neither. */
+export function same(type: string, a: Tensor, b: Tensor): TensorSpec {
+  floats(type, a);
+  floats(type, b);
+  if (!sameShape(a.spec.shape, b.spec.shape)) {
+    throw misfit(type, `shapes ${shapeText(a.spec.shape)} and ${shapeText(b.spec.shape)} differ`);
+  }
+  if ((a.spec.partial ?? false) !== (b.spec.partial ?? false)) {
+    throw misfit(type, `of ${a.name} and ${b.name} one is a sum over the batch and the other is not`);
+  }
+  return a.spec;
 }

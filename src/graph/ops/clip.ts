@@ -10,8 +10,7 @@ import { MonolithError } from '../../base/errors.js';
 import { elementCount, misfit, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
-import { greaterEqual, maximum, minimum, type Operand } from './elementwise.js';
-import { mul } from './math.js';
+import { greaterEqual, maximum, minimum, mul, type Operand } from './elementwise.js';
 
 /** Floats whose squares are summed together, whatever the number of threads. */
 export const SQUARES_GRAIN = 1024;

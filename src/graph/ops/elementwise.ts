@@ -1,15 +1,42 @@
 /**
- * @file Elementwise ops with broadcasting, and their gradients.
+ * @file Elementwise ops of several operands, with broadcasting, and their gradients.
  *
  * Shapes may differ where one side repeats: a number or a vector over all rows, one value per example over the columns.
  * A sum over the batch stays one where the op is linear in it, and is completed where it is not.
  */
 import { type Dim, misfit, type OpDef, sameShape, shapeText, Tensor } from '../graph.js';
 import { asPartial, batchSum } from './batch-sum.js';
-import { floats } from './checks.js';
-import { addN, scale } from './math.js';
-import { spreadOf, sumTo } from './reductions.js';
+import { spreadOf, sumTo } from './broadcast.js';
+import { floats, rowsOfFloats, same } from './checks.js';
 import { constant } from './state.js';
+
+export const AddN: OpDef<null> = {
+  type: 'AddN',
+  infer: (inputs) => {
+    if (inputs.length === 0) throw misfit('AddN', 'there is nothing to add');
+    for (const input of inputs) same('AddN', inputs[0]!, input);
+    return [inputs[0]!.spec];
+  },
+  gradient: (op, [grad]) => op.inputs.map(() => grad),
+};
+
+/** Sum of tensors of one shape. */
+export function addN(inputs: readonly Tensor[], name?: string): Tensor {
+  if (inputs.length === 1) return inputs[0]!;
+  const first = inputs[0];
+  if (first === undefined) throw misfit('AddN', 'there is nothing to add');
+  return first.graph.add(AddN, inputs, null, name).output;
+}
+
+export const Scale: OpDef<{ readonly factor: number }> = {
+  type: 'Scale',
+  infer: ([x]) => [floats('Scale', x!).spec],
+  gradient: (op, [grad]) => [grad && scale(grad, op.attrs.factor)],
+};
+
+export function scale(x: Tensor, factor: number, name?: string): Tensor {
+  return x.graph.add(Scale, [x], { factor }, name).output;
+}
 
 export type BinaryKind = 'add' | 'sub' | 'mul' | 'div' | 'maximum' | 'minimum' | 'greaterEqual' | 'equal';
 
@@ -43,11 +70,11 @@ function binaryGradients(kind: BinaryKind, grad: Tensor, a: Tensor, b: Tensor, y
     case 'add':
       return [grad, grad];
     case 'sub':
-      return [grad, neg(grad)];
+      return [grad, scale(grad, -1, 'Neg')];
     case 'mul':
       return [binary('mul', grad, b), binary('mul', grad, a)];
     case 'div':
-      return [binary('div', grad, b), neg(binary('div', binary('mul', grad, y), b))];
+      return [binary('div', grad, b), scale(binary('div', binary('mul', grad, y), b), -1, 'Neg')];
     case 'maximum':
     case 'minimum': {
       // Where both are equal the first one gets it all, as in TensorFlow.
@@ -112,7 +139,32 @@ export function add(x: Operand, y: Operand, name = 'add'): Tensor {
   return alike(a, b) ? addN([a, b], name) : binary('add', a, b, name);
 }
 
+export const Sub: OpDef<null> = {
+  type: 'Sub',
+  infer: ([a, b]) => [same('Sub', a!, b!)],
+  gradient: (_, [grad]) => [grad, grad && scale(grad, -1)],
+};
+
+/** Difference, with broadcasting. */
+export function sub(a: Operand, b: Operand, name = 'Sub'): Tensor {
+  const [x, y] = operandsOf(a, b);
+  return alike(x, y) ? x.graph.add(Sub, [x, y], null, name).output : binary('sub', x, y, name);
+}
+
+export const Mul: OpDef<null> = {
+  type: 'Mul',
+  infer: ([a, b]) => [same('Mul', rowsOfFloats('Mul', a!), b!)],
+  gradient: (op, [grad]) => [grad && mul(grad, op.inputs[1]!), grad && mul(grad, op.inputs[0]!)],
+};
+
+/** Elementwise product, with broadcasting. */
+export function mul(a: Operand, b: Operand, name = 'Mul'): Tensor {
+  const [x, y] = operandsOf(a, b);
+  return x.perExample && alike(x, y) ? x.graph.add(Mul, [x, y], null, name).output : binary('mul', x, y, name);
+}
+
 export const div = (x: Operand, y: Operand, name = 'div'): Tensor => binary('div', ...operandsOf(x, y), name);
+
 export const maximum = (x: Operand, y: Operand, name = 'Maximum'): Tensor =>
   binary('maximum', ...operandsOf(x, y), name);
 export const minimum = (x: Operand, y: Operand, name = 'Minimum'): Tensor =>
@@ -120,56 +172,3 @@ export const minimum = (x: Operand, y: Operand, name = 'Minimum'): Tensor =>
 export const greaterEqual = (x: Operand, y: Operand, name = 'GreaterEqual'): Tensor =>
   binary('greaterEqual', ...operandsOf(x, y), name);
 export const equal = (x: Operand, y: Operand, name = 'Equal'): Tensor => binary('equal', ...operandsOf(x, y), name);
-
-// --- one operand -------------------------------------------------------------------------------------------------------
-
-export type UnaryKind = 'abs' | 'sqrt' | 'exp' | 'log' | 'sign';
-
-export const Unary: OpDef<{ readonly kind: UnaryKind }> = {
-  type: 'Unary',
-  infer: ([x], { kind }) => {
-    if (floats(kind, x!).spec.partial) throw misfit(kind, `${x!.name} must be completed with batchSum`);
-    return [x!.spec];
-  },
-  gradient: (op, [grad]) => [grad && unaryGradient(op.attrs.kind, grad, op.inputs[0]!, op.output)],
-};
-
-function unaryGradient(kind: UnaryKind, grad: Tensor, x: Tensor, y: Tensor): Tensor | undefined {
-  switch (kind) {
-    case 'abs':
-      return binary('mul', grad, unary('sign', x));
-    case 'sqrt':
-      return scale(binary('div', grad, y), 0.5);
-    case 'exp':
-      return binary('mul', grad, y);
-    case 'log':
-      return binary('div', grad, x);
-    case 'sign':
-      return undefined;
-    default:
-      return kind satisfies never;
-  }
-}
-
-function unary(kind: UnaryKind, x: Tensor, name: string = kind): Tensor {
-  return x.graph.add(Unary, [batchSum(x)], { kind }, name).output;
-}
-
-export const abs = (x: Tensor, name = 'Abs'): Tensor => unary('abs', x, name);
-export const sqrt = (x: Tensor, name = 'Sqrt'): Tensor => unary('sqrt', x, name);
-export const exp = (x: Tensor, name = 'Exp'): Tensor => unary('exp', x, name);
-export const log = (x: Tensor, name = 'Log'): Tensor => unary('log', x, name);
-export const sign = (x: Tensor, name = 'Sign'): Tensor => unary('sign', x, name);
-export const neg = (x: Tensor, name = 'Neg'): Tensor => scale(x, -1, name);
-export const square = (x: Tensor, name = 'Square'): Tensor => binary('mul', x, x, name);
-
-export const StopGradient: OpDef<null> = {
-  type: 'StopGradient',
-  infer: ([x]) => [x!.spec],
-  gradient: () => [undefined],
-};
-
-/** `x`, which counts as a constant when gradients are taken. */
-export function stopGradient(x: Tensor, name?: string): Tensor {
-  return x.graph.add(StopGradient, [x], null, name).output;
-}

@@ -1,14 +1,58 @@
 /**
- * @file Losses per example, `[batch]`: weighted cross entropy, hinge, focal, softmax cross entropy, squared error.
+ * @file Losses per example, `[batch]`: cross entropy, plain and weighted, hinge, focal, softmax cross entropy, squared error.
  *
- * Labels get no gradient, squared error excepted. The plain cross entropy of one logit is in layers.ts.
+ * Labels get no gradient, squared error excepted.
  */
 import { misfit, type OpDef, sameShape, shapeText, type Tensor } from '../graph.js';
-import { oneFloat, rowsOfFloats } from './checks.js';
-import { type LossOptions, weightLoss } from './loss-options.js';
-import { rowDot, scale, sub } from './math.js';
+import { floats, oneFloat, rowsOfFloats } from './checks.js';
+import { columns } from './columns.js';
+import { mul, scale, sub } from './elementwise.js';
+import { rowDot } from './rows.js';
 
-// --- one logit per example -------------------------------------------------------------------------------------------
+export interface LossOptions {
+  /** A weight per example that its loss is multiplied by. */
+  readonly weights?: Tensor;
+  readonly name?: string;
+}
+
+/** The loss of each example times its weight, where there is one. */
+export function weightLoss(type: string, loss: Tensor, weights: Tensor | undefined): Tensor {
+  if (weights === undefined) return loss;
+  const plain = oneFloat(type, weights, 'weight').spec.shape.length === 1 ? weights : columns(weights, 0, 1);
+  return mul(loss, plain, `${loss.op.name}_weighted`);
+}
+
+export const SigmoidCrossEntropy: OpDef<null> = {
+  type: 'SigmoidCrossEntropyWithLogits',
+  infer: ([logits, labels]) => {
+    const single = (tensor: Tensor) =>
+      floats('SigmoidCrossEntropyWithLogits', tensor).perExample && tensor.columns === 1;
+    if (!single(logits!) || !single(labels!)) {
+      throw misfit('SigmoidCrossEntropyWithLogits', 'one logit and one label per example are needed');
+    }
+    return [{ dtype: 'float32', shape: ['batch'] }];
+  },
+  gradient: (op, [grad]) => [
+    grad && op.graph.add(SigmoidCrossEntropyGrad, [...op.inputs, grad], null).output,
+    undefined,
+  ],
+};
+
+export const SigmoidCrossEntropyGrad: OpDef<null> = {
+  type: 'SigmoidCrossEntropyGrad',
+  infer: ([logits]) => [logits!.spec],
+};
+
+/** Cross entropy of each example from its logit, in the stable form; labels get no gradient. A string is a name. */
+export function sigmoidCrossEntropyWithLogits(
+  logits: Tensor,
+  labels: Tensor,
+  options: string | LossOptions = {},
+): Tensor {
+  const { name, weights } = typeof options === 'string' ? { name: options } : options;
+  const loss = logits.graph.add(SigmoidCrossEntropy, [logits, labels], null, name).output;
+  return weightLoss(SigmoidCrossEntropy.type, loss, weights);
+}
 
 export interface LogitLossAttrs {
   readonly kind: 'weightedBce' | 'hinge' | 'focal';
@@ -73,8 +117,6 @@ export function focalLoss(logits: Tensor, labels: Tensor, options: FocalOptions 
   return logitLoss(logits, labels, { kind: 'focal', gamma: options.gamma ?? 2, positive, negative }, options);
 }
 
-// --- a logit per class -----------------------------------------------------------------------------------------------
-
 export interface SoftmaxLossAttrs {
   /** Labels are the index of the class instead of a weight per class. */
   readonly sparse: boolean;
@@ -118,8 +160,6 @@ export function sparseSoftmaxCrossEntropyWithLogits(
   const loss = logits.graph.add(SoftmaxLoss, [logits, classes], { sparse: true }, options.name).output;
   return weightLoss(SoftmaxLoss.type, loss, options.weights);
 }
-
-// --- distances -------------------------------------------------------------------------------------------------------
 
 /** Squared difference of each example, the mean of its columns where it has several. */
 export function squaredError(predictions: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {

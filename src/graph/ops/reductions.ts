@@ -1,14 +1,16 @@
 /**
- * @file Sums, means and extremes over the batch or over columns, and their reverse: values repeated over rows or columns.
+ * @file Sums, means and extremes over the batch, over columns or over everything.
  *
  * A sum over the batch is partial (see TensorSpec) until `batchSum` completes it; a largest value over the batch cannot be
  * put together from sums and is completed at once.
  */
-import { type Dim, elementCount, misfit, type OpDef, sameShape, shapeText, type Tensor } from '../graph.js';
+import { type Dim, elementCount, misfit, type OpDef, type Tensor, type TensorSpec } from '../graph.js';
 import { batchSum } from './batch-sum.js';
-import { floats, rowsOfFloats } from './checks.js';
-import { binary } from './elementwise.js';
-import { scale } from './math.js';
+import { sumTo } from './broadcast.js';
+import { oneFloat, rowsOfFloats } from './checks.js';
+import { binary, mul, scale } from './elementwise.js';
+import { scaleRows } from './rows.js';
+import { constant } from './state.js';
 
 /** Over the examples of the batch, over the columns of each row, or over everything. */
 export type Axis = 'batch' | 'columns' | 'all';
@@ -17,70 +19,6 @@ export interface ReduceOptions {
   /** Default: everything. */
   readonly axis?: Axis;
   readonly name?: string;
-}
-
-export interface ResizeAttrs {
-  readonly shape: readonly Dim[];
-  /** Divide by the number of examples of the batch. */
-  readonly perBatch: boolean;
-}
-
-/** What is summed, or repeated, between two shapes. Shared matrices have rows too: all but their last dimension. */
-export type Spread = 'none' | 'rows' | 'columns' | 'all';
-
-export function spreadOf(wide: readonly Dim[], narrow: readonly Dim[]): Spread | undefined {
-  const size = (shape: readonly Dim[]) => elementCount(shape[0] === 'batch' ? shape.slice(1) : shape);
-  const [wideCount, narrowCount] = [size(wide), size(narrow)];
-  if (wide[0] === 'batch') {
-    if (narrow[0] === 'batch') return narrowCount === wideCount ? 'none' : narrowCount === 1 ? 'columns' : undefined;
-    if (narrowCount === 1) return 'all';
-    return narrowCount === wideCount ? 'rows' : undefined;
-  }
-  if (narrow[0] === 'batch') return undefined;
-  if (narrowCount === 1) return wideCount === 1 ? 'none' : 'all';
-  if (narrowCount === wideCount) return 'none';
-  const last = wide.at(-1) as number;
-  if (narrow.at(-1) === last && narrowCount === last) return 'rows';
-  return narrow.at(-1) === 1 && narrowCount * last === wideCount ? 'columns' : undefined;
-}
-
-export const SumTo: OpDef<ResizeAttrs> = {
-  type: 'Sum',
-  infer: ([x], { shape }) => {
-    const { spec, perExample } = floats('Sum', x!);
-    if (spreadOf(spec.shape, shape) === undefined) {
-      throw misfit('Sum', `${shapeText(spec.shape)} cannot be summed to ${shapeText(shape)}`);
-    }
-    const isSum = spec.partial || (perExample && shape[0] !== 'batch');
-    return [{ dtype: 'float32', shape, ...(isSum && { partial: true }) }];
-  },
-  gradient: (op, [grad]) => [grad && broadcastTo(grad, op.inputs[0]!.spec.shape, op.attrs.perBatch)],
-};
-
-/** Sum over whatever `shape` lacks. */
-export function sumTo(x: Tensor, shape: readonly Dim[], perBatch = false, name?: string): Tensor {
-  if (sameShape(x.spec.shape, shape) && !perBatch) return x;
-  return x.graph.add(SumTo, [x], { shape, perBatch }, name).output;
-}
-
-export const BroadcastTo: OpDef<ResizeAttrs> = {
-  type: 'BroadcastTo',
-  infer: ([x], { shape }) => {
-    const { spec } = floats('BroadcastTo', x!);
-    if (spreadOf(shape, spec.shape) === undefined) {
-      throw misfit('BroadcastTo', `${shapeText(spec.shape)} cannot be repeated to ${shapeText(shape)}`);
-    }
-    if (spec.partial && shape[0] === 'batch') throw misfit('BroadcastTo', `${x!.name} must be completed with batchSum`);
-    return [{ ...spec, shape }];
-  },
-  gradient: (op, [grad]) => [grad && sumTo(grad, op.inputs[0]!.spec.shape, op.attrs.perBatch)],
-};
-
-/** The values of `x` repeated over rows, columns or both. */
-export function broadcastTo(x: Tensor, shape: readonly Dim[], perBatch = false, name?: string): Tensor {
-  if (sameShape(x.spec.shape, shape) && !perBatch) return x;
-  const whole = shape[0] === 'batch' ? batchSum(x) : x;
-  return x.graph.add(BroadcastTo, [whole], { shape, perBatch }, name).output;
 }
 
 function reducedShape(type: string, x: Tensor, axis: Axis): readonly Dim[] {
@@ -94,10 +32,59 @@ export function reduceSum(x: Tensor, { axis = 'all', name = 'Sum' }: ReduceOptio
   return sumTo(x, reducedShape('Sum', x, axis), false, name);
 }
 
+export const ReduceMean: OpDef<null> = {
+  type: 'Mean',
+  infer: ([x]) => {
+    rowsOfFloats('Mean', x!);
+    return [{ dtype: 'float32', shape: [], partial: true }];
+  },
+  gradient: (op, [grad]) => [grad && broadcastMean(grad, op.inputs[0]!)],
+};
+
+/** Mean over all elements of the batch, or over the axis that the options name. */
+export function reduceMean(x: Tensor, options: string | ReduceOptions = {}): Tensor {
+  const { axis = 'all', name = 'Mean' } = typeof options === 'string' ? { name: options } : options;
+  if (axis !== 'all' || !x.perExample) return reduceMeanOver(x, axis, name);
+  return x.graph.add(ReduceMean, [x], null, name).output;
+}
+
 /** Mean over the batch (a sum to be completed), over columns, or over everything. */
 export function reduceMeanOver(x: Tensor, axis: Axis, name = 'Mean'): Tensor {
   const sum = sumTo(x, reducedShape('Mean', x, axis), x.perExample && axis !== 'columns', name);
   return axis === 'batch' || x.columns === 1 ? sum : scale(sum, 1 / x.columns);
+}
+
+export const BroadcastMean: OpDef<{ readonly spec: TensorSpec }> = {
+  type: 'MeanGrad',
+  infer: ([grad], { spec }) => {
+    if (grad!.spec.partial)
+      throw misfit('MeanGrad', `${grad!.name} is a sum over the batch, known only after the step`);
+    return [spec];
+  },
+};
+
+function broadcastMean(grad: Tensor, like: Tensor): Tensor {
+  return like.graph.add(BroadcastMean, [grad], { spec: like.spec }).output;
+}
+
+/** Inputs: x and a number of the whole batch. The number gets no gradient. */
+export const DivideByScalar: OpDef<null> = {
+  type: 'DivideByScalar',
+  infer: ([x]) => [rowsOfFloats('DivideByScalar', x!).spec],
+};
+
+/**
+ * Sum of weight times value over the sum of the weights, of the whole batch: with weights of 0 and 1 the mean of some
+ * examples. 0 when all weights are. Weights get no gradient. Costs a barrier per step, because the sum of the weights must
+ * be known before gradients are; `reduceMean` of weighted losses divides by the number of examples and costs none.
+ */
+export function weightedMean(x: Tensor, weights: Tensor, name?: string): Tensor {
+  rowsOfFloats('weightedMean', x);
+  oneFloat('weightedMean', weights, 'weight');
+  const mean = batchSum(reduceMean(weights));
+  const shares = x.graph.add(DivideByScalar, [weights, mean], null, 'weight_shares').output;
+  const fits = shares.spec.shape.length === x.spec.shape.length && x.columns === 1;
+  return reduceMean(fits ? mul(x, shares) : scaleRows(shares, x), name);
 }
 
 export const MaxColumns: OpDef<null> = {
@@ -131,4 +118,11 @@ export function reduceMax(x: Tensor, { axis = 'all', name = 'Max' }: ReduceOptio
   const rows = axis === 'all' && rowsOfFloats('Max', x).columns > 1 ? reduceMax(x, { axis: 'columns' }) : x;
   const parts = x.graph.add(SliceMax, [rows], null, `${name}/slices`).output;
   return x.graph.add(BatchMax, [parts, rows], null, name).output;
+}
+
+/** Ones in the shape of a scalar or of a fixed-size tensor: the seed of a gradient. */
+export function onesLike(tensor: Tensor): Tensor {
+  if (tensor.perExample) throw misfit(tensor.name, 'a seed gradient is needed: only scalars get ones by themselves');
+  const shape = tensor.spec.shape as readonly number[];
+  return constant(tensor.graph, new Float32Array(elementCount(shape)).fill(1), shape, 'grad_ys');
 }

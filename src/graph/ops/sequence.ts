@@ -1,8 +1,8 @@
 /** @file What the lengths of a ragged feature say: masks and lengths of sequences. Mirrors gen_seq_mask. */
 import { misfit, type OpDef, type Tensor } from '../graph.js';
 import { type Ids, tensorOfIds } from '../typed-inputs.js';
+import { sumInner } from './inner.js';
 import { checkWhole } from './inner-shape.js';
-import { sumInner } from './reduce-inner.js';
 
 export const SequenceMask: OpDef<{ readonly n: number }> = {
   type: 'SequenceMask',

@@ -1,22 +1,24 @@
-/** @file Ops that bring values in and keep them: placeholders, constants, variables, counters, groups. */
+/** @file Ops that bring values in and keep them: placeholders, constants, variables, assignments, counters, groups. */
 import {
   elementCount,
   type Graph,
   misfit,
   type Op,
   type OpDef,
+  sameShape,
   shapeText,
   Tensor,
   type TensorSpec,
   type VariableOptions,
 } from '../graph.js';
+import { floats } from './checks.js';
 
 /** Collection of all variables of a graph, and the one that holds the global step. */
 export const VARIABLES = 'variables';
 export const GLOBAL_STEP = 'global_step';
+
 /** Collection of variables that are copies of others: they are in sessions, and not in checkpoints. */
 export const LOCAL_VARIABLES = 'local_variables';
-export type { VariableCreator } from '../graph.js';
 
 export interface PlaceholderAttrs {
   readonly spec: TensorSpec;
@@ -142,4 +144,30 @@ export const Group: OpDef<null> = { type: 'NoOp', infer: () => [] };
 export function group(graph: Graph, ops: readonly (Op | Tensor)[], name = 'group_deps'): Op<null> {
   const list = ops.map((item) => (item instanceof Tensor ? item.op : item));
   return graph.controlDependencies(list, () => graph.add(Group, [], null, name));
+}
+
+/** Inputs: value, variable. */
+export const Assign: OpDef<{ readonly adds: boolean }> = {
+  type: 'Assign',
+  takesVariable: (index) => index === 1,
+  infer: ([value, target]) => {
+    if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'float32') {
+      throw misfit('Assign', `${target?.name} is no float variable`);
+    }
+    if (!sameShape(floats('Assign', value!).spec.shape, target.spec.shape)) {
+      const [found, wanted] = [value!, target].map((tensor) => shapeText(tensor.spec.shape));
+      throw misfit(target.op.name, `a value of shape ${found} does not fit ${wanted}`);
+    }
+    return [];
+  },
+};
+
+/** Sets a variable to `value` at the end of the step. What must see the new value runs after it by a control dependency. */
+export function assign(target: Tensor, value: Tensor, name = 'Assign'): Op {
+  return target.graph.add(Assign, [value, target], { adds: false }, name) as Op;
+}
+
+/** Adds `value` to a variable at the end of the step. */
+export function assignAdd(target: Tensor, value: Tensor, name = 'AssignAdd'): Op {
+  return target.graph.add(Assign, [value, target], { adds: true }, name) as Op;
 }

@@ -8,11 +8,11 @@ import { MonolithError } from '../../base/errors.js';
 import { didYouMean } from '../../base/suggest.js';
 import { neededOps } from '../../graph/check-ops-dependence.js';
 import { type Op, type OpDef, Tensor } from '../../graph/graph.js';
-import { StopGradient } from '../../graph/ops/elementwise.js';
-import { IfTraining } from '../../graph/ops/if-training.js';
+import { Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
 import { SoftmaxLoss, type SoftmaxLossAttrs } from '../../graph/ops/losses.js';
-import { Columns, type ColumnsAttrs } from '../../graph/ops/math.js';
 import { Placeholder, Variable } from '../../graph/ops/state.js';
+import { IfTraining } from '../../graph/ops/training.js';
+import { StopGradient } from '../../graph/ops/unary.js';
 import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../../memory/batch.js';
 import {
   BINDING_BATCH_ROWS,

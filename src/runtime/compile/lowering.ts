@@ -7,7 +7,7 @@
 
 import { isOnCpu } from '../../graph/device-utils.js';
 import { located, misfit, type Op, type Tensor } from '../../graph/graph.js';
-import type { ColumnsAttrs } from '../../graph/ops/math.js';
+import type { ColumnsAttrs } from '../../graph/ops/columns.js';
 import type { Kernel } from '../kernels/kernels.js';
 import { Code, type Register } from './code.js';
 import type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';

@@ -4,7 +4,7 @@
  * Layers above `runtime` register lowerings for their own ops.
  */
 import { misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
-import type { ColumnsAttrs } from '../../graph/ops/math.js';
+import type { ColumnsAttrs } from '../../graph/ops/columns.js';
 import type { LoweringContext } from './lowering.js';
 
 export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;

@@ -6,7 +6,8 @@
  * it is made before lowering.
  */
 import type { Op, OpDef, Tensor } from '../../graph/graph.js';
-import { AddN, AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/math.js';
+import { AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
+import { AddN } from '../../graph/ops/elementwise.js';
 import { Reshape } from '../../graph/ops/shape.js';
 import { accumulates, isStrided, traitsOf } from './lowerings.js';
 

@@ -4,7 +4,8 @@
  * Layers that make such tensors say so, and products of matrices that are put together of them multiply each distinct row once.
  */
 import type { Op, OpDef, Tensor } from '../../graph/graph.js';
-import { AddN, AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/math.js';
+import { AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
+import { AddN } from '../../graph/ops/elementwise.js';
 import type { LoweringContext } from './lowering.js';
 import { traitsOf } from './lowerings.js';
 

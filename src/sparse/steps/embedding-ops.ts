@@ -7,7 +7,7 @@
 import { MonolithError } from '../../base/errors.js';
 import { neededOps } from '../../graph/check-ops-dependence.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
-import { StopGradient } from '../../graph/ops/elementwise.js';
+import { StopGradient } from '../../graph/ops/unary.js';
 import { type Ids, tensorOfIds } from '../../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, PARTITIONS, TIME_UNKNOWN } from '../../memory/table-layout.js';
 import { type LoweringContext, registerLowering } from '../../runtime/compile/lowering.js';

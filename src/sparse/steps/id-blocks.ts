@@ -5,7 +5,7 @@
  * writes the slices of all its features where the model wants them, and one adds their gradients up per unique id.
  */
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
-import type { AssembleColumnsAttrs } from '../../graph/ops/math.js';
+import type { AssembleColumnsAttrs } from '../../graph/ops/columns.js';
 import { PIECE_WORDS } from '../../runtime/backends/reference/slices.js';
 import type { Register } from '../../runtime/compile/code.js';
 import { type LoweringContext, type Matrix, operands, type Storage } from '../../runtime/compile/lowering.js';

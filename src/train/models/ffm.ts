@@ -8,8 +8,11 @@
 import { FeatureFactory, type FeatureSlice } from '../../feature/model/feature-slot.js';
 import { gradients } from '../../graph/gradients.js';
 import { Graph, type Op } from '../../graph/graph.js';
-import { sigmoid, sigmoidCrossEntropyWithLogits } from '../../graph/ops/layers.js';
-import { addN, reduceMean, rowDot } from '../../graph/ops/math.js';
+import { sigmoid } from '../../graph/ops/activations.js';
+import { addN } from '../../graph/ops/elementwise.js';
+import { sigmoidCrossEntropyWithLogits } from '../../graph/ops/losses.js';
+import { reduceMean } from '../../graph/ops/reductions.js';
+import { rowDot } from '../../graph/ops/rows.js';
 import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../graph/ops/state.js';
 import { FtrlOptimizer, SgdOptimizer } from '../../sparse/config/optimizers.js';
 import type { ModelSpec } from '../model-spec.js';

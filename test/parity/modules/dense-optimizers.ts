@@ -1,8 +1,9 @@
 /** @file Cases of the optimizers of dense variables (src/optim). */
 import { gradients } from '../../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../../src/graph/graph.js';
-import { addBias } from '../../../src/graph/ops/layers.js';
-import { reduceMean, rowDot, scale } from '../../../src/graph/ops/math.js';
+import { scale } from '../../../src/graph/ops/elementwise.js';
+import { reduceMean } from '../../../src/graph/ops/reductions.js';
+import { addBias, rowDot } from '../../../src/graph/ops/rows.js';
 import { placeholder, variable } from '../../../src/graph/ops/state.js';
 import { inverseRootScratch } from '../../../src/memory/dense-layout.js';
 import type { Optimizer } from '../../../src/optim/optimizer.js';

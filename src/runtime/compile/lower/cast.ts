@@ -1,5 +1,5 @@
 /** @file Lowering of whole numbers to floats. */
-import { Cast } from '../../../graph/ops/cast.js';
+import { Cast } from '../../../graph/ops/unary.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import { operands, registerLowering } from '../lowering.js';
 

@@ -1,7 +1,7 @@
 /** @file Lowerings of dropout and of division by a number of the batch. */
 import { hashU32 } from '../../../base/random.js';
-import { Dropout } from '../../../graph/ops/dropout.js';
-import { DivideByScalar } from '../../../graph/ops/weighted-mean.js';
+import { DivideByScalar } from '../../../graph/ops/reductions.js';
+import { Dropout } from '../../../graph/ops/training.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import { operands, registerLowering } from '../lowering.js';
 

@@ -1,15 +1,9 @@
 /** @file Lowerings of elementwise ops with broadcasting, reductions and their reverse. */
 import type { Dim, Tensor } from '../../../graph/graph.js';
-import { Binary, type BinaryKind, StopGradient, Unary, type UnaryKind } from '../../../graph/ops/elementwise.js';
-import {
-  BatchMax,
-  BroadcastTo,
-  MaxColumns,
-  SliceMax,
-  type Spread,
-  SumTo,
-  spreadOf,
-} from '../../../graph/ops/reductions.js';
+import { BroadcastTo, type Spread, SumTo, spreadOf } from '../../../graph/ops/broadcast.js';
+import { Binary, type BinaryKind } from '../../../graph/ops/elementwise.js';
+import { BatchMax, MaxColumns, SliceMax } from '../../../graph/ops/reductions.js';
+import { StopGradient, Unary, type UnaryKind } from '../../../graph/ops/unary.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, operands, registerLowering } from '../lowering.js';

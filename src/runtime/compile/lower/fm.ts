@@ -1,5 +1,5 @@
 /** @file Lowerings of the factorization machine term. */
-import { FmPairs, FmPairsGrad } from '../../../graph/ops/fm.js';
+import { FmPairs, FmPairsGrad } from '../../../graph/ops/pairs.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import { operands, registerLowering } from '../lowering.js';
 

@@ -1,5 +1,5 @@
 /** @file Lowering of values that differ between training and evaluation: the one that is used, under another name. */
-import { IfTraining } from '../../../graph/ops/if-training.js';
+import { IfTraining } from '../../../graph/ops/training.js';
 import { registerLowering } from '../lowering.js';
 
 registerLowering(

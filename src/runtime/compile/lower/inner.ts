@@ -1,11 +1,20 @@
 /** @file Lowerings of reductions over inner dimensions, shared values, groups, softmax, top-k and masks. */
 import type { Op } from '../../../graph/graph.js';
-import { GroupDot, ScaleGroups } from '../../../graph/ops/groups.js';
-import { BroadcastInner, type InnerAttrs, MaxInner, MaxInnerGrad, SumInner } from '../../../graph/ops/reduce-inner.js';
+import { Softmax, SoftmaxGrad } from '../../../graph/ops/attention.js';
+import {
+  BroadcastInner,
+  GroupDot,
+  type InnerAttrs,
+  MaxInner,
+  MaxInnerGrad,
+  ScaleGroups,
+  Shared,
+  SumInner,
+  SumShared,
+  TopK,
+  TopKGrad,
+} from '../../../graph/ops/inner.js';
 import { SequenceMask } from '../../../graph/ops/sequence.js';
-import { Shared, SumShared } from '../../../graph/ops/shared.js';
-import { Softmax, SoftmaxGrad } from '../../../graph/ops/softmax.js';
-import { TopK, TopKGrad } from '../../../graph/ops/top-k.js';
 import { KERNEL, type Kernel } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, operands, registerLowering } from '../lowering.js';

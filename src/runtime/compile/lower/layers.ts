@@ -1,15 +1,9 @@
 /** @file Lowerings of biases, activations and the loss. */
 import type { Op, OpDef, Tensor } from '../../../graph/graph.js';
-import {
-  Activation,
-  ActivationGrad,
-  type ActivationKind,
-  AddBias,
-  MatMul,
-  SigmoidCrossEntropy,
-  SigmoidCrossEntropyGrad,
-  SumRows,
-} from '../../../graph/ops/layers.js';
+import { Activation, ActivationGrad, type ActivationKind } from '../../../graph/ops/activations.js';
+import { SigmoidCrossEntropy, SigmoidCrossEntropyGrad } from '../../../graph/ops/losses.js';
+import { MatMul } from '../../../graph/ops/matmul.js';
+import { AddBias, SumRows } from '../../../graph/ops/rows.js';
 import { KERNEL, type Kernel } from '../../kernels/kernels.js';
 import { type LoweringContext, operands, pairwise, registerLowering } from '../lowering.js';
 

@@ -1,18 +1,10 @@
 /** @file Lowerings of sums, products, columns and reductions. */
 
 import { misfit, type Op } from '../../../graph/graph.js';
-import {
-  AddN,
-  AssembleColumns,
-  BroadcastMean,
-  Columns,
-  Mul,
-  ReduceMean,
-  RowDot,
-  Scale,
-  ScaleRows,
-  Sub,
-} from '../../../graph/ops/math.js';
+import { AssembleColumns, Columns } from '../../../graph/ops/columns.js';
+import { AddN, Mul, Scale, Sub } from '../../../graph/ops/elementwise.js';
+import { BroadcastMean, ReduceMean } from '../../../graph/ops/reductions.js';
+import { RowDot, ScaleRows } from '../../../graph/ops/rows.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, operands, pairwise, registerLowering } from '../lowering.js';

@@ -4,7 +4,7 @@
  * Of the two gradients of such a product one call makes both, since both start from the same sums.
  */
 import type { Op, OpDef, Tensor } from '../../../graph/graph.js';
-import { MatMul, type MatMulAttrs } from '../../../graph/ops/layers.js';
+import { MatMul, type MatMulAttrs } from '../../../graph/ops/matmul.js';
 import { FIELD_WORDS } from '../../backends/reference/dense/gemm-repeats.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';

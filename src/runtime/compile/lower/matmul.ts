@@ -1,6 +1,6 @@
 /** @file Lowering of matrix products. */
 import type { Dim, Tensor } from '../../../graph/graph.js';
-import { MatMul, type MatMulAttrs } from '../../../graph/ops/layers.js';
+import { MatMul, type MatMulAttrs } from '../../../graph/ops/matmul.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, registerLowering } from '../lowering.js';

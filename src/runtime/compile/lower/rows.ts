@@ -1,4 +1,4 @@
-/** @file Lowerings of activations, norms and losses that work row by row, beyond those of layers.ts. */
+/** @file Lowerings of activations, norms and losses that work row by row. */
 import type { Op } from '../../../graph/graph.js';
 import {
   LeakyRelu,
@@ -6,7 +6,6 @@ import {
   Prelu,
   PreluGrad,
   PreluSlopeGrad,
-  ScaleColumns,
   SmoothActivation,
   SmoothActivationGrad,
   type SmoothKind,
@@ -19,6 +18,7 @@ import {
   SoftmaxLossGrad,
 } from '../../../graph/ops/losses.js';
 import { L2Normalize, L2NormalizeGrad, LayerNorm, LayerNormGainGrad, LayerNormGrad } from '../../../graph/ops/norms.js';
+import { ScaleColumns } from '../../../graph/ops/rows.js';
 import { KERNEL, type Kernel } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, operands, pairwise, registerLowering } from '../lowering.js';

@@ -1,6 +1,7 @@
 /** @file Lowerings of ops that move parts of rows. */
-import { GatherInner, ScatterInner } from '../../../graph/ops/gather-inner.js';
-import { AssembleBlocks, Reshape, SliceInner, TransposeInner } from '../../../graph/ops/shape.js';
+
+import { Reshape, TransposeInner } from '../../../graph/ops/shape.js';
+import { AssembleBlocks, GatherInner, ScatterInner, SliceInner } from '../../../graph/ops/slices.js';
 import { KERNEL, type Kernel } from '../../kernels/kernels.js';
 import { type LoweringContext, type Matrix, operands, registerLowering, type Storage } from '../lowering.js';
 

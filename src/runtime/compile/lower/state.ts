@@ -1,6 +1,5 @@
 /** @file Lowerings of placeholders, constants, variables, counters and groups. */
-import { Assign } from '../../../graph/ops/assign.js';
-import { Constant, Group, Increment, Placeholder, Variable } from '../../../graph/ops/state.js';
+import { Assign, Constant, Group, Increment, Placeholder, Variable } from '../../../graph/ops/state.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import { registerLowering } from '../lowering.js';
 import { ownRange } from '../own-range.js';
