@@ -7,8 +7,8 @@
  */
 import { z } from 'zod';
 import { parseBoundedJson } from '../base/bounded-json.js';
+import { crc32c, crcHex } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { crc32c, crcHex } from '../io/crc32c.js';
 import { type DumpedOptimizer, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
 import { checkManifest } from './check-manifest.js';
 import type { DenseLayout, ModelLayout, Settings, TableLayout } from './snapshot.js';

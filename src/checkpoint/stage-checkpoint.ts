@@ -3,12 +3,12 @@
  */
 
 import { basename, join } from 'node:path';
+import { crcHex } from '../base/crc32c.js';
 import { MonolithError } from '../base/errors.js';
 import { FileSink, writeError, writeWhole } from '../base/files/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
 import type { StagedFiles } from '../base/files/staged-files.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
-import { crcHex } from '../io/crc32c.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RecordWriter } from '../io/record-writer.js';
 import { shardCountOf, shardFileName, shardRowCount, tableBaseName } from '../io/shard-files.js';

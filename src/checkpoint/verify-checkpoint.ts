@@ -7,10 +7,10 @@
 
 import { closeSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { crc32c, crcHex } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { isPath, type OpenedFile, openRegular, readWhole } from '../base/files/read-file.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
-import { crc32c, crcHex } from '../io/crc32c.js';
 import type { EntryDumpCodec } from '../io/entry-dump.js';
 import type { RecordReader } from '../io/record-reader.js';
 import { tableBaseName, validateShardedFiles } from '../io/shard-files.js';

@@ -4,9 +4,9 @@
  * Memory does not grow with the rows. Every record's checksum is verified on the way, and what a manifest says of a file.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crcHex } from '../base/crc32c.js';
 import { MonolithError } from '../base/errors.js';
 import { wrapped } from '../checkpoint/verify-checkpoint.js';
-import { crcHex } from '../io/crc32c.js';
 import { EntryDumpCodec, type EntryRow } from '../io/entry-dump.js';
 import type { DumpSegment } from '../io/optimizer-dump.js';
 import { RecordReader } from '../io/record-reader.js';

@@ -2,6 +2,7 @@
  * @file Reads a tensor bundle, verifying every checksum before a value is handed out.
  */
 import { closeSync, readSync } from 'node:fs';
+import { crc32c, crcHex, maskCrc, unmaskCrc } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { openRegular, readWhole } from '../base/files/read-file.js';
 import { checkLimit } from '../base/limits.js';
@@ -20,7 +21,6 @@ import {
   sliceKey,
 } from './bundle-format.js';
 import { joinParts } from './bundle-parts.js';
-import { crc32c, crcHex, maskCrc, unmaskCrc } from './crc32c.js';
 import { shardFileName } from './shard-files.js';
 import { readSstable } from './sstable.js';
 

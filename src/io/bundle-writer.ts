@@ -1,6 +1,8 @@
 /**
  * @file Writes a tensor bundle: raw tensor bytes to a sink, then the index that finds them.
  */
+
+import { crc32c, maskCrc } from '../base/crc32c.js';
 import {
   BUNDLE_DTYPES,
   type BundleTensor,
@@ -10,7 +12,6 @@ import {
   encodeHeader,
   type WrittenEntry,
 } from './bundle-format.js';
-import { crc32c, maskCrc } from './crc32c.js';
 import { putVarint, varintSize } from './proto-writer.js';
 import type { ByteSink } from './record-writer.js';
 import { compareBytes, SstableWriter } from './sstable.js';

@@ -5,10 +5,10 @@
  * end of file on a record boundary ends the data; anything else is ML_RECORD with file, record number and field.
  */
 import { closeSync, readSync } from 'node:fs';
+import { crc32c, crcHex, maskCrc } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { openRegular } from '../base/files/read-file.js';
 import { checkLimit } from '../base/limits.js';
-import { crc32c, crcHex, maskCrc } from './crc32c.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from './record-writer.js';
 
 export interface RecordReaderOptions {

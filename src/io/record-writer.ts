@@ -4,7 +4,7 @@
  * Payloads are encoded straight into the writer's buffer (`begin`, `end`) so that a table of millions of rows makes no
  * garbage; `add` copies a ready payload. Both are synchronous: the caller awaits `flush` when `full` says so.
  */
-import { crc32c, maskCrc, maskedCrc32c } from './crc32c.js';
+import { crc32c, maskCrc, maskedCrc32c } from '../base/crc32c.js';
 
 export const RECORD_HEADER_BYTES = 12;
 export const RECORD_FOOTER_BYTES = 4;

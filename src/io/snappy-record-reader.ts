@@ -6,10 +6,10 @@
  * `peek` shows, unchecked then. Damage is ML_RECORD with file, record number and field.
  */
 import { closeSync, readSync } from 'node:fs';
+import { crc32c, crcHex, maskCrc } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { openRegular } from '../base/files/read-file.js';
 import { checkLimit, LIMITS } from '../base/limits.js';
-import { crc32c, crcHex, maskCrc } from './crc32c.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from './record-writer.js';
 import { snappyUncompress } from './snappy.js';
 import { snappyMaxBytes } from './snappy-writer.js';

@@ -3,9 +3,10 @@
  *
  * Whole tables are built and read in memory: an index holds names and offsets, not data.
  */
+
+import { crc32c, crcHex, maskCrc } from '../base/crc32c.js';
 import { MonolithError } from '../base/errors.js';
 import { checkLimit, type LimitName } from '../base/limits.js';
-import { crc32c, crcHex, maskCrc } from './crc32c.js';
 import { putVarint } from './proto-writer.js';
 import { snappyUncompress } from './snappy.js';
 import { BlockBuilder, readBlock, type TableEntry } from './sstable-block.js';

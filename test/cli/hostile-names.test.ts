@@ -1,11 +1,11 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { crc32c, crcHex } from '../../src/base/crc32c.js';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { formatManifest, type Manifest, parseManifest } from '../../src/checkpoint/manifest.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { runProgram } from '../../src/cli/program.js';
-import { crc32c, crcHex } from '../../src/io/crc32c.js';
 import { writeTensorBundle } from '../../src/io/tensor-bundle.js';
 import { quick, sampleSnapshot } from '../checkpoint/helpers.js';
 import { FakeIo } from './fake-io.js';

@@ -5,12 +5,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { maskedCrc32c } from '../../src/base/crc32c.js';
 import { MonolithError } from '../../src/base/errors.js';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { formatManifest } from '../../src/checkpoint/manifest.js';
 import { runProgram } from '../../src/cli/program.js';
 import { encodeEntry, encodeHeader } from '../../src/io/bundle-format.js';
-import { maskedCrc32c } from '../../src/io/crc32c.js';
 import { snappyCompress } from '../../src/io/snappy-writer.js';
 import { SstableWriter } from '../../src/io/sstable.js';
 import { encodeMeta } from '../../src/sparse/files/multi-meta.js';

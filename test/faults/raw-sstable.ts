@@ -1,5 +1,5 @@
 /** @file Sorted tables that no writer makes: any blocks, any of them more than once. */
-import { crc32c, maskCrc } from '../../src/io/crc32c.js';
+import { crc32c, maskCrc } from '../../src/base/crc32c.js';
 import { putVarint } from '../../src/io/proto-writer.js';
 import { BlockBuilder } from '../../src/io/sstable-block.js';
 

@@ -2,6 +2,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import t from 'tap';
 import { parseBoundedJson } from '../../src/base/bounded-json.js';
+import { maskedCrc32c } from '../../src/base/crc32c.js';
 import { readWhole } from '../../src/base/files/read-file.js';
 import { LIMITS, type LimitName } from '../../src/base/limits.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
@@ -10,7 +11,6 @@ import { SlotCounts } from '../../src/cli/slot-counts.js';
 import { encodeEntry, encodeHeader } from '../../src/io/bundle-format.js';
 import { BundleReader } from '../../src/io/bundle-reader.js';
 import { parseCheckpointState } from '../../src/io/checkpoint-state.js';
-import { maskedCrc32c } from '../../src/io/crc32c.js';
 import { parsePbtxt } from '../../src/io/pbtxt.js';
 import { RecordReader } from '../../src/io/record-reader.js';
 import { snappyUncompress } from '../../src/io/snappy.js';

@@ -6,12 +6,12 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32c, crcHex } from '../../src/base/crc32c.js';
 import { MonolithError } from '../../src/base/errors.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { runProgram } from '../../src/cli/program.js';
 import { formatMonolithCheckpointState, parseMonolithCheckpointState } from '../../src/io/checkpoint-state.js';
-import { crc32c, crcHex } from '../../src/io/crc32c.js';
 import { RecordReader } from '../../src/io/record-reader.js';
 import { tfSnappyDecode } from '../../src/io/snappy.js';
 import { snappyCompress } from '../../src/io/snappy-writer.js';

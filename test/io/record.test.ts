@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { crc32c, crcHex, maskCrc, maskedCrc32c, unmaskCrc } from '../../src/io/crc32c.js';
+import { crc32c, crcHex, maskCrc, maskedCrc32c, unmaskCrc } from '../../src/base/crc32c.js';
 import { RecordReader } from '../../src/io/record-reader.js';
 import { RecordWriter } from '../../src/io/record-writer.js';
 import { tfSnappyDecode } from '../../src/io/snappy.js';

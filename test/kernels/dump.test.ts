@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { crc32c } from '../../src/io/crc32c.js';
+import { crc32c } from '../../src/base/crc32c.js';
 import { EntryDumpCodec } from '../../src/io/entry-dump.js';
 import { type DumpedOptimizer, type DumpSegment, OPTIMIZER_DUMPS } from '../../src/io/optimizer-dump.js';
 import { frameRecord } from '../../src/io/record-writer.js';

@@ -6,7 +6,7 @@
  * leaves a temporary name behind, which readers ignore (`isTemporaryName`).
  */
 import { dirname } from 'node:path';
-import { crc32c } from '../../io/crc32c.js';
+import { crc32c } from '../crc32c.js';
 import { MonolithError, messageOf } from '../errors.js';
 import { type FileSystem, nodeFileSystem, type WritableFile } from './file-system.js';
 import { temporaryName } from './temporary-names.js';

@@ -4,8 +4,9 @@
  * Rows are gathered in columns and go into the table a few hundred at a time. The kernel decodes what looks as this
  * package and the reference write it; any other record is decoded by the TypeScript codec into the same columns.
  */
+
+import { crc32c, crcHex, maskCrc } from '../../base/crc32c.js';
 import { MonolithError } from '../../base/errors.js';
-import { crc32c, crcHex, maskCrc } from '../../io/crc32c.js';
 import { EntryDumpCodec, type EntryRow } from '../../io/entry-dump.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { DECODE_END, DECODE_PROGRESS, DECODE_PROGRESS_BYTES } from '../../memory/dump-layout.js';
