@@ -2,7 +2,7 @@
  * @file Writes assembly/dense/gemm-tiles.ts, the register-blocked inner loops of the matrix product.
  *
  * Offsets of loads must be literals in AssemblyScript, so the unrolled steps cannot be written as loops or as inlined
- * functions. `npm run generate:tiles` writes the file; a test compares it with what this makes.
+ * functions. `npm run generate` writes the file; a test compares it with what this makes.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,10 +1,15 @@
 // Runs a compiled program: the list of kernel calls of one training step, over registers.
 //
-// An instruction is u32 words: | opcode + (operands << 12) + (checked << 20) | trace name | result register | operand registers … |.
-// A register is 4 bytes: a pointer, a count or a float's bits. Register 0 is unused: as a result it means "none". Each
-// slice of the batch has a register file of its own over its own buffers, so one list of instructions serves all threads.
-// A checked instruction whose result is negative ends the step with that result.
+// src/memory/program-layout.ts draws instructions, stages and what else a program is made of. A register is 4 bytes: a
+// pointer, a count or a float's bits. Register 0 is unused: as a result it means "none". Each slice of the batch has a
+// register file of its own over its own buffers, so one list of instructions serves all threads. A checked instruction
+// whose result is negative ends the step with that result.
 // src/runtime/kernels/kernels.ts is the table of opcodes, src/runtime/backends/reference/program.ts the plain twin.
+import { WORD } from "./units";
+import {
+  BATCH, BINDING, BINDINGS, BINDING_BYTES, BINDING_KIND, CAPTURE, CAPTURES, CAPTURE_BYTES, COMMAND_CAPACITY, CONTEXT,
+  INSTRUCTION, STAGE, STAGE_BYTES, STAGE_KIND, STATUS,
+} from "./generated/layouts";
 import * as dense from "./dense";
 import * as optim from "./optim";
 import * as sparse from "./sparse";
@@ -13,35 +18,6 @@ import { barrier } from "./sync";
 import { filterAsk, filterCount } from "./filter";
 import { tableAdmit, tableApply, tableFind, tableRetrieve, tableTouch } from "./table";
 import { traceNow, traceOn, traceSpan } from "./trace";
-
-// Step context of one thread, u32 words; src/memory/control-layout.ts draws it.
-const STAGES: usize = 0;
-const STAGES_END: usize = 4;
-const SLICE_REGISTERS: usize = 16;
-const SLICE_REGISTERS_STRIDE: usize = 20;
-const SLICE_BEGIN: usize = 24;
-const SLICE_END: usize = 28;
-const SLICE_COUNT: usize = 32;
-const THREAD_REGISTERS: usize = 36;
-const CONTROL: usize = 40;
-const THREADS: usize = 44;
-const TRACE: usize = 48;
-const TRACE_BARRIER: usize = 52;
-const BINDINGS: usize = 64;
-const FAILED_AT: usize = 68;
-const FAILED_DETAIL: usize = 72;
-const CAPTURES: usize = 76;
-const TRACE_KERNELS: usize = 80;
-
-/** Commands that can be under way at once. */
-const COMMANDS: i32 = 64;
-
-const BINDING_FIXED: u32 = 2;
-
-const STATUS_ABORTED: i32 = -1;
-const STATUS_BATCH_ROWS: i32 = -2;
-const STATUS_BATCH_VALUES: i32 = -3;
-const STATUS_KERNEL: i32 = -4;
 
 // @ts-ignore: decorator
 @inline function u(operands: usize, registers: usize, i: usize): u32 {
@@ -184,7 +160,7 @@ function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 147: optim.clipRowsToNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), f(o, r, 7)); return 0;
     case 149: optim.rowSquaresF64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4)); return 0;
     case 650: dense.castI64F32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5)); return 0;
-    default: return STATUS_KERNEL;
+    default: return STATUS.kernel;
   }
 }
 
@@ -207,126 +183,123 @@ export function advanceGeneration(cell: usize, table: usize, cells: u32): u32 {
   return generation;
 }
 
+/** Where the register of this number is. */
+@inline
+function registerAt(registers: usize, number: u32): usize {
+  return registers + (<usize>number << 2);
+}
+
 /** `trace` is 0 when the kernels of this step are not recorded: reading the clock around each would cost too much. */
 function runCode(context: usize, code: usize, end: usize, registers: usize, trace: usize): i32 {
   let pc = code;
   const traced = traceOn(trace);
   let start = traceNow(trace);
   while (pc < end) {
-    const head = load<u32>(pc);
-    const result = dispatch(head & 0xfff, pc + 12, registers);
-    const to = load<u32>(pc, 8);
-    if (to != 0) store<i32>(registers + (<usize>to << 2), result);
+    const head = load<u32>(pc, INSTRUCTION.head);
+    const result = dispatch(head & 0xfff, pc + INSTRUCTION.operands, registers);
+    const to = load<u32>(pc, INSTRUCTION.result);
+    if (to != 0) store<i32>(registerAt(registers, to), result);
     if ((head >> 20) != 0 && result < 0) {
-      store<u32>(context, load<u32>(pc, 4), FAILED_AT);
-      store<i32>(context, result, FAILED_DETAIL);
-      return STATUS_KERNEL;
+      store<u32>(context, load<u32>(pc, INSTRUCTION.traceName), CONTEXT.failedAt);
+      store<i32>(context, result, CONTEXT.failedDetail);
+      return STATUS.kernel;
     }
     if (traced) {
       const stop = traceNow(trace);
-      traceSpan(trace, load<u32>(pc, 4), start, stop);
+      traceSpan(trace, load<u32>(pc, INSTRUCTION.traceName), start, stop);
       start = stop;
     }
-    pc += 12 + (<usize>((head >> 12) & 0xff) << 2);
+    pc += INSTRUCTION.operands + (<usize>((head >> 12) & 0xff) << 2);
   }
   return 0;
 }
 
-/**
- * Points the feed registers of one slice at its part of a batch. Bindings, u32 words: | 0 entries | 1 register of the
- * row count | 2 register of 1/batch | 3 rows a slice can hold | then entries of 8 words: | kind (0 dense, 1 ragged,
- * 2 rows of a fixed buffer, 3 rows of the batch) | pointer word of the batch or address | register of data or splits | register of values | register of the value count |
- * row bytes or value capacity | byte offset | name |.
- */
-export function bindBatch(context: usize, registers: usize, batch: usize, bindings: usize, slice: u32, sliceCount: u32): i32 {
-  const rows = load<u32>(batch);
+/** Points the feed registers of one slice at its part of a batch. */
+export function bindBatch(
+  context: usize, registers: usize, batch: usize, bindings: usize, slice: u32, sliceCount: u32,
+): i32 {
+  const rows = load<u32>(batch, BATCH.rows);
   const begin = <u32>(<u64>rows * slice / sliceCount);
   const count = <u32>(<u64>rows * (slice + 1) / sliceCount) - begin;
-  if (count > load<u32>(bindings, 12)) {
-    store<u32>(context, rows, FAILED_AT);
-    return STATUS_BATCH_ROWS;
+  if (count > load<u32>(bindings, BINDINGS.sliceRows)) {
+    store<u32>(context, rows, CONTEXT.failedAt);
+    return STATUS.batchRows;
   }
-  store<u32>(registers + (<usize>load<u32>(bindings, 4) << 2), count);
-  store<f32>(registers + (<usize>load<u32>(bindings, 8) << 2), rows == 0 ? 0 : <f32>1 / <f32>rows);
-  const entries = load<u32>(bindings);
-  let entry = bindings + 16;
-  for (let i: u32 = 0; i < entries; i++, entry += 32) {
-    const kind = load<u32>(entry);
-    if (kind >= BINDING_FIXED) {
-      const value = kind == BINDING_FIXED ? load<u32>(entry, 4) + begin * load<u32>(entry, 20) : rows;
-      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), value);
+  store<u32>(registerAt(registers, load<u32>(bindings, BINDINGS.rows)), count);
+  store<f32>(registerAt(registers, load<u32>(bindings, BINDINGS.inverseBatch)), rows == 0 ? 0 : <f32>1 / <f32>rows);
+  const entries = load<u32>(bindings, BINDINGS.count);
+  let entry = bindings + BINDINGS.entries;
+  for (let i: u32 = 0; i < entries; i++, entry += BINDING_BYTES) {
+    const kind = load<u32>(entry, BINDING.kind);
+    if (kind >= BINDING_KIND.fixed) {
+      const value = kind == BINDING_KIND.fixed
+        ? load<u32>(entry, BINDING.pointer) + begin * load<u32>(entry, BINDING.size)
+        : rows;
+      store<u32>(registerAt(registers, load<u32>(entry, BINDING.register)), value);
       continue;
     }
-    const pointer = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2));
-    if (kind == 0) {
-      store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>pointer + begin * load<u32>(entry, 20) + load<u32>(entry, 24));
+    const pointer = <usize>load<u32>(batch + (<usize>load<u32>(entry, BINDING.pointer) << 2));
+    if (kind == BINDING_KIND.dense) {
+      const data = <u32>pointer + begin * load<u32>(entry, BINDING.size) + load<u32>(entry, BINDING.offset);
+      store<u32>(registerAt(registers, load<u32>(entry, BINDING.register)), data);
       continue;
     }
     const splits = pointer + (<usize>begin << 2);
-    const values = <usize>load<u32>(batch + (<usize>load<u32>(entry, 4) << 2), 4);
+    const values = <usize>load<u32>(batch + (<usize>load<u32>(entry, BINDING.pointer) << 2), WORD);
     const first = load<u32>(splits);
     const valueCount = load<u32>(splits + (<usize>count << 2)) - first;
-    if (valueCount > load<u32>(entry, 20)) {
-      store<u32>(context, load<u32>(entry, 28), FAILED_AT);
-      store<u32>(context, valueCount, FAILED_DETAIL);
-      return STATUS_BATCH_VALUES;
+    if (valueCount > load<u32>(entry, BINDING.size)) {
+      store<u32>(context, load<u32>(entry, BINDING.name), CONTEXT.failedAt);
+      store<u32>(context, valueCount, CONTEXT.failedDetail);
+      return STATUS.batchValues;
     }
-    store<u32>(registers + (<usize>load<u32>(entry, 8) << 2), <u32>splits);
-    store<u32>(registers + (<usize>load<u32>(entry, 12) << 2), <u32>(values + (<usize>first << 3)));
-    store<u32>(registers + (<usize>load<u32>(entry, 16) << 2), valueCount);
+    store<u32>(registerAt(registers, load<u32>(entry, BINDING.register)), <u32>splits);
+    store<u32>(registerAt(registers, load<u32>(entry, BINDING.values)), <u32>(values + (<usize>first << 3)));
+    store<u32>(registerAt(registers, load<u32>(entry, BINDING.valueCount)), valueCount);
   }
   return 0;
 }
 
-/**
- * Keeps scalars of this thread's slices where the next step does not overwrite them. Captures, u32 words: | 0 count |
- * 1 where they go | 2 bytes per command | 3 - | then pairs: address in slice 0, bytes to the next slice |. What goes
- * there is f32[count][slices], in one of COMMANDS places by the command's number.
- */
+/** Keeps scalars of this thread's slices where the next step does not overwrite them. */
 function capture(context: usize, command: i32): void {
-  const captures = <usize>load<u32>(context, CAPTURES);
+  const captures = <usize>load<u32>(context, CONTEXT.captures);
   if (captures == 0) return;
-  const count = load<u32>(captures);
-  const slices = <usize>load<u32>(context, SLICE_COUNT);
-  const begin = <usize>load<u32>(context, SLICE_BEGIN), end = <usize>load<u32>(context, SLICE_END);
-  let to = <usize>load<u32>(captures, 4) + <usize>(command & (COMMANDS - 1)) * <usize>load<u32>(captures, 8);
+  const count = load<u32>(captures, CAPTURES.count);
+  const slices = <usize>load<u32>(context, CONTEXT.sliceCount);
+  const begin = <usize>load<u32>(context, CONTEXT.sliceBegin), end = <usize>load<u32>(context, CONTEXT.sliceEnd);
+  const place = <usize>(command & (COMMAND_CAPACITY - 1)) * <usize>load<u32>(captures, CAPTURES.commandBytes);
+  let to = <usize>load<u32>(captures, CAPTURES.to) + place;
   for (let i: u32 = 0; i < count; i++, to += slices << 2) {
-    const from = <usize>load<u32>(captures + (<usize>i << 3), 16);
-    const stride = <usize>load<u32>(captures + (<usize>i << 3), 20);
+    const pair = captures + <usize>i * CAPTURE_BYTES;
+    const from = <usize>load<u32>(pair, CAPTURES.pairs + CAPTURE.address);
+    const stride = <usize>load<u32>(pair, CAPTURES.pairs + CAPTURE.sliceBytes);
     for (let s = begin; s < end; s++) store<f32>(to + (s << 2), load<f32>(from + s * stride));
   }
 }
 
-// A stage, u32 words.
-const STAGE_KIND: usize = 0;
-const STAGE_CODE: usize = 4;
-const STAGE_CODE_END: usize = 8;
-const STAGE_TRACE: usize = 12;
-const STAGE_BYTES: usize = 16;
-const STAGE_SLICES: u32 = 0;
-
 function bindSlices(context: usize, batch: usize): i32 {
-  const registers = <usize>load<u32>(context, SLICE_REGISTERS);
-  const stride = <usize>load<u32>(context, SLICE_REGISTERS_STRIDE);
-  const bindings = <usize>load<u32>(context, BINDINGS);
-  const end = load<u32>(context, SLICE_END);
-  for (let s = load<u32>(context, SLICE_BEGIN); s < end; s++) {
-    const status = bindBatch(context, registers + <usize>s * stride, batch, bindings, s, load<u32>(context, SLICE_COUNT));
+  const registers = <usize>load<u32>(context, CONTEXT.sliceRegisters);
+  const stride = <usize>load<u32>(context, CONTEXT.sliceRegistersStride);
+  const bindings = <usize>load<u32>(context, CONTEXT.bindings);
+  const end = load<u32>(context, CONTEXT.sliceEnd);
+  for (let s = load<u32>(context, CONTEXT.sliceBegin); s < end; s++) {
+    const at = registers + <usize>s * stride;
+    const status = bindBatch(context, at, batch, bindings, s, load<u32>(context, CONTEXT.sliceCount));
     if (status != 0) return status;
   }
   return 0;
 }
 
 function runStage(context: usize, stage: usize, kernels: usize): i32 {
-  const code = <usize>load<u32>(stage, STAGE_CODE);
-  const codeEnd = <usize>load<u32>(stage, STAGE_CODE_END);
-  if (load<u32>(stage, STAGE_KIND) != STAGE_SLICES) {
-    return runCode(context, code, codeEnd, <usize>load<u32>(context, THREAD_REGISTERS), kernels);
+  const code = <usize>load<u32>(stage, STAGE.code);
+  const codeEnd = <usize>load<u32>(stage, STAGE.codeEnd);
+  if (load<u32>(stage, STAGE.kind) != STAGE_KIND.slices) {
+    return runCode(context, code, codeEnd, <usize>load<u32>(context, CONTEXT.threadRegisters), kernels);
   }
-  const registers = <usize>load<u32>(context, SLICE_REGISTERS);
-  const stride = <usize>load<u32>(context, SLICE_REGISTERS_STRIDE);
-  const end = load<u32>(context, SLICE_END);
-  for (let s = load<u32>(context, SLICE_BEGIN); s < end; s++) {
+  const registers = <usize>load<u32>(context, CONTEXT.sliceRegisters);
+  const stride = <usize>load<u32>(context, CONTEXT.sliceRegistersStride);
+  const end = load<u32>(context, CONTEXT.sliceEnd);
+  for (let s = load<u32>(context, CONTEXT.sliceBegin); s < end; s++) {
     const status = runCode(context, code, codeEnd, registers + <usize>s * stride, kernels);
     if (status != 0) return status;
   }
@@ -338,14 +311,14 @@ function runStage(context: usize, stage: usize, kernels: usize): i32 {
  * `command`. A quiet step wakes nobody: more steps follow at once.
  */
 export function runStep(context: usize, batch: usize, command: i32, quiet: bool): i32 {
-  const control = <usize>load<u32>(context, CONTROL);
-  const threads = load<i32>(context, THREADS);
-  const trace = <usize>load<u32>(context, TRACE);
+  const control = <usize>load<u32>(context, CONTEXT.control);
+  const threads = load<i32>(context, CONTEXT.threads);
+  const trace = <usize>load<u32>(context, CONTEXT.trace);
   // The third command is among those recorded: short runs have one that is warm.
-  const kernels = (<u32>(command ^ 3) & load<u32>(context, TRACE_KERNELS)) == 0 ? trace : 0;
-  const waiting = load<u32>(context, TRACE_BARRIER);
-  const first = <usize>load<u32>(context, STAGES);
-  const end = <usize>load<u32>(context, STAGES_END);
+  const kernels = (<u32>(command ^ 3) & load<u32>(context, CONTEXT.traceKernels)) == 0 ? trace : 0;
+  const waiting = load<u32>(context, CONTEXT.traceBarrier);
+  const first = <usize>load<u32>(context, CONTEXT.stages);
+  const end = <usize>load<u32>(context, CONTEXT.stagesEnd);
   // A moment ends one span and begins the next: the clock is read once for both.
   let from = traceNow(trace);
   if (batch != 0) {
@@ -354,7 +327,7 @@ export function runStep(context: usize, batch: usize, command: i32, quiet: bool)
   }
   for (let stage = first; stage < end; stage += STAGE_BYTES) {
     if (stage != first) {
-      if (!barrier(control, threads, 0, true)) return STATUS_ABORTED;
+      if (!barrier(control, threads, 0, true)) return STATUS.aborted;
       const open = traceNow(trace);
       traceSpan(trace, waiting, from, open);
       from = open;
@@ -362,11 +335,11 @@ export function runStep(context: usize, batch: usize, command: i32, quiet: bool)
     const status = runStage(context, stage, kernels);
     if (status != 0) return status;
     const done = traceNow(trace);
-    traceSpan(trace, load<u32>(stage, STAGE_TRACE), from, done);
+    traceSpan(trace, load<u32>(stage, STAGE.traceName), from, done);
     from = done;
   }
   capture(context, command);
   const together = barrier(control, threads, command, quiet);
   traceSpan(trace, waiting, from, traceNow(trace));
-  return together ? 0 : STATUS_ABORTED;
+  return together ? 0 : STATUS.aborted;
 }

@@ -1,6 +1,8 @@
 // Locks and the step barrier. A wait spins briefly and then sleeps in slices. At the barrier an abort is noticed.
 //
 // A lock is one shared i32: 0 free, 1 held, 2 held and somebody may be waiting.
+import { CONTROL } from "./generated/layouts";
+
 const LOCK_SPINS: i32 = 4000;
 // About a microsecond, many times what a holder who does a few loads and stores needs.
 const BRIEF_SPINS: i32 = 200;
@@ -52,42 +54,35 @@ function sleep(p: usize): bool {
   return false;
 }
 
-// Control block of a session, i32 words; src/memory/control-layout.ts draws it.
-const CONTROL_DONE: usize = 4;
-const CONTROL_ABORT: usize = 8;
-const CONTROL_SPINS: usize = 16;
-const CONTROL_ARRIVED: usize = 64;
-const CONTROL_GENERATION: usize = 128;
-
 /**
  * Waits until `threads` threads have arrived; false when the session was aborted meanwhile. The last one to arrive lets
  * the others go, then stores `publish` as the finished command when it is not 0, and wakes whoever awaits it unless
  * `quiet`. A later command cannot be published before: its barrier needs this thread too.
  */
 export function barrier(control: usize, threads: i32, publish: i32, quiet: bool): bool {
-  const generation = atomic.load<i32>(control + CONTROL_GENERATION);
-  if (atomic.add<i32>(control + CONTROL_ARRIVED, 1) == threads - 1) {
-    atomic.store<i32>(control + CONTROL_ARRIVED, 0);
-    atomic.add<i32>(control + CONTROL_GENERATION, 1);
-    if (threads > 1) atomic.notify(control + CONTROL_GENERATION, -1);
+  const generation = atomic.load<i32>(control + CONTROL.generation);
+  if (atomic.add<i32>(control + CONTROL.arrived, 1) == threads - 1) {
+    atomic.store<i32>(control + CONTROL.arrived, 0);
+    atomic.add<i32>(control + CONTROL.generation, 1);
+    if (threads > 1) atomic.notify(control + CONTROL.generation, -1);
     if (publish != 0) {
-      atomic.store<i32>(control + CONTROL_DONE, publish);
-      if (!quiet) atomic.notify(control + CONTROL_DONE, -1);
+      atomic.store<i32>(control + CONTROL.done, publish);
+      if (!quiet) atomic.notify(control + CONTROL.done, -1);
     }
-    return atomic.load<i32>(control + CONTROL_ABORT) == 0;
+    return atomic.load<i32>(control + CONTROL.abort) == 0;
   }
   let open = false;
-  const spins = load<i32>(control + CONTROL_SPINS);
+  const spins = load<i32>(control + CONTROL.spins);
   for (let i = 0; i < spins; i++) {
-    if (atomic.load<i32>(control + CONTROL_GENERATION) != generation) {
+    if (atomic.load<i32>(control + CONTROL.generation) != generation) {
       open = true;
       break;
     }
   }
   while (!open) {
-    if (atomic.load<i32>(control + CONTROL_ABORT) != 0) return false;
-    atomic.wait<i32>(control + CONTROL_GENERATION, generation, SLICE_NS);
-    open = atomic.load<i32>(control + CONTROL_GENERATION) != generation;
+    if (atomic.load<i32>(control + CONTROL.abort) != 0) return false;
+    atomic.wait<i32>(control + CONTROL.generation, generation, SLICE_NS);
+    open = atomic.load<i32>(control + CONTROL.generation) != generation;
   }
-  return atomic.load<i32>(control + CONTROL_ABORT) == 0;
+  return atomic.load<i32>(control + CONTROL.abort) == 0;
 }

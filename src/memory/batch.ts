@@ -16,9 +16,8 @@ import { MonolithError } from '../base/errors.js';
 import { CACHE_LINE } from './arena.js';
 import { type Views, view } from './views.js';
 
-export const BATCH_ROWS = 0;
-export const BATCH_POINTER_COUNT = 1;
-export const BATCH_POINTERS = 2;
+/** Words of the header. */
+export const BATCH = { rows: 0, pointerCount: 1, pointers: 2 } as const;
 
 export type FeedSpec =
   | { readonly name: string; readonly kind: 'dense'; readonly width: number }
@@ -125,10 +124,10 @@ export function writeBatch(views: Views, at: number, schema: BatchSchema, data: 
       view(BigInt64Array, views.buffer, take(values.length * 8), values.length, spec.name).set(values);
     }
   });
-  const header = view(Uint32Array, views.buffer, at, BATCH_POINTERS + pointers.length, 'batch header');
-  header[BATCH_ROWS] = data.rows;
-  header[BATCH_POINTER_COUNT] = pointers.length;
-  header.set(pointers, BATCH_POINTERS);
+  const header = view(Uint32Array, views.buffer, at, BATCH.pointers + pointers.length, 'batch header');
+  header[BATCH.rows] = data.rows;
+  header[BATCH.pointerCount] = pointers.length;
+  header.set(pointers, BATCH.pointers);
   return top - at;
 }
 
@@ -140,21 +139,21 @@ export function layBatchOut(views: Views, at: number, schema: BatchSchema, rows:
     top += padded(rows * rowBytes(feed));
     return start;
   });
-  const header = view(Uint32Array, views.buffer, at, BATCH_POINTERS + pointers.length, 'batch header');
-  header[BATCH_ROWS] = rows;
-  header[BATCH_POINTER_COUNT] = pointers.length;
-  header.set(pointers, BATCH_POINTERS);
+  const header = view(Uint32Array, views.buffer, at, BATCH.pointers + pointers.length, 'batch header');
+  header[BATCH.rows] = rows;
+  header[BATCH.pointerCount] = pointers.length;
+  header.set(pointers, BATCH.pointers);
   return pointers;
 }
 
 /** A copy of the batch at `at`. For tests and tools: a step reads the arrays in place. */
 export function readBatch(views: Views, at: number, schema: BatchSchema): BatchData {
-  const header = view(Uint32Array, views.buffer, at, BATCH_POINTERS + pointerCount(schema), 'batch header');
-  const rows = header[BATCH_ROWS]!;
-  if (header[BATCH_POINTER_COUNT] !== pointerCount(schema)) {
-    throw misfit('batch', `it has ${header[BATCH_POINTER_COUNT]} pointers and the schema ${pointerCount(schema)}`);
+  const header = view(Uint32Array, views.buffer, at, BATCH.pointers + pointerCount(schema), 'batch header');
+  const rows = header[BATCH.rows]!;
+  if (header[BATCH.pointerCount] !== pointerCount(schema)) {
+    throw misfit('batch', `it has ${header[BATCH.pointerCount]} pointers and the schema ${pointerCount(schema)}`);
   }
-  let next = BATCH_POINTERS;
+  let next = BATCH.pointers;
   const feeds = schema.map((spec): FeedData => {
     const first = header[next++]!;
     if (spec.kind === 'dense') {
@@ -191,7 +190,7 @@ function checkSplits(name: string, splits: Int32Array, values: number): void {
 }
 
 function headerBytes(schema: BatchSchema): number {
-  return padded((BATCH_POINTERS + pointerCount(schema)) * 4);
+  return padded((BATCH.pointers + pointerCount(schema)) * 4);
 }
 
 function padded(bytes: number): number {

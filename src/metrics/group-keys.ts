@@ -1,6 +1,6 @@
 /** @file The group of each example of a batch in shared memory, read from one of its feeds. */
 import { MonolithError } from '../base/errors.js';
-import { BATCH_POINTERS, BATCH_ROWS, type BatchSchema } from '../memory/batch.js';
+import { BATCH, type BatchSchema } from '../memory/batch.js';
 import { type Views, view } from '../memory/views.js';
 
 /** The first id of each row of a ragged feed, or the value of a dense feed of width 1. */
@@ -9,14 +9,14 @@ export function groupKeysOf(
   batch: number,
   name: string,
 ): BigInt64Array | Float32Array {
-  let word = BATCH_POINTERS;
+  let word = BATCH.pointers;
   const spec = schema.find((feed) => {
     if (feed.name === name) return true;
     word += feed.kind === 'dense' ? 1 : 2;
     return false;
   });
   if (spec === undefined) throw new MonolithError('ML_FEED', { name, reason: 'the input has no feed of this name' });
-  const rows = views.u32[batch / 4 + BATCH_ROWS]!;
+  const rows = views.u32[batch / 4 + BATCH.rows]!;
   const pointer = views.u32[batch / 4 + word]!;
   if (spec.kind === 'dense') {
     if (spec.width !== 1) throw new MonolithError('ML_FEED', { name, reason: `groups of ${spec.width} floats` });

@@ -78,11 +78,16 @@ t.test('fused steps are in products alone: the plain module has none, the others
   t.ok(wide >= wideSteps && wide < wideSteps + 80, `${wide} in wide`);
 });
 
-t.test('the tiles of products are what their generator writes', async (t) => {
-  const generator = new URL('../../../assembly/generate-tiles.mjs', import.meta.url);
-  const { generateTiles, TILES_FILE } = (await import(generator.href)) as {
+t.test('generated sources are what their generators write', async (t) => {
+  const load = (name: string) => import(new URL(`../../../assembly/${name}`, import.meta.url).href);
+  const { generateTiles, TILES_FILE } = (await load('generate-tiles.mjs')) as {
     generateTiles(): string;
     TILES_FILE: string;
   };
-  t.equal(readFileSync(TILES_FILE, 'utf8'), generateTiles(), 'run `npm run generate:tiles`');
+  const { generateLayouts, LAYOUTS_FILE } = (await load('generate-layouts.mjs')) as {
+    generateLayouts(): string;
+    LAYOUTS_FILE: string;
+  };
+  t.equal(readFileSync(TILES_FILE, 'utf8'), generateTiles(), 'the tiles of products: run `npm run generate`');
+  t.equal(readFileSync(LAYOUTS_FILE, 'utf8'), generateLayouts(), 'the layouts: run `npm run generate`');
 });

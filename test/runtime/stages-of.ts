@@ -1,7 +1,6 @@
 /** @file What a program was compiled to: its stages as text, its kernels by name. */
 import type { Op, Tensor } from '../../src/graph/graph.js';
-import { CONTEXT, STAGE_SLICES, STAGE_WORDS } from '../../src/memory/control-layout.js';
-import { instructionWords } from '../../src/runtime/compile/code.js';
+import { CONTEXT, instructionWords, STAGE, STAGE_KIND, STAGE_WORDS } from '../../src/memory/program-layout.js';
 import { KERNEL_OF_OPCODE } from '../../src/runtime/kernels/kernels.js';
 import type { Session } from '../../src/runtime/session/session.js';
 
@@ -11,7 +10,7 @@ export function stagesOf(session: Session, fetches: readonly (Tensor | Op)[]): s
   const { u32 } = session.views;
   const [begin, end] = [u32[contexts / 4 + CONTEXT.stages]! / 4, u32[contexts / 4 + CONTEXT.stagesEnd]! / 4];
   let kinds = '';
-  for (let at = begin; at < end; at += STAGE_WORDS) kinds += u32[at] === STAGE_SLICES ? 's' : 't';
+  for (let at = begin; at < end; at += STAGE_WORDS) kinds += u32[at + STAGE.kind] === STAGE_KIND.slices ? 's' : 't';
   return kinds;
 }
 
@@ -22,8 +21,8 @@ export function kernelsOf(session: Session, fetches: readonly (Tensor | Op)[]): 
   const [first, last] = [u32[contexts / 4 + CONTEXT.stages]! / 4, u32[contexts / 4 + CONTEXT.stagesEnd]! / 4];
   const names: string[] = [];
   for (let stage = first; stage < last; stage += STAGE_WORDS) {
-    const end = u32[stage + 2]! / 4;
-    for (let at = u32[stage + 1]! / 4; at < end; at += instructionWords(u32[at]!)) {
+    const end = u32[stage + STAGE.codeEnd]! / 4;
+    for (let at = u32[stage + STAGE.code]! / 4; at < end; at += instructionWords(u32[at]!)) {
       names.push(KERNEL_OF_OPCODE.get(u32[at]! & 0xfff)!.name);
     }
   }

@@ -3,7 +3,7 @@
  * the same found by a kernel ends it.
  */
 import { MonolithError } from '../../base/errors.js';
-import { BATCH_POINTER_COUNT, BATCH_ROWS, type BatchSchema, pointerCount } from '../../memory/batch.js';
+import { BATCH, type BatchSchema, pointerCount } from '../../memory/batch.js';
 import type { Views } from '../../memory/views.js';
 import type { Plan } from './lowering.js';
 
@@ -41,10 +41,10 @@ export function checkBatch(views: Views, batch: number, limits: BatchLimits, { r
   const { schema, batchSize, plan } = limits;
   const at = batch / 4;
   const { u32, i32 } = views;
-  if (!Number.isInteger(batch / 64) || batch <= 0 || u32[at + BATCH_POINTER_COUNT] !== pointerCount(schema)) {
+  if (!Number.isInteger(batch / 64) || batch <= 0 || u32[at + BATCH.pointerCount] !== pointerCount(schema)) {
     throw misfit('batch', `there is no batch at address ${batch}`);
   }
-  const rows = u32[at + BATCH_ROWS]!;
+  const rows = u32[at + BATCH.rows]!;
   if (rows > batchSize) throw misfit('batch', `${rows} rows, the session holds ${batchSize}`);
   for (const { name, word, capacity } of ragged) {
     const splits = u32[at + word]! / 4;

@@ -1,5 +1,5 @@
 /**
- * @file Builds the instruction lists and the register file that kernels run on; assembly/program.ts draws both.
+ * @file Builds the instruction lists and the register file that kernels run on; assembly/program.ts runs them.
  *
  * A register gets its first value per index (slice or thread) when the program is laid out in memory. What changes per
  * step is written by the batch binding or by an instruction's result.
@@ -18,8 +18,6 @@ export interface CodeList {
   readonly begin: number;
   readonly end: number;
 }
-
-const INSTRUCTION_HEAD_WORDS = 3;
 
 export class Code {
   /** Register 0 is never used: as a result it means "none". */
@@ -105,9 +103,4 @@ export class Code {
     }
     return { begin, stride };
   }
-}
-
-/** Words of an instruction with this head. */
-export function instructionWords(head: number): number {
-  return INSTRUCTION_HEAD_WORDS + ((head >>> 12) & 0xff);
 }

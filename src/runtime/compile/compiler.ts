@@ -13,21 +13,7 @@ import { SoftmaxLoss, type SoftmaxLossAttrs } from '../../graph/ops/losses.js';
 import { Placeholder, Variable } from '../../graph/ops/state.js';
 import { IfTraining } from '../../graph/ops/training.js';
 import { StopGradient } from '../../graph/ops/unary.js';
-import { BATCH_POINTERS, type BatchSchema, rowBytes } from '../../memory/batch.js';
-import {
-  BINDING_BATCH_ROWS,
-  BINDING_DENSE,
-  BINDING_FIXED,
-  BINDING_RAGGED,
-  BINDING_WORDS,
-  BINDINGS_HEADER_WORDS,
-  CAPTURES_HEADER_WORDS,
-  COMMAND_CAPACITY,
-  CONTEXT,
-  CONTEXT_BYTES,
-  STAGE_SLICES,
-  STAGE_THREADS,
-} from '../../memory/control-layout.js';
+import { BATCH, type BatchSchema, rowBytes } from '../../memory/batch.js';
 import type { ClassLimit, RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { trains } from './lowerings.js';
@@ -52,6 +38,16 @@ import './lower/pairs.js';
 import './lower/rows.js';
 import './lower/shape.js';
 import './lower/state.js';
+import { COMMAND_CAPACITY } from '../../memory/control-layout.js';
+import {
+  BINDING_KIND,
+  BINDING_WORDS,
+  BINDINGS,
+  CAPTURES,
+  CONTEXT,
+  CONTEXT_BYTES,
+  STAGE_KIND,
+} from '../../memory/program-layout.js';
 
 /**
  * Kernels are recorded in one step of this many, a power of two; phases and waits in all of them. The clock is read
@@ -153,7 +149,7 @@ export function executionOrder(fetches: readonly (Tensor | Op)[]): Op[] {
 /** Where each feed of the schema has its pointers in a batch header. */
 export function pointerWords(schema: BatchSchema): Map<string, { index: number; word: number }> {
   const words = new Map<string, { index: number; word: number }>();
-  let word = BATCH_POINTERS;
+  let word = BATCH.pointers;
   schema.forEach((feed, index) => {
     words.set(feed.name, { index, word });
     word += feed.kind === 'ragged' ? 2 : 1;
@@ -173,17 +169,17 @@ function writeStages(target: CompileTarget, context: LoweringContext, captured: 
   const threads = context.thread.writeCode(views, arena, 'thread code');
   const last = Math.max(0, ...threads.map(({ stage }) => stage));
   const stages = [
-    ...slices.map((list) => ({ ...list, kind: STAGE_SLICES, name: 'forward and backward' })),
+    ...slices.map((list) => ({ ...list, kind: STAGE_KIND.slices, name: 'forward and backward' })),
     ...threads.map((list) => ({
       ...list,
-      kind: STAGE_THREADS,
+      kind: STAGE_KIND.threads,
       name: list.stage === last ? 'update' : 'sum over the batch',
     })),
   ].sort((a, b) => a.stage - b.stage);
   // A number that the last stage makes is captured by another thread than made it: an empty stage brings a barrier.
   const made = captured.filter((tensor) => context.storage(tensor).kind === 'global' && tensor.op.inputs.length > 0);
-  if (made.length > 0 && stages.at(-1)?.kind === STAGE_THREADS) {
-    stages.push({ kind: STAGE_SLICES, stage: last + 1, begin: 0, end: 0, name: 'capture' });
+  if (made.length > 0 && stages.at(-1)?.kind === STAGE_KIND.threads) {
+    stages.push({ kind: STAGE_KIND.slices, stage: last + 1, begin: 0, end: 0, name: 'capture' });
   }
   const words = stages.flatMap(({ kind, begin, end, name }) => [kind, begin, end, traceNames.id(name, 'phase')]);
   const begin = arena.alloc(words.length * 4, 'stages');
@@ -204,7 +200,7 @@ function writeCaptures(target: CompileTarget, context: LoweringContext, tensors:
     if (storage.kind === 'copies') return [storage.base + context.threadOf(0) * storage.threadBytes, 0];
     return [storage.base, storage.kind === 'global' ? 0 : storage.sliceBytes];
   });
-  const at = arena.alloc((CAPTURES_HEADER_WORDS + pairs.length) * 4, 'captures');
+  const at = arena.alloc((CAPTURES.pairs + pairs.length) * 4, 'captures');
   views.u32.set([tensors.length, base, commandBytes, 0, ...pairs], at / 4);
   return { at, base, commandBytes };
 }
@@ -257,7 +253,7 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
     if (ragged !== undefined) {
       if (spec.kind !== 'ragged') throw misfed(tensor, `the input has it as ${spec.kind}, not ragged`);
       const { splits, values, count, capacity } = ragged;
-      entries.push([BINDING_RAGGED, place.word, splits, values, count, capacity, 0, place.index]);
+      entries.push([BINDING_KIND.ragged, place.word, splits, values, count, capacity, 0, place.index]);
       continue;
     }
     const [kind, what] = tensor.spec.dtype === 'int64' ? (['ids', 'ids'] as const) : (['dense', 'floats'] as const);
@@ -265,14 +261,14 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
       throw misfed(tensor, `the model wants ${tensor.columns} ${what} per example`);
     }
     for (const { register, offset } of registers) {
-      entries.push([BINDING_DENSE, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
+      entries.push([BINDING_KIND.dense, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
     }
   }
   for (const { register, base, rowBytes } of context.fixedRows) {
-    entries.push([BINDING_FIXED, base, register, 0, 0, rowBytes, 0, 0]);
+    entries.push([BINDING_KIND.fixed, base, register, 0, 0, rowBytes, 0, 0]);
   }
-  for (const register of context.batchRowsRegisters) entries.push([BINDING_BATCH_ROWS, 0, register, 0, 0, 0, 0, 0]);
-  const at = target.arena.alloc((BINDINGS_HEADER_WORDS + BINDING_WORDS * entries.length) * 4, 'bindings');
+  for (const register of context.batchRowsRegisters) entries.push([BINDING_KIND.batchRows, 0, register, 0, 0, 0, 0, 0]);
+  const at = target.arena.alloc((BINDINGS.entries + BINDING_WORDS * entries.length) * 4, 'bindings');
   target.views.u32.set(
     [entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()],
     at / 4,

@@ -7,19 +7,14 @@
 import { type ErrorFields, MonolithError, messageOf } from '../../base/errors.js';
 import {
   ABORT,
-  ABORT_FAILED,
   COMMAND,
   COMMAND_CAPACITY,
+  COMMAND_KIND,
   COMMAND_WORDS,
-  COMMANDS,
-  CONTEXT,
-  DONE,
-  GENERATION,
-  JOINED,
-  KIND_STEP,
+  CONTROL,
   nextCommand,
-  STATUS_ABORTED,
 } from '../../memory/control-layout.js';
+import { CONTEXT, STATUS } from '../../memory/program-layout.js';
 import { Views } from '../../memory/views.js';
 import { TraceRing } from '../../trace/trace-ring.js';
 import type { JoinMessage, JoinResult } from './protocol.js';
@@ -44,10 +39,11 @@ export function joinSession(message: JoinMessage): JoinResult {
 }
 
 /** Makes everybody leave: threads at the barrier or waiting for a command, and the main thread, whatever it awaits. */
-export function abortSession(views: Views, control: number, reason = ABORT_FAILED): void {
+export function abortSession(views: Views, control: number, reason: number = ABORT.failed): void {
   const at = control / 4;
-  Atomics.compareExchange(views.i32, at + ABORT, 0, reason);
-  for (const word of [COMMAND, GENERATION, DONE, JOINED]) Atomics.notify(views.i32, at + word);
+  Atomics.compareExchange(views.i32, at + CONTROL.abort, 0, reason);
+  for (const word of [CONTROL.command, CONTROL.generation, CONTROL.done, CONTROL.joined])
+    Atomics.notify(views.i32, at + word);
 }
 
 /** Fields as they can travel between threads. */
@@ -78,22 +74,22 @@ function runCommands(views: Views, message: JoinMessage, runStep: RunStep): Join
   const at = control / 4;
   const ring = message.trace === 0 ? null : TraceRing.attach(views, message.trace);
   ring?.bindClock();
-  let command = Atomics.load(i32, at + COMMAND);
-  Atomics.add(i32, at + JOINED, 1);
-  Atomics.notify(i32, at + JOINED);
+  let command = Atomics.load(i32, at + CONTROL.command);
+  Atomics.add(i32, at + CONTROL.joined, 1);
+  Atomics.notify(i32, at + CONTROL.joined);
   for (;;) {
     // In a group of steps the next command is there already, and there is no wait to record.
-    if (Atomics.load(i32, at + COMMAND) === command) {
+    if (Atomics.load(i32, at + CONTROL.command) === command) {
       const start = ring?.now() ?? 0;
       if (!waitForCommand(i32, at, command)) return { kind: 'aborted' };
       ring?.span(message.traceWait, start, ring.now());
     }
     command = nextCommand(command);
-    const slot = at + COMMANDS + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
-    if (u32[slot] !== KIND_STEP) return { kind: 'stopped' };
-    const context = u32[slot + 1]! + thread * u32[slot + 2]!;
-    const status = runStep(context, u32[slot + 3]!, command, u32[slot + 4]!);
-    if (status === STATUS_ABORTED) return { kind: 'aborted' };
+    const slot = at + CONTROL.commands + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
+    if (u32[slot + COMMAND.kind] !== COMMAND_KIND.step) return { kind: 'stopped' };
+    const context = u32[slot + COMMAND.contexts]! + thread * u32[slot + COMMAND.contextStride]!;
+    const status = runStep(context, u32[slot + COMMAND.batch]!, command, u32[slot + COMMAND.quiet]!);
+    if (status === STATUS.aborted) return { kind: 'aborted' };
     if (status !== 0) {
       const failedAt = u32[context / 4 + CONTEXT.failedAt]!;
       return { kind: 'step-failed', status, failedAt, failedDetail: i32[context / 4 + CONTEXT.failedDetail]! };
@@ -103,10 +99,10 @@ function runCommands(views: Views, message: JoinMessage, runStep: RunStep): Join
 
 /** False when the session was aborted. */
 function waitForCommand(i32: Int32Array, at: number, seen: number): boolean {
-  for (let spin = 0; spin < SPINS; spin++) if (Atomics.load(i32, at + COMMAND) !== seen) return true;
-  while (Atomics.load(i32, at + COMMAND) === seen) {
-    if (Atomics.load(i32, at + ABORT) !== 0) return false;
-    Atomics.wait(i32, at + COMMAND, seen, SLEEP_SLICE_MS);
+  for (let spin = 0; spin < SPINS; spin++) if (Atomics.load(i32, at + CONTROL.command) !== seen) return true;
+  while (Atomics.load(i32, at + CONTROL.command) === seen) {
+    if (Atomics.load(i32, at + CONTROL.abort) !== 0) return false;
+    Atomics.wait(i32, at + CONTROL.command, seen, SLEEP_SLICE_MS);
   }
   return true;
 }

@@ -10,18 +10,13 @@ import { Piscina } from 'piscina';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import {
   ABORT,
-  ABORT_CLOSED,
   COMMAND,
   COMMAND_CAPACITY,
+  COMMAND_KIND,
   COMMAND_WORDS,
-  COMMANDS,
+  CONTROL,
   CONTROL_BYTES,
-  DONE,
-  JOINED,
-  KIND_STEP,
-  KIND_STOP,
   nextCommand,
-  SPINS,
 } from '../../memory/control-layout.js';
 import { PARTITIONS } from '../../memory/table-layout.js';
 import { Views } from '../../memory/views.js';
@@ -90,7 +85,7 @@ export class ThreadPool {
     this.#views = new Views(options.memory.buffer);
     this.#at = options.control / 4;
     this.#views.u8.fill(0, options.control, options.control + CONTROL_BYTES);
-    this.#views.i32[this.#at + SPINS] =
+    this.#views.i32[this.#at + CONTROL.spins] =
       options.threads <= availableParallelism() ? BARRIER_SPINS : BARRIER_SPINS_CROWDED;
     this.#piscina = new Piscina({
       filename: WORKER_FILE,
@@ -110,7 +105,7 @@ export class ThreadPool {
     const pool = await startTogether(() => new ThreadPool(options));
     for (let thread = 0; thread < threads; thread++) pool.#tasks.push(pool.#join(thread));
     try {
-      await pool.#until(JOINED, (joined) => joined === threads, JOIN_TIMEOUT_MS, 'the thread pool');
+      await pool.#until(CONTROL.joined, (joined) => joined === threads, JOIN_TIMEOUT_MS, 'the thread pool');
       return pool;
     } catch (error) {
       await pool.close();
@@ -181,11 +176,11 @@ export class ThreadPool {
     this.#check();
     const first = nextCommand(this.#command);
     batches.forEach((batch, index) => {
-      this.#write(KIND_STEP, contexts, contextStride, batch, index < batches.length - 1);
+      this.#write(COMMAND_KIND.step, contexts, contextStride, batch, index < batches.length - 1);
     });
     this.#publish();
     const last = this.#command;
-    await this.#until(DONE, (done) => done === last, timeoutMs * batches.length, 'a training step');
+    await this.#until(CONTROL.done, (done) => done === last, timeoutMs * batches.length, 'a training step');
     return first;
   }
 
@@ -197,19 +192,19 @@ export class ThreadPool {
   #write(kind: number, contexts = 0, contextStride = 0, batch = 0, quiet = false): void {
     const { u32 } = this.#views;
     this.#command = nextCommand(this.#command);
-    const slot = this.#at + COMMANDS + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
-    u32[slot] = kind;
-    u32[slot + 1] = contexts;
-    u32[slot + 2] = contextStride;
-    u32[slot + 3] = batch;
-    u32[slot + 4] = quiet ? 1 : 0;
+    const slot = this.#at + CONTROL.commands + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
+    u32[slot + COMMAND.kind] = kind;
+    u32[slot + COMMAND.contexts] = contexts;
+    u32[slot + COMMAND.contextStride] = contextStride;
+    u32[slot + COMMAND.batch] = batch;
+    u32[slot + COMMAND.quiet] = quiet ? 1 : 0;
   }
 
   /** Shows the threads all commands written so far. */
   #publish(): void {
     const { i32 } = this.#views;
-    Atomics.store(i32, this.#at + COMMAND, this.#command);
-    Atomics.notify(i32, this.#at + COMMAND);
+    Atomics.store(i32, this.#at + CONTROL.command, this.#command);
+    Atomics.notify(i32, this.#at + CONTROL.command);
   }
 
   async #until(word: number, reached: (value: number) => boolean, timeoutMs: number, what: string): Promise<void> {
@@ -228,7 +223,7 @@ export class ThreadPool {
       if (this.#failure !== undefined) throw this.#failure;
       const value = Atomics.load(i32, this.#at + word);
       if (reached(value)) return;
-      if (Atomics.load(i32, this.#at + ABORT) !== 0) {
+      if (Atomics.load(i32, this.#at + CONTROL.abort) !== 0) {
         await this.#abortExplained();
         continue;
       }
@@ -258,9 +253,9 @@ export class ThreadPool {
   async #close(): Promise<void> {
     this.#closing = true;
     if (this.#failure === undefined) {
-      this.#write(KIND_STOP);
+      this.#write(COMMAND_KIND.stop);
       this.#publish();
-    } else abortSession(this.#views, this.#options.control, ABORT_CLOSED);
+    } else abortSession(this.#views, this.#options.control, ABORT.closed);
     await this.#tasksEnded();
     clearInterval(this.#alive);
     await this.#piscina.destroy();

@@ -2,7 +2,7 @@
 import { MonolithError } from '../../base/errors.js';
 import type { Graph } from '../../graph/graph.js';
 import type { BatchSchema } from '../../memory/batch.js';
-import { STATUS_BATCH_ROWS, STATUS_BATCH_VALUES } from '../../memory/control-layout.js';
+import { STATUS } from '../../memory/program-layout.js';
 import { UPDATE_RESULT } from '../../memory/table-layout.js';
 import type { TraceNames } from '../../trace/trace-names.js';
 import type { JoinResult } from '../pool/protocol.js';
@@ -22,13 +22,13 @@ export function explainFailure(
   thread: number,
 ): MonolithError {
   const { status, failedAt, failedDetail } = result;
-  if (status === STATUS_BATCH_ROWS) {
+  if (status === STATUS.batchRows) {
     return new MonolithError('ML_FEED', {
       name: 'batch',
       reason: `${failedAt} rows, the session holds ${session.batchSize}`,
     });
   }
-  if (status === STATUS_BATCH_VALUES) {
+  if (status === STATUS.batchValues) {
     const name = session.schema[failedAt]?.name ?? `feed ${failedAt}`;
     return new MonolithError(
       'ML_FEED',

@@ -1,7 +1,7 @@
 /** @file Reads the value of a fetch out of shared memory after a step. */
 import { type Op, type OpDef, Tensor } from '../../graph/graph.js';
 import { Variable } from '../../graph/ops/state.js';
-import { BATCH_ROWS } from '../../memory/batch.js';
+import { BATCH } from '../../memory/batch.js';
 import { COMMAND_CAPACITY } from '../../memory/control-layout.js';
 import { type Program, pointerWords } from '../compile/compiler.js';
 import type { Session } from './session.js';
@@ -30,7 +30,7 @@ export function readFetch(
     const values = session.readVariable(fetch.op.name).slice();
     return values instanceof Float32Array ? shaped(fetch, values) : values;
   }
-  const rows = batch === 0 ? 0 : session.views.u32[batch / 4 + BATCH_ROWS]!;
+  const rows = batch === 0 ? 0 : session.views.u32[batch / 4 + BATCH.rows]!;
   const storage = program.storage(fetch);
   const { f32 } = session.views;
   switch (storage.kind) {

@@ -1,11 +1,6 @@
 /** @file Lays a program of a few kernel calls out in memory, as the compiler would, for tests that drive the pool itself. */
-import {
-  CONTEXT,
-  CONTEXT_BYTES,
-  CONTROL_BYTES,
-  STAGE_SLICES,
-  STAGE_THREADS,
-} from '../../../src/memory/control-layout.js';
+import { CONTROL_BYTES } from '../../../src/memory/control-layout.js';
+import { CONTEXT, CONTEXT_BYTES, STAGE_KIND } from '../../../src/memory/program-layout.js';
 import { TABLE } from '../../../src/memory/table-layout.js';
 import { Code } from '../../../src/runtime/compile/code.js';
 import type { KernelHarness } from '../../kernels/harness.js';
@@ -26,8 +21,8 @@ export function smallProgram(
   build(slice, thread);
   const control = h.alloc(CONTROL_BYTES);
   const stages = [
-    ...slice.writeCode(views, arena, 'slice code').map(({ begin, end }) => [STAGE_SLICES, begin, end, 0]),
-    ...thread.writeCode(views, arena, 'thread code').map(({ begin, end }) => [STAGE_THREADS, begin, end, 0]),
+    ...slice.writeCode(views, arena, 'slice code').map(({ begin, end }) => [STAGE_KIND.slices, begin, end, 0]),
+    ...thread.writeCode(views, arena, 'thread code').map(({ begin, end }) => [STAGE_KIND.threads, begin, end, 0]),
   ].flat();
   const list = h.alloc(stages.length * 4);
   views.u32.set(stages, list / 4);

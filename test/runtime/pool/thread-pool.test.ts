@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { CONTEXT_BYTES } from '../../../src/memory/control-layout.js';
+import { CONTEXT_BYTES } from '../../../src/memory/program-layout.js';
 import { compileKernels } from '../../../src/runtime/backends/wasm/load-kernels.js';
 import { KERNEL } from '../../../src/runtime/kernels/kernels.js';
 import type { BackendName } from '../../../src/runtime/pool/protocol.js';

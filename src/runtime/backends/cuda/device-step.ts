@@ -5,15 +5,8 @@
  * fetched; updates of variables may still be under way on the device, and the next step's follow them in the queue.
  */
 import { MonolithError } from '../../../base/errors.js';
-import {
-  ABORT,
-  CAPTURES_HEADER_WORDS,
-  COMMAND_CAPACITY,
-  CONTEXT,
-  DONE,
-  STATUS_ABORTED,
-  STATUS_KERNEL,
-} from '../../../memory/control-layout.js';
+import { COMMAND_CAPACITY, CONTROL } from '../../../memory/control-layout.js';
+import { CAPTURE, CAPTURE_WORDS, CAPTURES, CONTEXT, STATUS } from '../../../memory/program-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { traceNow, traceSpan } from '../../../trace/trace-events.js';
 import { bindBatch } from './bind-batch.js';
@@ -86,13 +79,13 @@ export class DeviceStep {
     const status = this.#steps(program, context, batch, control);
     if (status !== 0) return status;
     if (this.#traced !== null) {
-      if (!this.#await(this.#computed, control)) return STATUS_ABORTED;
+      if (!this.#await(this.#computed, control)) return STATUS.aborted;
       this.#traced.close();
     }
     capture(this.#views, context / 4, command);
-    if (Atomics.load(i32, control + ABORT) !== 0) return STATUS_ABORTED;
-    Atomics.store(i32, control + DONE, command);
-    if (!quiet) Atomics.notify(i32, control + DONE);
+    if (Atomics.load(i32, control + CONTROL.abort) !== 0) return STATUS.aborted;
+    Atomics.store(i32, control + CONTROL.done, command);
+    if (!quiet) Atomics.notify(i32, control + CONTROL.done);
     return 0;
   }
 
@@ -109,7 +102,7 @@ export class DeviceStep {
     const device = this.#device;
     if (this.#started) {
       // Staging memory and blocks are free once the step before has read them.
-      if (!this.#await(this.#copied, control)) return STATUS_ABORTED;
+      if (!this.#await(this.#copied, control)) return STATUS.aborted;
       device.wait('copy', this.#computed);
     }
     this.#started = true;
@@ -117,7 +110,7 @@ export class DeviceStep {
     for (const { table } of program.uses) table.prepare();
     if (this.#traced !== null) {
       device.record('compute', this.#computed);
-      if (!this.#await(this.#computed, control)) return STATUS_ABORTED;
+      if (!this.#await(this.#computed, control)) return STATUS.aborted;
       this.#traced.open();
     }
     for (const op of program.ops) {
@@ -129,7 +122,7 @@ export class DeviceStep {
           const copy = program.copies[op.copy]!;
           if (op.side === 'device') device.wait('compute', copy.mark);
           else {
-            if (!this.#await(copy.mark, control)) return STATUS_ABORTED;
+            if (!this.#await(copy.mark, control)) return STATUS.aborted;
             copy.deliver();
           }
           break;
@@ -222,7 +215,7 @@ export class DeviceStep {
   #failed({ traceName }: Instruction, context: number, answer: number): number {
     this.#views.u32[context / 4 + CONTEXT.failedAt] = traceName;
     this.#views.i32[context / 4 + CONTEXT.failedDetail] = answer;
-    return STATUS_KERNEL;
+    return STATUS.kernel;
   }
 
   /** Waits for the device; false when the session is being aborted. */
@@ -231,11 +224,11 @@ export class DeviceStep {
     const deadline = performance.now() + WAIT_MS_MAX;
     const { i32 } = this.#views;
     while (!mark.isDone()) {
-      if (Atomics.load(i32, control + ABORT) !== 0) return false;
+      if (Atomics.load(i32, control + CONTROL.abort) !== 0) return false;
       if (performance.now() > deadline) {
         throw new MonolithError('ML_TIMEOUT', { what: 'the device', timeoutMs: WAIT_MS_MAX });
       }
-      Atomics.wait(i32, control + ABORT, 0, SLEEP_MS);
+      Atomics.wait(i32, control + CONTROL.abort, 0, SLEEP_MS);
     }
     return true;
   }
@@ -285,6 +278,9 @@ function stageRows({ stage, rows }: ReadyStage, { u32, f32 }: Views): void {
 function capture({ u32, f32 }: Views, context: number, command: number): void {
   const captures = u32[context + CONTEXT.captures]! / 4;
   if (captures === 0) return;
-  const to = (u32[captures + 1]! + (command & (COMMAND_CAPACITY - 1)) * u32[captures + 2]!) / 4;
-  for (let i = 0; i < u32[captures]!; i++) f32[to + i] = f32[u32[captures + CAPTURES_HEADER_WORDS + i * 2]! / 4]!;
+  const place = (command & (COMMAND_CAPACITY - 1)) * u32[captures + CAPTURES.commandBytes]!;
+  const to = (u32[captures + CAPTURES.to]! + place) / 4;
+  for (let i = 0; i < u32[captures + CAPTURES.count]!; i++) {
+    f32[to + i] = f32[u32[captures + CAPTURES.pairs + i * CAPTURE_WORDS + CAPTURE.address]! / 4]!;
+  }
 }

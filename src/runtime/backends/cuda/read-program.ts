@@ -1,19 +1,21 @@
 /** @file Reads a compiled program of one slice and one thread out of shared memory: instructions, feeds, what is fetched. */
-import {
-  BINDING_BATCH_ROWS,
-  BINDING_DENSE,
-  BINDING_FIXED,
-  BINDING_WORDS,
-  BINDINGS_HEADER_WORDS,
-  CAPTURES_HEADER_WORDS,
-  CONTEXT,
-  STAGE_SLICES,
-  STAGE_WORDS,
-} from '../../../memory/control-layout.js';
 import { DEVICE_TABLE } from '../../../memory/device-table-layout.js';
 import { PLACEMENT, RESIDENT, RESIDENT_WORDS } from '../../../memory/placement-layout.js';
+import {
+  BINDING_KIND,
+  BINDING_WORDS,
+  BINDINGS,
+  CAPTURE,
+  CAPTURE_WORDS,
+  CAPTURES,
+  CONTEXT,
+  INSTRUCTION,
+  instructionWords,
+  STAGE,
+  STAGE_KIND,
+  STAGE_WORDS,
+} from '../../../memory/program-layout.js';
 import type { Views } from '../../../memory/views.js';
-import { instructionWords } from '../../compile/code.js';
 import { KERNEL_OF_OPCODE, type Kernel } from '../../kernels/kernels.js';
 
 /** Registers are named by the word of the memory they are at. */
@@ -71,8 +73,8 @@ export function readProgram(views: Views, context: number): ProgramText {
   const names = u32[placement + PLACEMENT.hostNames]! / 4;
   const onHost = new Set(u32.subarray(names, names + u32[placement + PLACEMENT.hostNameCount]!));
   for (let stage = word('stages') / 4; stage < word('stagesEnd') / 4; stage += STAGE_WORDS) {
-    const registers = u32[stage] === STAGE_SLICES ? slices : threads;
-    instructions.push(...readCode(u32, [u32[stage + 1]!, u32[stage + 2]!], registers, onHost));
+    const registers = u32[stage + STAGE.kind] === STAGE_KIND.slices ? slices : threads;
+    instructions.push(...readCode(u32, [u32[stage + STAGE.code]!, u32[stage + STAGE.codeEnd]!], registers, onHost));
   }
   const bindings = readBindings(u32, word('bindings') / 4, slices);
   const results = instructions.map(({ result }) => result).filter((result) => result !== 0);
@@ -107,40 +109,39 @@ function* readCode(
   for (let pc = begin / 4; pc < end / 4; pc += instructionWords(u32[pc]!)) {
     const head = u32[pc]!;
     const kernel = KERNEL_OF_OPCODE.get(head & 0xfff)!;
-    const result = u32[pc + 2]!;
+    const result = u32[pc + INSTRUCTION.result]!;
     yield {
       kernel,
-      operands: kernel.operands.map((_, index) => registers + u32[pc + 3 + index]!),
+      operands: kernel.operands.map((_, index) => registers + u32[pc + INSTRUCTION.operands + index]!),
       result: result === 0 ? 0 : registers + result,
       checked: head >>> 20 !== 0,
-      traceName: u32[pc + 1]!,
-      onHost: onHost.has(u32[pc + 1]!),
+      traceName: u32[pc + INSTRUCTION.traceName]!,
+      onHost: onHost.has(u32[pc + INSTRUCTION.traceName]!),
     };
   }
 }
 
-/** Entries are drawn at bindBatch in assembly/program.ts. */
 function readBindings(u32: Uint32Array, at: number, registers: number) {
-  const rowsMax = u32[at + 3]!;
-  const rowsRegister = registers + u32[at + 1]!;
+  const rowsMax = u32[at + BINDINGS.sliceRows]!;
+  const rowsRegister = registers + u32[at + BINDINGS.rows]!;
   const feeds: FeedArray[] = [];
   const feedRegisters = new Map<number, FeedUse>();
-  const changing = new Set([rowsRegister, registers + u32[at + 2]!]);
+  const changing = new Set([rowsRegister, registers + u32[at + BINDINGS.inverseBatch]!]);
   const none = { rowBytes: 0, extraRows: 0, countRegister: 0 };
   const feedAt = (feed: FeedArray) => {
     const known = feeds.findIndex(({ pointerWord }) => pointerWord === feed.pointerWord);
     return known >= 0 ? known : feeds.push(feed) - 1;
   };
-  for (let i = 0; i < u32[at]!; i++) {
-    const entry = at + BINDINGS_HEADER_WORDS + i * BINDING_WORDS;
+  for (let i = 0; i < u32[at + BINDINGS.count]!; i++) {
+    const entry = at + BINDINGS.entries + i * BINDING_WORDS;
     const [kind, pointerWord, first, second, third, size, offset] = [0, 1, 2, 3, 4, 5, 6].map(
       (w) => u32[entry + w]!,
     ) as [number, number, number, number, number, number, number];
     // The one slice begins where the buffer does, for every batch.
-    if (kind === BINDING_FIXED) continue;
+    if (kind === BINDING_KIND.fixed) continue;
     changing.add(registers + first);
-    if (kind === BINDING_BATCH_ROWS) continue;
-    if (kind === BINDING_DENSE) {
+    if (kind === BINDING_KIND.batchRows) continue;
+    if (kind === BINDING_KIND.dense) {
       const feed = feedAt({ ...none, pointerWord, bytesMax: rowsMax * size, rowBytes: size });
       feedRegisters.set(registers + first, { feed, offset });
       continue;
@@ -157,5 +158,8 @@ function readBindings(u32: Uint32Array, at: number, registers: number) {
 
 function readCaptures(u32: Uint32Array, at: number): number[] {
   if (at === 0) return [];
-  return Array.from({ length: u32[at]! }, (_, index) => u32[at + CAPTURES_HEADER_WORDS + index * 2]!);
+  return Array.from(
+    { length: u32[at + CAPTURES.count]! },
+    (_, index) => u32[at + CAPTURES.pairs + index * CAPTURE_WORDS + CAPTURE.address]!,
+  );
 }

@@ -2,29 +2,24 @@
  * @file Plain twin of assembly/program.ts and the barrier of assembly/sync.ts: runs the same program over the same
  * memory with the reference kernels. Slow, and what every other backend is held to.
  */
+
+import { COMMAND_CAPACITY, CONTROL } from '../../../memory/control-layout.js';
 import {
-  ABORT,
-  ARRIVED,
-  BINDING_BATCH_ROWS,
-  BINDING_DENSE,
-  BINDING_FIXED,
+  BINDING_KIND,
   BINDING_WORDS,
-  BINDINGS_HEADER_WORDS,
-  CAPTURES_HEADER_WORDS,
-  COMMAND_CAPACITY,
+  BINDINGS,
+  CAPTURE,
+  CAPTURE_WORDS,
+  CAPTURES,
   CONTEXT,
-  DONE,
-  GENERATION,
-  STAGE_SLICES,
+  INSTRUCTION,
+  instructionWords,
+  STAGE_KIND,
   STAGE_WORDS,
-  STATUS_ABORTED,
-  STATUS_BATCH_ROWS,
-  STATUS_BATCH_VALUES,
-  STATUS_KERNEL,
-} from '../../../memory/control-layout.js';
+  STATUS,
+} from '../../../memory/program-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { traceNow, traceSpan } from '../../../trace/trace-events.js';
-import { instructionWords } from '../../compile/code.js';
 import { KERNEL_OF_OPCODE } from '../../kernels/kernels.js';
 import type { HostCall } from '../wasm/load-kernels.js';
 import { referenceKernels } from './kernels.js';
@@ -62,20 +57,20 @@ function runStep(m: Views, context: number, batch: number, command: number, quie
   if (bound !== 0) return bound;
   const first = word('stages') / 4;
   for (let stage = first; stage < word('stagesEnd') / 4; stage += STAGE_WORDS) {
-    if (stage !== first && !barrier(m, context, 0, true)) return STATUS_ABORTED;
+    if (stage !== first && !barrier(m, context, 0, true)) return STATUS.aborted;
     const start = traceNow(m, trace);
     const status = runStage(m, context, stage, kernels);
     if (status !== 0) return status;
     traceSpan(m, trace, m.u32[stage + 3]!, start, traceNow(m, trace));
   }
   capture(m, context, command);
-  return barrier(m, context, command, quiet) ? 0 : STATUS_ABORTED;
+  return barrier(m, context, command, quiet) ? 0 : STATUS.aborted;
 }
 
 function runStage(m: Views, context: number, stage: number, kernels: number): number {
   const word = (name: keyof typeof CONTEXT) => m.u32[context + CONTEXT[name]]!;
   const [kind, code, end] = [m.u32[stage]!, m.u32[stage + 1]!, m.u32[stage + 2]!];
-  if (kind !== STAGE_SLICES) return runCode(m, context, code, end, word('threadRegisters') / 4, kernels);
+  if (kind !== STAGE_KIND.slices) return runCode(m, context, code, end, word('threadRegisters') / 4, kernels);
   for (let slice = word('sliceBegin'); slice < word('sliceEnd'); slice++) {
     const registers = word('sliceRegisters') + slice * word('sliceRegistersStride');
     const status = runCode(m, context, code, end, registers / 4, kernels);
@@ -97,13 +92,15 @@ function bindSlices(m: Views, context: number, batch: number): number {
 function capture(m: Views, context: number, command: number): void {
   const captures = m.u32[context + CONTEXT.captures]! / 4;
   if (captures === 0) return;
-  const [count, to, commandBytes] = [m.u32[captures]!, m.u32[captures + 1]!, m.u32[captures + 2]!];
+  const count = m.u32[captures + CAPTURES.count]!;
+  const [to, commandBytes] = [m.u32[captures + CAPTURES.to]!, m.u32[captures + CAPTURES.commandBytes]!];
   const slices = m.u32[context + CONTEXT.sliceCount]!;
   const place = (to + (command & (COMMAND_CAPACITY - 1)) * commandBytes) / 4;
   for (let i = 0; i < count; i++) {
-    const pair = captures + CAPTURES_HEADER_WORDS + i * 2;
+    const pair = captures + CAPTURES.pairs + i * CAPTURE_WORDS;
     for (let s = m.u32[context + CONTEXT.sliceBegin]!; s < m.u32[context + CONTEXT.sliceEnd]!; s++) {
-      m.f32[place + i * slices + s] = m.f32[(m.u32[pair]! + s * m.u32[pair + 1]!) / 4]!;
+      m.f32[place + i * slices + s] =
+        m.f32[(m.u32[pair + CAPTURE.address]! + s * m.u32[pair + CAPTURE.sliceBytes]!) / 4]!;
     }
   }
 }
@@ -114,21 +111,21 @@ function runCode(m: Views, context: number, code: number, end: number, registers
   for (let pc = code / 4; pc < end / 4; ) {
     const head = m.u32[pc]!;
     const kernel = KERNEL_OF_OPCODE.get(head & 0xfff);
-    if (kernel === undefined) return STATUS_KERNEL;
+    if (kernel === undefined) return STATUS.kernel;
     const operands = kernel.operands.map((kind, index) => {
-      const register = registers + m.u32[pc + 3 + index]!;
+      const register = registers + m.u32[pc + INSTRUCTION.operands + index]!;
       return kind === 'f32' ? m.f32[register]! : m.u32[register]!;
     });
     const result = kernels.get(kernel.name)!(...operands);
-    const to = m.u32[pc + 2]!;
+    const to = m.u32[pc + INSTRUCTION.result]!;
     if (to !== 0) m.i32[registers + to] = result;
     if (head >>> 20 !== 0 && result < 0) {
-      m.u32[context + CONTEXT.failedAt] = m.u32[pc + 1]!;
+      m.u32[context + CONTEXT.failedAt] = m.u32[pc + INSTRUCTION.traceName]!;
       m.i32[context + CONTEXT.failedDetail] = result;
-      return STATUS_KERNEL;
+      return STATUS.kernel;
     }
     const stop = traceNow(m, trace);
-    traceSpan(m, trace, m.u32[pc + 1]!, start, stop);
+    traceSpan(m, trace, m.u32[pc + INSTRUCTION.traceName]!, start, stop);
     start = stop;
     pc += instructionWords(head);
   }
@@ -147,24 +144,24 @@ function bindBatch(
   const rows = m.u32[batch]!;
   const begin = Math.floor((rows * slice) / slices);
   const count = Math.floor((rows * (slice + 1)) / slices) - begin;
-  if (count > m.u32[bindings + 3]!) {
+  if (count > m.u32[bindings + BINDINGS.sliceRows]!) {
     m.u32[context + CONTEXT.failedAt] = rows;
-    return STATUS_BATCH_ROWS;
+    return STATUS.batchRows;
   }
-  m.u32[registers + m.u32[bindings + 1]!] = count;
-  m.f32[registers + m.u32[bindings + 2]!] = rows === 0 ? 0 : 1 / rows;
-  for (let i = 0; i < m.u32[bindings]!; i++) {
-    const entry = bindings + BINDINGS_HEADER_WORDS + i * BINDING_WORDS;
+  m.u32[registers + m.u32[bindings + BINDINGS.rows]!] = count;
+  m.f32[registers + m.u32[bindings + BINDINGS.inverseBatch]!] = rows === 0 ? 0 : 1 / rows;
+  for (let i = 0; i < m.u32[bindings + BINDINGS.count]!; i++) {
+    const entry = bindings + BINDINGS.entries + i * BINDING_WORDS;
     const [kind, word, first, second, third, size, offset, name] = m.u32.slice(
       entry,
       entry + BINDING_WORDS,
     ) as unknown as [number, number, number, number, number, number, number, number];
-    if (kind === BINDING_FIXED || kind === BINDING_BATCH_ROWS) {
-      m.u32[registers + first] = kind === BINDING_FIXED ? word + begin * size : rows;
+    if (kind === BINDING_KIND.fixed || kind === BINDING_KIND.batchRows) {
+      m.u32[registers + first] = kind === BINDING_KIND.fixed ? word + begin * size : rows;
       continue;
     }
     const pointer = m.u32[batch + word]!;
-    if (kind === BINDING_DENSE) {
+    if (kind === BINDING_KIND.dense) {
       m.u32[registers + first] = pointer + begin * size + offset;
       continue;
     }
@@ -173,7 +170,7 @@ function bindBatch(
     if (values > size) {
       m.u32[context + CONTEXT.failedAt] = name;
       m.u32[context + CONTEXT.failedDetail] = values;
-      return STATUS_BATCH_VALUES;
+      return STATUS.batchValues;
     }
     m.u32[registers + first] = splits * 4;
     m.u32[registers + second] = m.u32[batch + word + 1]! + m.i32[splits]! * 8;
@@ -186,22 +183,22 @@ function barrier(m: Views, context: number, publish: number, quiet: boolean): bo
   const control = m.u32[context + CONTEXT.control]! / 4;
   const threads = m.u32[context + CONTEXT.threads]!;
   const trace = m.u32[context + CONTEXT.trace]!;
-  const generation = Atomics.load(m.i32, control + GENERATION);
-  if (Atomics.add(m.i32, control + ARRIVED, 1) === threads - 1) {
-    Atomics.store(m.i32, control + ARRIVED, 0);
-    Atomics.add(m.i32, control + GENERATION, 1);
-    Atomics.notify(m.i32, control + GENERATION);
+  const generation = Atomics.load(m.i32, control + CONTROL.generation);
+  if (Atomics.add(m.i32, control + CONTROL.arrived, 1) === threads - 1) {
+    Atomics.store(m.i32, control + CONTROL.arrived, 0);
+    Atomics.add(m.i32, control + CONTROL.generation, 1);
+    Atomics.notify(m.i32, control + CONTROL.generation);
     if (publish !== 0) {
-      Atomics.store(m.i32, control + DONE, publish);
-      if (!quiet) Atomics.notify(m.i32, control + DONE);
+      Atomics.store(m.i32, control + CONTROL.done, publish);
+      if (!quiet) Atomics.notify(m.i32, control + CONTROL.done);
     }
-    return Atomics.load(m.i32, control + ABORT) === 0;
+    return Atomics.load(m.i32, control + CONTROL.abort) === 0;
   }
   const start = traceNow(m, trace);
-  while (Atomics.load(m.i32, control + GENERATION) === generation) {
-    if (Atomics.load(m.i32, control + ABORT) !== 0) return false;
-    Atomics.wait(m.i32, control + GENERATION, generation, SLEEP_SLICE_MS);
+  while (Atomics.load(m.i32, control + CONTROL.generation) === generation) {
+    if (Atomics.load(m.i32, control + CONTROL.abort) !== 0) return false;
+    Atomics.wait(m.i32, control + CONTROL.generation, generation, SLEEP_SLICE_MS);
   }
   traceSpan(m, trace, m.u32[context + CONTEXT.traceBarrier]!, start, traceNow(m, trace));
-  return Atomics.load(m.i32, control + ABORT) === 0;
+  return Atomics.load(m.i32, control + CONTROL.abort) === 0;
 }
