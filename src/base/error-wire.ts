@@ -13,31 +13,48 @@ export interface WireError {
   readonly fields: ErrorFields | undefined;
   readonly hint: string | undefined;
   readonly cause: WireError | undefined;
+  /** Of an AggregateError. */
+  readonly errors: readonly WireError[] | undefined;
 }
 
+/** A chain of causes that is longer goes round in circles. */
+const CAUSES_MAX = 16;
+
 /** Anything that was thrown, as an object that can be posted. */
-export function toWireError(thrown: unknown): WireError {
+export function toWireError(thrown: unknown, causesMax = CAUSES_MAX): WireError {
+  const inner = (cause: unknown): WireError => toWireError(cause, causesMax - 1);
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const own = error instanceof MonolithError ? error : undefined;
   return {
     name: error.name,
     message: error.message,
     stack: error.stack,
-    code: own?.code,
+    code: own?.code ?? systemCode(error),
     fields: own === undefined ? undefined : cloneable(own.fields),
     hint: own?.hint,
-    cause: error.cause === undefined ? undefined : toWireError(error.cause),
+    cause: error.cause === undefined || causesMax === 0 ? undefined : inner(error.cause),
+    errors: error instanceof AggregateError && causesMax > 0 ? error.errors.map(inner) : undefined,
   };
 }
 
 /** The error again: a MonolithError if it was one. The stack is that of the thread it was thrown on. */
 export function fromWireError(wire: WireError): Error {
-  const cause = wire.cause === undefined ? undefined : fromWireError(wire.cause);
-  const error = isCode(wire.code)
-    ? new MonolithError(wire.code, wire.fields, { cause, ...(wire.hint === undefined ? {} : { hint: wire.hint }) })
-    : Object.assign(new Error(wire.message, cause === undefined ? undefined : { cause }), { name: wire.name });
+  const error = made(wire);
   if (wire.stack !== undefined) error.stack = wire.stack;
   return error;
+}
+
+function made({ code, fields, hint, name, message, errors, ...wire }: WireError): Error {
+  const cause = wire.cause && fromWireError(wire.cause);
+  if (isCode(code)) return new MonolithError(code, fields, { cause, ...(hint !== undefined && { hint }) });
+  const options = cause && { cause };
+  const error = errors ? new AggregateError(errors.map(fromWireError), message, options) : new Error(message, options);
+  return Object.assign(error, { name }, code !== undefined && { code });
+}
+
+/** The code of an error of Node.js, such as ENOENT. */
+function systemCode(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 function isCode(code: string | undefined): code is ErrorCode {

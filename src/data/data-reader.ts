@@ -4,10 +4,11 @@
  * A step takes the next batch by popping one word from a ring; only control calls are messages.
  */
 import { fromWireError } from '../base/error-wire.js';
-import { MonolithError, messageOf } from '../base/errors.js';
+import { MonolithError } from '../base/errors.js';
 import type { Arena } from '../memory/arena.js';
 import { CancelReason, type RingStats, SharedRing } from '../memory/shared-ring.js';
 import { ServiceThread } from '../runtime/pool/service-thread.js';
+import { threadError } from '../runtime/pool/thread-error.js';
 import { planArrayFile } from './array-file.js';
 import { datasetBytesMax } from './ffm-dataset.js';
 import type {
@@ -148,9 +149,7 @@ export class DataReader {
   async #failure(): Promise<Error> {
     const { failure } = await this.stats();
     if (failure === null) return new MonolithError('ML_WORKER', { thread: THREAD_NAME, reason: 'it gave no reason' });
-    const cause = fromWireError(failure);
-    if (cause instanceof MonolithError) return cause;
-    return new MonolithError('ML_WORKER', { thread: THREAD_NAME, reason: messageOf(cause) }, { cause });
+    return threadError(THREAD_NAME, fromWireError(failure));
   }
 }
 

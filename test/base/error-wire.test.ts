@@ -30,3 +30,18 @@ t.test('a field that cannot be posted arrives as text', async (t) => {
   const found = sent(new MonolithError('ML_FEED', { name: () => 1, reason: loop, id: 5n })) as MonolithError;
   t.match(found.fields, { name: '() => 1', reason: '[object Object]', id: 5n });
 });
+
+t.test('errors of Node.js keep their code, and aggregates their parts', async (t) => {
+  const missing = Object.assign(new Error('no such file'), { code: 'ENOENT' });
+  t.match(sent(missing), { code: 'ENOENT', message: 'no such file', stack: missing.stack });
+  const both = sent(new AggregateError([missing, new MonolithError('ML_FEED', { name: 'a', reason: 'b' })], 'both'));
+  t.ok(both instanceof AggregateError);
+  t.match(both, { message: 'both', errors: [{ code: 'ENOENT' }, { code: 'ML_FEED', fields: { name: 'a' } }] });
+});
+
+t.test('causes that go round in circles come to an end', async (t) => {
+  const [first, second] = [new Error('first'), new Error('second')];
+  first.cause = second;
+  second.cause = first;
+  t.match(sent(first), { message: 'first', cause: { message: 'second', cause: { message: 'first' } } });
+});

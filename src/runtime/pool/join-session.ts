@@ -4,7 +4,7 @@
  * Between commands the thread spins for some microseconds, as the next step is usually near, and then sleeps in slices, so
  * that an abort is noticed even if its wake-up is missed.
  */
-import { type ErrorFields, MonolithError, messageOf } from '../../base/errors.js';
+import { toWireError } from '../../base/error-wire.js';
 import {
   ABORT,
   COMMAND,
@@ -31,10 +31,7 @@ export function joinSession(message: JoinMessage): JoinResult {
     return result;
   } catch (thrown) {
     abortSession(views, message.control);
-    const code = thrown instanceof MonolithError ? thrown.code : null;
-    const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
-    const { fields, hint = null } = thrown instanceof MonolithError ? thrown : { fields: {} };
-    return { kind: 'threw', code, fields: cloneable(fields), hint, message: messageOf(thrown), stack };
+    return { kind: 'threw', error: toWireError(thrown) };
   }
 }
 
@@ -44,15 +41,6 @@ export function abortSession(views: Views, control: number, reason: number = ABO
   Atomics.compareExchange(views.i32, at + CONTROL.abort, 0, reason);
   for (const word of [CONTROL.command, CONTROL.generation, CONTROL.done, CONTROL.joined])
     Atomics.notify(views.i32, at + word);
-}
-
-/** Fields as they can travel between threads. */
-function cloneable(fields: ErrorFields): ErrorFields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)]));
-}
-
-function plain(value: unknown): unknown {
-  return ['string', 'number', 'boolean', 'bigint'].includes(typeof value) ? value : String(value);
 }
 
 function followCommands(views: Views, message: JoinMessage): JoinResult {

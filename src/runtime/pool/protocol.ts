@@ -1,5 +1,5 @@
 /** @file What the main thread and a pool thread say to each other; both sides import it. */
-import type { ErrorCode, ErrorFields } from '../../base/errors.js';
+import type { WireError } from '../../base/error-wire.js';
 import type { TimelineRings } from '../backends/cuda/device-timeline.js';
 import type { TableMemoryHandle } from '../tables/table-memory.js';
 
@@ -31,17 +31,9 @@ export interface JoinMessage {
   readonly cuda: CudaJoin | null;
 }
 
-/** How the task ended. Errors lose their class on the way between threads, so they travel as data. */
+/** How the task ended. */
 export type JoinResult =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'aborted' }
   | { readonly kind: 'step-failed'; readonly status: number; readonly failedAt: number; readonly failedDetail: number }
-  | {
-      readonly kind: 'threw';
-      readonly code: ErrorCode | null;
-      /** Of an error with a code. */
-      readonly fields: ErrorFields;
-      readonly hint: string | null;
-      readonly message: string;
-      readonly stack: string;
-    };
+  | { readonly kind: 'threw'; readonly error: WireError };

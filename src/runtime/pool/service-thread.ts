@@ -8,8 +8,8 @@ import { parentPort, Worker } from 'node:worker_threads';
 import { expose, type Remote, type TransferHandler, transferHandlers, wrap } from 'comlink';
 import nodeEndpoint from 'comlink/dist/esm/node-adapter.mjs';
 import { fromWireError, toWireError, type WireError } from '../../base/error-wire.js';
-import { MonolithError, messageOf } from '../../base/errors.js';
-import { startError } from './start-error.js';
+import { MonolithError } from '../../base/errors.js';
+import { startError, threadError } from './thread-error.js';
 
 carryWholeErrors();
 
@@ -70,8 +70,9 @@ export class ServiceThread<Service extends object> {
     });
     this.#worker.on('exit', (code) => {
       const closed = this.#closing !== null;
-      const reason = closed ? 'it was closed' : cause === undefined ? `it ended with code ${code}` : messageOf(cause);
-      this.#death = startError(name, cause) ?? new MonolithError('ML_WORKER', { thread: name, reason }, { cause });
+      const reason = closed ? 'it was closed' : `it ended with code ${code}`;
+      const known = !closed && cause !== undefined;
+      this.#death = known ? threadError(name, cause) : new MonolithError('ML_WORKER', { thread: name, reason });
       for (const reject of this.#rejects) reject(this.#death);
       if (!closed) onDeath?.(this.#death);
     });

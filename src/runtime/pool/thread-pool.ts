@@ -7,7 +7,8 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { MonolithError, messageOf } from '../../base/errors.js';
+import { fromWireError } from '../../base/error-wire.js';
+import { MonolithError } from '../../base/errors.js';
 import {
   ABORT,
   COMMAND,
@@ -24,7 +25,8 @@ import { WAIT_MS_MAX } from '../../memory/wait-for-change.js';
 import type { TableMemoryHandle } from '../tables/table-memory.js';
 import { abortSession } from './join-session.js';
 import type { BackendName, CudaJoin, JoinMessage, JoinResult } from './protocol.js';
-import { startTogether } from './start-error.js';
+import { startTogether } from './start-together.js';
+import { threadError } from './thread-error.js';
 
 /** In an update every partition of a table is owned by one thread. */
 export const THREADS_MAX = PARTITIONS;
@@ -134,7 +136,7 @@ export class ThreadPool {
     try {
       this.#ended(thread, (await this.#piscina.run(message)) as JoinResult);
     } catch (cause) {
-      if (!this.#closing) this.#fail(new MonolithError('ML_WORKER', { thread, reason: messageOf(cause) }, { cause }));
+      if (!this.#closing) this.#fail(threadError(thread, cause));
     }
   }
 
@@ -149,14 +151,9 @@ export class ThreadPool {
             new MonolithError('ML_WORKER', { thread, reason: `its step ended with status ${result.status}` }),
         );
         return;
-      case 'threw': {
-        const cause = new Error(result.message);
-        cause.stack = result.stack;
-        const { code, hint, message: reason, fields } = result;
-        const options = { cause, ...(hint !== null && { hint }) };
-        this.#fail(new MonolithError(code ?? 'ML_WORKER', { thread, reason, ...fields }, options));
+      case 'threw':
+        this.#fail(threadError(thread, fromWireError(result.error)));
         return;
-      }
       default:
         result satisfies never;
     }

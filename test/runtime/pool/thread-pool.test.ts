@@ -121,7 +121,9 @@ t.test('a step that takes too long fails with its limit', async (t) => {
 t.test('a trap in a kernel is reported with its text', async (t) => {
   const { program } = counting(2);
   const pool = await start(program, 2);
-  const error = { code: 'ML_WORKER', message: /worker thread [01] failed: .*out of bounds/ };
+  // The cause is the error of the thread, with the place it was thrown at.
+  const cause = { name: 'RuntimeError', message: /out of bounds/, stack: /join-session/ };
+  const error = { code: 'ML_WORKER', message: /worker thread [01] failed: .*out of bounds/, cause };
   await t.rejects(pool.run(0xfffffff0, 0, [0]), error);
   await t.rejects(run(pool, program), error);
   t.equal(await closeAndCount(pool), 0);

@@ -1,18 +1,7 @@
-/** @file Threads that the system refuses: what is told then, and what becomes of those it had granted. */
+/** @file Starts several threads at once; when the system refuses one, those it had granted are ended. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { MonolithError, messageOf } from '../../base/errors.js';
-
-const HINT =
-  'the limit on processes and threads is reached (ulimit -u, or pids.max of the container): raise it, or give fewer threads';
-
-/** ML_THREADS when `cause` says that the system has no thread to give, else null. */
-export function startError(thread: number | string, cause: unknown): MonolithError | null {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const reason = messageOf(cause);
-  if (code !== 'ERR_WORKER_INIT_FAILED' && !/\bEAGAIN\b/.test(reason)) return null;
-  return new MonolithError('ML_THREADS', { thread, reason }, { hint: HINT, cause });
-}
+import { startError } from './thread-error.js';
 
 /**
  * The result of `start`, which starts several threads at once. When the system refuses one, those before it are ended: nobody
