@@ -11,7 +11,7 @@ import { DataReader } from '../src/data/data-reader.js';
 import { evaluate, prepareEvaluation } from '../src/metrics/evaluate.js';
 import type { Session } from '../src/runtime/session/session.js';
 import { writeChromeTrace } from '../src/trace/chrome-trace.js';
-import type { TrainHook } from '../src/train/hook.js';
+import type { TrainHook } from '../src/train/hooks/hook.js';
 import { LocalTrainer } from '../src/train/local-train.js';
 import { buildCtr, CTR_MODELS, CTR_SCHEMA, type CtrModel } from './ctr-models.js';
 import { ctrArrays } from './ctr-ref-files.js';

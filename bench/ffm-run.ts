@@ -7,7 +7,7 @@ import { ProgressHook } from '../src/cli/progress-hook.js';
 import { DataReader } from '../src/data/data-reader.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../src/data/ffm-example.js';
 import type { BackendName } from '../src/runtime/pool/protocol.js';
-import type { TrainHook } from '../src/train/hook.js';
+import type { TrainHook } from '../src/train/hooks/hook.js';
 import { LocalTrainer } from '../src/train/local-train.js';
 import { buildFfm } from '../src/train/models/ffm.js';
 

@@ -10,8 +10,8 @@ import type { TableConfig } from '../sparse/config/table-config.js';
 import { storedTable } from '../sparse/files/table-image-of.js';
 import { TABLES } from '../sparse/steps/embedding-ops.js';
 import { HashTable } from '../sparse/table/hash-table.js';
+import { checkModel } from './check-model.js';
 import type { LoadedCheckpoint } from './load-checkpoint.js';
-import { checkModel } from './manifest.js';
 import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.js';
 
 /**

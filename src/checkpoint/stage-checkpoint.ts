@@ -17,7 +17,8 @@ import { shardRange } from '../sparse/files/shard-encoder.js';
 import { ShardThreads } from '../sparse/files/shard-threads.js';
 import { type WrittenShard, writeShard } from '../sparse/files/shard-writer.js';
 import { TableImage } from '../sparse/files/stored-table.js';
-import { type ManifestFile, type ManifestFilter, type ManifestTable, provenManifest } from './manifest.js';
+import type { ManifestFile, ManifestFilter, ManifestTable } from './manifest.js';
+import { provenManifest } from './manifest-text.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
 import type { Snapshot, TableRow, TableSnapshot } from './snapshot.js';
 

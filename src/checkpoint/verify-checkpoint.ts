@@ -17,14 +17,9 @@ import { tableBaseName, validateShardedFiles } from '../io/shard-files.js';
 import { type BundleTensor, readTensorBundle } from '../io/tensor-bundle.js';
 import { checkShard } from '../sparse/files/check-shard.js';
 import type { LoadedShard } from '../sparse/files/shard-loader.js';
-import {
-  checkModel,
-  type Manifest,
-  type ManifestFile,
-  type ManifestFilter,
-  type ManifestTable,
-  parseManifest,
-} from './manifest.js';
+import { checkModel } from './check-model.js';
+import type { Manifest, ManifestFile, ManifestFilter, ManifestTable } from './manifest.js';
+import { parseManifest } from './manifest-text.js';
 import { isMissing } from './model-dir.js';
 import { ASSETS_SUFFIX, assetDir, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_SUFFIX } from './names.js';
 import type { DenseValue, ModelLayout } from './snapshot.js';

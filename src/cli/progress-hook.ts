@@ -2,7 +2,7 @@
 import type { Tensor } from '../graph/graph.js';
 import type { FetchValue } from '../runtime/session/fetch.js';
 import type { Fetch, Session } from '../runtime/session/session.js';
-import type { RunContext, TrainHook } from '../train/hook.js';
+import type { RunContext, TrainHook } from '../train/hooks/hook.js';
 import type { TrainEvent } from './train-job.js';
 
 export class ProgressHook implements TrainHook {

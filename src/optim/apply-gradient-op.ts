@@ -2,11 +2,38 @@
 import { MonolithError } from '../base/errors.js';
 import { misfit, type OpDef, sameShape, type Tensor } from '../graph/graph.js';
 import { Variable, type VariableAttrs } from '../graph/ops/state.js';
+import type { Register } from '../runtime/compile/code.js';
+import type { LoweringContext, ThreadRange } from '../runtime/compile/lowering.js';
 import type { Rate } from '../sparse/config/learning-rate.js';
-import type { Optimizer } from './optimizer.js';
+
+/** What a step is made of when it is lowered. The gradient is complete. */
+export interface LoweredStep {
+  readonly context: LoweringContext;
+  readonly target: Tensor;
+  /** In the order of `slotsOf`. */
+  readonly slots: readonly Tensor[];
+  /** Values all variables share, in the order of `sharedInputs`. */
+  readonly shared: readonly Tensor[];
+  /** Address of it. */
+  readonly gradient: number;
+  readonly count: number;
+  readonly rate: Register;
+  /** What this thread steps. */
+  readonly range: ThreadRange;
+  /** The thread that steps the variable whole, unless the optimizer `isRanged`. */
+  readonly owner: number;
+}
+
+/** What the op knows of an optimizer: how its step of one variable becomes kernel calls. */
+export interface StepLowering {
+  /** Whether threads step ranges of a variable; else one thread steps all of it. */
+  readonly isRanged: boolean;
+  /** Emits the step of one variable. */
+  lowerStep(step: LoweredStep): void;
+}
 
 export interface ApplyGradientAttrs {
-  readonly optimizer: Optimizer;
+  readonly optimizer: StepLowering;
   readonly rate: Rate;
   readonly weightDecay: number;
   /** How many of the last inputs are values that all variables share. */

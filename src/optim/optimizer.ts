@@ -8,11 +8,9 @@ import { MonolithError } from '../base/errors.js';
 import { gradients } from '../graph/gradients.js';
 import { elementCount, misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { group, increment, VARIABLES, type VariableAttrs, variable } from '../graph/ops/state.js';
-import type { Register } from '../runtime/compile/code.js';
-import type { LoweringContext, ThreadRange } from '../runtime/compile/lowering.js';
 import { checkRate, type Rate } from '../sparse/config/learning-rate.js';
 import { EmbeddingLookup } from '../sparse/steps/embedding-ops.js';
-import { ApplyGradient } from './apply-gradient-op.js';
+import { ApplyGradient, type LoweredStep, type StepLowering } from './apply-gradient-op.js';
 import './lower-apply-gradient.js';
 
 /** A gradient, if the loss depends on the variable, and the variable. */
@@ -43,25 +41,7 @@ export interface SlotSpec {
   readonly initial?: number;
 }
 
-/** What a step is made of when it is lowered. The gradient is complete. */
-export interface LoweredStep {
-  readonly context: LoweringContext;
-  readonly target: Tensor;
-  /** In the order of `slotsOf`. */
-  readonly slots: readonly Tensor[];
-  /** Values all variables share, in the order of `sharedInputs`. */
-  readonly shared: readonly Tensor[];
-  /** Address of it. */
-  readonly gradient: number;
-  readonly count: number;
-  readonly rate: Register;
-  /** What this thread steps. */
-  readonly range: ThreadRange;
-  /** The thread that steps the variable whole, unless the optimizer `isRanged`. */
-  readonly owner: number;
-}
-
-export abstract class Optimizer {
+export abstract class Optimizer implements StepLowering {
   readonly name: string;
   readonly learningRate: Rate;
   readonly #slots = new Map<Tensor, ReadonlyMap<string, Tensor>>();

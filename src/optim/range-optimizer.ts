@@ -2,7 +2,8 @@
 import { MonolithError } from '../base/errors.js';
 import type { Kernel } from '../runtime/kernels/kernels.js';
 import type { Rate } from '../sparse/config/learning-rate.js';
-import { type LoweredStep, Optimizer, type SlotSpec } from './optimizer.js';
+import type { LoweredStep } from './apply-gradient-op.js';
+import { Optimizer, type SlotSpec } from './optimizer.js';
 
 export interface RangeRule {
   readonly kernel: Kernel;

@@ -17,7 +17,8 @@ import {
 import type { LoweringContext } from '../runtime/compile/lowering.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { Rate } from '../sparse/config/learning-rate.js';
-import { type LoweredStep, Optimizer, type SlotSpec } from './optimizer.js';
+import type { LoweredStep } from './apply-gradient-op.js';
+import { Optimizer, type SlotSpec } from './optimizer.js';
 
 export interface ShampooOptions {
   readonly learningRate?: Rate;

@@ -6,7 +6,7 @@
  * of training calls it on the rest: after n steps it has run n - 1 times, after the end n times.
  */
 import { PrefetchQueue } from '../queue/prefetch-queue.js';
-import type { TrainHook } from './hook.js';
+import type { TrainHook } from './hooks/hook.js';
 
 type Target<A extends readonly unknown[]> = (...args: A) => unknown;
 

@@ -11,9 +11,9 @@ import { type KeptModelDir, keepModelDir } from '../checkpoint/model-dir-turns.j
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
 import { checkSettings, type Settings } from '../checkpoint/snapshot.js';
 import { type Fetch, Session, type SessionOptions } from '../runtime/session/session.js';
-import type { TrainHook } from './hook.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
 import { EvictionHook } from './hooks/eviction.js';
+import type { TrainHook } from './hooks/hook.js';
 import { NanTensorHook, type NanTensorOptions } from './hooks/nan-tensor.js';
 import { StopAtStepHook } from './hooks/stop-at-step.js';
 import type { ModelSpec } from './model-spec.js';

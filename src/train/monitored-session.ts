@@ -9,7 +9,7 @@ import type { Graph } from '../graph/graph.js';
 import type { FetchValue } from '../runtime/session/fetch.js';
 import { flattenFetches, isFlat } from '../runtime/session/nested-fetches.js';
 import type { Feeds, Fetch, Fetched, FetchTree, Session } from '../runtime/session/session.js';
-import type { Coordinator, RunContext, TrainHook } from './hook.js';
+import type { Coordinator, RunContext, TrainHook } from './hooks/hook.js';
 
 export interface MonitoredSessionOptions {
   readonly graph: Graph;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { maskedCrc32c } from '../../src/base/crc32c.js';
 import { MonolithError } from '../../src/base/errors.js';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
-import { formatManifest } from '../../src/checkpoint/manifest.js';
+import { formatManifest } from '../../src/checkpoint/manifest-text.js';
 import { runProgram } from '../../src/cli/program.js';
 import { encodeEntry, encodeHeader } from '../../src/io/bundle-format.js';
 import { snappyCompress } from '../../src/io/snappy-writer.js';

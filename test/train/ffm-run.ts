@@ -3,7 +3,7 @@ import { type FfmDatasetOptions, loadFfmBatches } from '../../src/data/ffm-datas
 import { ffmSchema } from '../../src/data/ffm-example.js';
 import type { FetchValue } from '../../src/runtime/session/fetch.js';
 import type { Fetch, Session, SessionOptions } from '../../src/runtime/session/session.js';
-import type { RunContext, TrainHook } from '../../src/train/hook.js';
+import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { LocalTrainer } from '../../src/train/local-train.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { buildFfm } from '../../src/train/models/ffm.js';

@@ -7,7 +7,7 @@ import { Graph } from '../../src/graph/graph.js';
 import { placeholder } from '../../src/graph/ops/state.js';
 import { bytesFor, writeBatch } from '../../src/memory/batch.js';
 import { Session } from '../../src/runtime/session/session.js';
-import type { RunContext, TrainHook } from '../../src/train/hook.js';
+import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { NanTensorHook, nanTensorHook } from '../../src/train/hooks/nan-tensor.js';
 import { StopAtStepHook } from '../../src/train/hooks/stop-at-step.js';
 import { LocalTrainer, type LocalTrainOptions } from '../../src/train/local-train.js';

@@ -4,7 +4,7 @@ import type { Graph, Tensor } from '../../src/graph/graph.js';
 import { constant } from '../../src/graph/ops/state.js';
 import type { FetchValue } from '../../src/runtime/session/fetch.js';
 import { type Fetch, Session } from '../../src/runtime/session/session.js';
-import type { Coordinator, RunContext, TrainHook } from '../../src/train/hook.js';
+import type { Coordinator, RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
 import { MonitoredSession } from '../../src/train/monitored-session.js';

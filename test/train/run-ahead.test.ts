@@ -11,7 +11,7 @@ import { ExponentialDecay } from '../../src/optim/schedules.js';
 import { STEPS_AHEAD_MAX } from '../../src/runtime/pool/thread-pool.js';
 import type { FetchValue } from '../../src/runtime/session/fetch.js';
 import type { Fetch } from '../../src/runtime/session/session.js';
-import type { RunContext, TrainHook } from '../../src/train/hook.js';
+import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { LocalTrainer } from '../../src/train/local-train.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { buildFfm } from '../../src/train/models/ffm.js';

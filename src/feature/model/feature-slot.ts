@@ -12,7 +12,7 @@ import { sliceInner } from '../../graph/ops/slices.js';
 import { type Ids, tensorOfIds } from '../../graph/typed-inputs.js';
 import { SLOT_COUNT } from '../../memory/filter-layout.js';
 import { needsFilter } from '../../sparse/admission/admission-filter.js';
-import type { Admission } from '../../sparse/admission/session-filter.js';
+import type { Admission } from '../../sparse/config/admission.js';
 import type {
   EmbeddingHashTableConfig,
   FloatCompressorMessage,

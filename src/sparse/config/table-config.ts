@@ -4,8 +4,8 @@
  * Mirrors HashTableConfigInstance of native_training/hash_table_ops. `defineTable` is the short way to make one.
  */
 
-import type { Admission } from '../admission/session-filter.js';
-import { checkChoice } from '../table/table-checks.js';
+import { checkChoice } from '../../base/check-choice.js';
+import type { Admission } from './admission.js';
 import type { InitializerMessage, OptimizerMessage, Segment } from './config-messages.js';
 import { type EmbeddingHashTableConfig, ENTRY_TYPE, type FloatCompressorMessage } from './config-messages.js';
 import { RandomUniformInitializer, ZerosInitializer } from './initializers.js';

@@ -6,22 +6,16 @@
  */
 import { availableParallelism } from 'node:os';
 import { ServiceThread } from '../../runtime/pool/service-thread.js';
-import type { TableMemoryHandle } from '../../runtime/tables/table-memory.js';
 import type { RowRange } from './shard-encoder.js';
 import type { LoadedShard } from './shard-loader.js';
 import type { WriteShardOptions, WrittenShard } from './shard-writer.js';
-import type { StoredTable, TableImage } from './stored-table.js';
-import type { TableFilesService } from './table-files-service.js';
+import type { TableImage } from './stored-table.js';
+import type { TableFilesData, TableFilesService } from './table-files-service.js';
 
 /** Below this many rows one thread is as fast: starting two costs what it takes to restore about as many. */
 const ROWS_MIN = 1_000_000;
 /** As the reference's savers. */
 const TIMEOUT_MS = 60 * 60_000;
-
-/** A table for another thread; survives `postMessage`. */
-export interface TableFilesData extends Omit<StoredTable, 'memory'> {
-  readonly memory: TableMemoryHandle;
-}
 
 export class ShardThread {
   readonly #thread: ServiceThread<TableFilesService>;

@@ -1,10 +1,14 @@
 /** @file What a thread of ShardThreads does: writes or loads one shard after the other. */
-import { TableMemory } from '../../runtime/tables/table-memory.js';
+import { TableMemory, type TableMemoryHandle } from '../../runtime/tables/table-memory.js';
 import type { RowRange } from './shard-encoder.js';
 import type { LoadedShard } from './shard-loader.js';
-import type { TableFilesData } from './shard-threads.js';
 import type { WriteShardOptions, WrittenShard } from './shard-writer.js';
-import { TableImage } from './stored-table.js';
+import { type StoredTable, TableImage } from './stored-table.js';
+
+/** A table for another thread; survives `postMessage`. */
+export interface TableFilesData extends Omit<StoredTable, 'memory'> {
+  readonly memory: TableMemoryHandle;
+}
 
 export class TableFilesService {
   readonly #image: TableImage;

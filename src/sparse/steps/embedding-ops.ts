@@ -17,8 +17,9 @@ import { TOUCHED_SCRATCH_BYTES } from '../../runtime/tables/touched-geometry.js'
 import type { TableConfig } from '../config/table-config.js';
 import { tableDim } from '../config/table-plan.js';
 import { type GradientSums, lowerSums } from './gradient-sums.js';
+import type { PerSlice } from './per-slice.js';
 import { emitPool, emitPoolGradient, type Pooling, pooledColumns, pooledShape } from './pooling.js';
-import { lowerGroup, type PerSlice, type TableGroup } from './table-group.js';
+import { lowerGroup, type TableGroup } from './table-group.js';
 
 /** Collection of the tables a graph uses. */
 export const TABLES = 'tables';

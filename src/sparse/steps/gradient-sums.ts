@@ -4,7 +4,7 @@ import { idSumsScratchBytes, needsIdSums } from '../../runtime/backends/referenc
 import type { Register } from '../../runtime/compile/code.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
-import type { PerSlice, TableGroup } from './table-group.js';
+import type { PerSlice } from './per-slice.js';
 
 export interface GradientSums extends PerSlice {
   readonly pointer: Register;
@@ -15,8 +15,15 @@ export interface GradientSums extends PerSlice {
   readonly capacity: number;
 }
 
+/** The unique ids that a step changes rows of: their table, how many there are in a slice, and how many there can be. */
+interface SteppedIds {
+  readonly table: { readonly dim: number };
+  readonly trained: Register;
+  readonly capacity: number;
+}
+
 /** A row of zeros for each id that is stepped, which gradients are added to. */
-export function lowerSums(context: LoweringContext, { table, trained, capacity }: TableGroup): GradientSums {
+export function lowerSums(context: LoweringContext, { table, trained, capacity }: SteppedIds): GradientSums {
   const { slice } = context;
   const strideFloats = Math.ceil(table.dim / 4) * 4;
   const sums = context.perSlice(capacity * strideFloats * 4, 'gradient sums');

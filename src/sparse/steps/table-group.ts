@@ -10,10 +10,11 @@ import type { LoweringContext } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
 import type { TableConfig } from '../config/table-config.js';
 import { HashTable } from '../table/hash-table.js';
-import { type StepGate, stepGate, writeGate } from '../table/step-gate.js';
 import { BankedTable } from './banked-lowering.js';
 import { IdBlock, type UniqueScratch } from './id-blocks.js';
+import type { PerSlice } from './per-slice.js';
 import type { PooledFeature } from './pooling.js';
+import { type StepGate, stepGate, writeGate } from './step-gate.js';
 
 /** What the lookups and the update of one table share in a program. */
 export interface TableGroup {
@@ -36,10 +37,6 @@ export interface TableGroup {
   readonly gate: StepGate;
   /** How often each unique id came; only in programs that update a table with an admission filter. */
   readonly counts?: PerSlice & { readonly pointer: Register };
-}
-export interface PerSlice {
-  readonly base: number;
-  readonly sliceBytes: number;
 }
 interface Owners {
   readonly order: PerSlice & { readonly pointer: Register };

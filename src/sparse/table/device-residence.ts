@@ -11,10 +11,10 @@ import { DEVICE_OPTIMIZERS } from '../../runtime/backends/cuda/row-steps.js';
 import type { CompileEnvironment } from '../../runtime/compile/compile-environment.js';
 import type { TableConfig } from '../config/table-config.js';
 import { planTable, type SegmentPlan, type TablePlan } from '../config/table-plan.js';
-import { keepsIdsOut } from './step-gate.js';
 import type { BankTable } from './table-control.js';
 import type { TableOptions } from './table-options.js';
 import type { TableRowView } from './table-rows.js';
+import { keepsIdsOut } from './update-gate.js';
 
 /** ML_GPU_TABLE with what a device cannot do of the table. */
 export function checkDeviceTable(session: CompileEnvironment, config: TableConfig, options: TableOptions): void {

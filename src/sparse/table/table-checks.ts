@@ -51,12 +51,6 @@ export function checkNow(nowSec: number): number {
   throw new MonolithError('ML_FLAG', { flag: 'nowSec', reason: `${nowSec} is not a time in Unix seconds` });
 }
 
-/** ML_FLAG unless `value` is one of `choices`: callers in JavaScript may have misspelt it. */
-export function checkChoice(flag: string, value: string, choices: readonly string[]): void {
-  if (choices.includes(value)) return;
-  throw new MonolithError('ML_FLAG', { flag, reason: `${value} is none of ${choices.join(', ')}` });
-}
-
 /** The error of a bank that has no room for another row. */
 export function heapFull(table: string, rows: number, rowBytes: number, { bank }: Pick<TablePart, 'bank'>) {
   const { u32 } = bank.views;

@@ -1,15 +1,16 @@
 /** @file The blocks of a table in all banks: made together, given back together. */
+
+import { checkChoice } from '../../base/check-choice.js';
 import { BAD_GRADIENTS, PARTITIONS, WHEN_FULL } from '../../memory/table-layout.js';
 import type { TableMemory } from '../../runtime/tables/table-memory.js';
 import type { TableConfig } from '../config/table-config.js';
 import { claimName, releaseName } from '../config/table-names.js';
 import { planTable } from '../config/table-plan.js';
-import { keepsIdsOut } from './step-gate.js';
-import { checkChoice } from './table-checks.js';
 import { type BankTable, freeControl, writeControl } from './table-control.js';
 import { freeOverflow, writeOverflow } from './table-full.js';
 import type { TableOptions } from './table-options.js';
 import { clearTables, expireDays } from './table-removal.js';
+import { keepsIdsOut } from './update-gate.js';
 
 /** An empty table in each bank. ML_TABLE_NAME when the memory has one of that name; nothing is taken by one that fails. */
 export function makeTables(memory: TableMemory, config: TableConfig, options: TableOptions): readonly BankTable[] {

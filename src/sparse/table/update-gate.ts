@@ -22,6 +22,11 @@ export interface GateOptions {
   readonly touchedKeys?: TouchedKeys;
 }
 
+/** Whether ids may be kept out: a table then needs a row that takes their gradients. */
+export function keepsIdsOut(filter: AdmissionFilter | undefined): boolean {
+  return filter !== undefined && filter.type !== 'no_filter';
+}
+
 export class UpdateGate {
   readonly #filter: AdmissionFilter | undefined;
   /** Records the ids that an update changed; null where nobody wants to know. */

@@ -11,7 +11,7 @@ import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-chec
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
 import type { Settings } from '../../checkpoint/snapshot.js';
 import type { Session } from '../../runtime/session/session.js';
-import type { RunContext, TrainHook } from '../hook.js';
+import type { RunContext, TrainHook } from './hook.js';
 
 export interface CheckpointSaverOptions {
   readonly modelDir: string;

@@ -2,7 +2,7 @@
 import { enqueueAll } from '../../queue/prefetch.js';
 import type { PrefetchQueue } from '../../queue/prefetch-queue.js';
 import type { Session } from '../../runtime/session/session.js';
-import type { TrainHook } from '../hook.js';
+import type { TrainHook } from './hook.js';
 
 export class EnqueueHook<N> implements TrainHook {
   readonly #queue: PrefetchQueue<N>;

@@ -8,7 +8,7 @@ import type { TableConfig } from '../../sparse/config/table-config.js';
 import { TABLES } from '../../sparse/steps/embedding-ops.js';
 import { HashTable } from '../../sparse/table/hash-table.js';
 import { PeriodicEviction } from '../../sparse/table/periodic-eviction.js';
-import type { RunContext, TrainHook } from '../hook.js';
+import type { RunContext, TrainHook } from './hook.js';
 
 const POLL_MS = 10_000;
 const EVERY_HOURS = 240;

@@ -2,7 +2,7 @@
 import { assignAllCachedVariables, CACHED_VARIABLES, fetchAllCachedVariables } from '../../graph/cached-variables.js';
 import type { Graph, Op } from '../../graph/graph.js';
 import type { Session } from '../../runtime/session/session.js';
-import type { RunContext, TrainHook } from '../hook.js';
+import type { RunContext, TrainHook } from './hook.js';
 
 /**
  * Before the first step cached values are brought up to date. Every step fetches the variables as they were before its

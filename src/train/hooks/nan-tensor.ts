@@ -3,7 +3,7 @@ import { MonolithError } from '../../base/errors.js';
 import type { Tensor } from '../../graph/graph.js';
 import type { FetchValue } from '../../runtime/session/fetch.js';
 import type { Fetch } from '../../runtime/session/session.js';
-import type { RunContext, TrainHook } from '../hook.js';
+import type { RunContext, TrainHook } from './hook.js';
 
 export interface NanTensorOptions {
   /**

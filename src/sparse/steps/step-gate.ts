@@ -7,18 +7,13 @@ import { GATE, GATE_WORDS, gateParts } from '../../memory/bank-layout.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
 import { TOUCHED_SCRATCH_BYTES } from '../../runtime/tables/touched-geometry.js';
 import { type AdmissionFilter, HashFilter } from '../admission/admission-filter.js';
-import { TouchedPairSet } from './touched-pair-set.js';
-import type { GateOptions, TouchedKeys } from './update-gate.js';
+import { TouchedPairSet } from '../table/touched-pair-set.js';
+import { type GateOptions, keepsIdsOut, type TouchedKeys } from '../table/update-gate.js';
 
 export interface StepGate {
   /** Addresses; an id has a threshold by its slot. */
   readonly filter?: { readonly pointer: number; readonly thresholds: number };
   readonly touched?: { readonly pointer: number; readonly tableIndex: number };
-}
-
-/** Whether ids may be kept out: a table then needs a row that takes their gradients. */
-export function keepsIdsOut(filter: AdmissionFilter | undefined): boolean {
-  return filter !== undefined && filter.type !== 'no_filter';
 }
 
 /** The gate of a table in programs of this session. ML_GRAPH where the threads of a pool could not reach it. */

@@ -2,9 +2,9 @@
  * @file Hooks of a training session, as tf.estimator's SessionRunHook: what they are told and when is in
  * monitored-session.ts.
  */
-import type { Graph } from '../graph/graph.js';
-import type { FetchValue } from '../runtime/session/fetch.js';
-import type { Fetch, Session } from '../runtime/session/session.js';
+import type { Graph } from '../../graph/graph.js';
+import type { FetchValue } from '../../runtime/session/fetch.js';
+import type { Fetch, Session } from '../../runtime/session/session.js';
 
 type Awaitable<T> = T | Promise<T>;
 
