@@ -1,34 +1,40 @@
-/**
- * @file Builds every target of asconfig.json, as many at once as there are cores. A target that is newer than all
- * sources is left as it is; `--force` builds it again.
- */
+/** @file Builds every target of asconfig.json, as many at once as there are cores, when something has changed. */
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { digestFiles, filesBelow } from '../tools/digest-files.mjs';
+import { inParallel } from '../tools/in-parallel.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const CONFIG = join(ROOT, 'asconfig.json');
-const ASC = join(ROOT, 'node_modules/assemblyscript/bin/asc.js');
+const STAMP = 'build/.kernels.sha256';
+const require = createRequire(import.meta.url);
 
-const { targets } = JSON.parse(readFileSync(CONFIG, 'utf8'));
-const sources = readdirSync(join(ROOT, 'assembly'), { recursive: true }).map((name) => join(ROOT, 'assembly', name));
-const newest = Math.max(...[CONFIG, ASC, ...sources].map((file) => statSync(file).mtimeMs));
-const force = process.argv.includes('--force');
-const isCurrent = ({ outFile }) =>
-  (statSync(join(ROOT, outFile), { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY) > newest;
+/** Builds into `build` of `root`. Returns whether there was something to do. */
+export async function buildKernels(root) {
+  const { targets } = JSON.parse(readFileSync(join(root, 'asconfig.json'), 'utf8'));
+  const { version } = require('assemblyscript/package.json');
+  const digest = digestFiles(root, ['asconfig.json', ...filesBelow(root, 'assembly', /\.ts$/)], version);
+  const stamp = join(root, STAMP);
+  const isWhole = Object.values(targets).every(({ outFile }) => existsSync(join(root, outFile)));
+  if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return false;
+  rmSync(stamp, { force: true });
+  mkdirSync(join(root, 'build'), { recursive: true });
+  await inParallel(Object.entries(targets), availableParallelism(), ([name, { outFile }]) =>
+    compile(root, name, outFile),
+  );
+  writeFileSync(stamp, digest);
+  return true;
+}
 
-function compile(target) {
-  return new Promise((resolve, reject) => {
-    const asc = spawn(process.execPath, [ASC, '--config', CONFIG, '--target', target], { cwd: ROOT, stdio: 'inherit' });
-    asc.on('error', reject);
-    asc.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`target ${target} failed`))));
+/** A module gets its name when it is whole: somebody may be loading the one before. */
+async function compile(root, target, outFile) {
+  const asc = join(require.resolve('assemblyscript/package.json'), '../bin/asc.js');
+  const part = `${outFile}.part`;
+  const args = [asc, '--config', 'asconfig.json', '--target', target, '--outFile', part];
+  const code = await new Promise((resolve, reject) => {
+    spawn(process.execPath, args, { cwd: root, stdio: 'inherit' }).on('error', reject).on('exit', resolve);
   });
+  if (code !== 0) throw new Error(`kernels: target ${target} failed`);
+  renameSync(join(root, part), join(root, outFile));
 }
-
-const waiting = Object.keys(targets).filter((target) => force || !isCurrent(targets[target]));
-async function work() {
-  for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) await compile(target);
-}
-await Promise.all(Array.from({ length: availableParallelism() }, work));

@@ -57,7 +57,10 @@ const sum = (row, vector) => `c${row}_${vector}`;
 function body({ rows, cols }, looped) {
   const vectors = cols / 4;
   const eachRow = (line) =>
-    range(rows).flatMap((row) => [...range(vectors).map((v) => line(row, v)), ...(row < rows - 1 ? ['row += cStep;'] : [])]);
+    range(rows).flatMap((row) => [
+      ...range(vectors).map((v) => line(row, v)),
+      ...(row < rows - 1 ? ['row += cStep;'] : []),
+    ]);
   const addC = (row, v) => `${sum(row, v)} = f32x4.add(v128.load(row, ${v * 16}), ${sum(row, v)});`;
   const lines = [
     ...range(rows).flatMap((row) => range(vectors).map((v) => `let ${sum(row, v)} = f32x4.splat(0);`)),

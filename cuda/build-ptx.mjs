@@ -14,7 +14,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { inParallel, remember } from './remember.mjs';
+import { inParallel } from '../tools/in-parallel.mjs';
+import { remember } from './remember.mjs';
 
 const CUDA = dirname(fileURLToPath(import.meta.url));
 const KERNELS = join(CUDA, 'kernels');
@@ -47,13 +48,18 @@ function buildOf(program) {
 
 /** Names of the modules: one for each .cu. */
 export function moduleNames() {
-  return readdirSync(KERNELS).filter((name) => name.endsWith('.cu')).map((name) => name.slice(0, -3)).sort();
+  return readdirSync(KERNELS)
+    .filter((name) => name.endsWith('.cu'))
+    .map((name) => name.slice(0, -3))
+    .sort();
 }
 
 /** A digest of a module's sources and of how they are compiled. Headers count for all modules. */
 export function sourceDigest(module) {
   const hash = createHash('sha256').update([...FLAGS, PTX_VERSION].join(' '));
-  const headers = readdirSync(KERNELS).filter((name) => name.endsWith('.cuh')).sort();
+  const headers = readdirSync(KERNELS)
+    .filter((name) => name.endsWith('.cuh'))
+    .sort();
   for (const name of [`${module}.cu`, ...headers]) hash.update(`\0${name}\0`).update(readFileSync(join(KERNELS, name)));
   return hash.digest('hex');
 }
@@ -136,7 +142,8 @@ async function main() {
   try {
     for (const module of moduleNames()) {
       const text = await compile(module, dir);
-      if (isCheck && text !== readFileSync(ptxPath(module), 'utf8')) throw new Error(`${module}.ptx is not what nvcc writes`);
+      if (isCheck && text !== readFileSync(ptxPath(module), 'utf8'))
+        throw new Error(`${module}.ptx is not what nvcc writes`);
       if (isCheck) continue;
       for (const architecture of ARCHITECTURES) {
         for (const { kernel, stackBytes, spillBytes } of await assemble(join(dir, `${module}.ptx`), architecture)) {
@@ -151,7 +158,8 @@ async function main() {
     rmSync(dir, { recursive: true, force: true });
   }
   if (isCheck) return;
-  for (const name of readdirSync(PTX)) if (name.endsWith('.ptx') && !(name.slice(0, -4) in modules)) rmSync(join(PTX, name));
+  for (const name of readdirSync(PTX))
+    if (name.endsWith('.ptx') && !(name.slice(0, -4) in modules)) rmSync(join(PTX, name));
   const manifest = { compiler: version, flags: FLAGS, ptxVersion: PTX_VERSION, architectures: ARCHITECTURES, modules };
   writeFileSync(MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`);
 }

@@ -9,10 +9,11 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { takeTurns } from '../tools/take-turns.mjs';
 
 const CUDA = dirname(fileURLToPath(import.meta.url));
 const ADDON = join(CUDA, 'addon');
@@ -83,37 +84,6 @@ function build() {
   return (error?.message ?? line ?? `node-gyp ended with ${status}`).trim();
 }
 
-/** Runs `action` while no other process builds; one that died leaves a lock whose process is gone. */
-function locked(action) {
-  const end = Date.now() + BUILD_LIMIT_MS;
-  for (;;) {
-    try {
-      mkdirSync(LOCK);
-      break;
-    } catch {
-      const owner = existsSync(join(LOCK, 'pid')) ? Number(readFileSync(join(LOCK, 'pid'), 'utf8')) : 0;
-      if (owner > 0 && !isAlive(owner)) rmSync(LOCK, { recursive: true, force: true });
-      else if (Date.now() > end) throw new Error(`another build holds ${LOCK}`);
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-    }
-  }
-  try {
-    writeFileSync(join(LOCK, 'pid'), String(process.pid));
-    return action();
-  } finally {
-    rmSync(LOCK, { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function prebuild() {
   const dir = join(ADDON, 'prebuilds', `${process.platform}-${process.arch}`);
   mkdirSync(dir, { recursive: true });
@@ -122,12 +92,12 @@ function prebuild() {
   for (const name of readdirSync(dir)) spawnSync('strip', ['--strip-unneeded', join(dir, name)]);
 }
 
-function main() {
+async function main() {
   const sources = digest();
   if (isCurrent(sources)) return null;
   const lacking = missing();
   if (lacking !== null) return lacking;
-  return locked(() => {
+  return takeTurns(LOCK, BUILD_LIMIT_MS, () => {
     if (isCurrent(sources)) return null; // another process has done it meanwhile
     const problem = build();
     if (problem === null) writeFileSync(STAMP, sources);
@@ -137,7 +107,7 @@ function main() {
 
 let problem;
 try {
-  problem = main();
+  problem = await main();
   if (problem === null && process.argv.includes('--prebuild')) prebuild();
 } catch (thrown) {
   problem = thrown instanceof Error ? thrown.message : String(thrown);

@@ -22,7 +22,9 @@ async function main() {
   }
   const bytes = moduleNames().reduce((sum, module) => sum + readFileSync(ptxPath(module)).length, 0);
   console.log(`${rows.size} kernels, ${bytes} bytes of PTX, compiler ${readManifest().compiler}.`);
-  console.log('Computed, not timed; never run on a GPU. Share of warps that fit on a multiprocessor, and registers per thread.');
+  console.log(
+    'Computed, not timed; never run on a GPU. Share of warps that fit on a multiprocessor, and registers per thread.',
+  );
   console.log('Bytes: read and written at least per element of the largest operand (or per weight).\n');
   console.log(['kernel'.padEnd(30), ...ARCHITECTURES.map((name) => name.padEnd(9)), 'bytes'].join(' '));
   for (const [name, cells] of rows) {

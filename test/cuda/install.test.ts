@@ -8,11 +8,14 @@ import { missing } from '../requirement.js';
 import { withSimulated } from './simulated.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const CUDA_SOURCES = ['build.mjs', 'addon/binding.gyp', 'addon/src', 'sim', 'ptx'];
+const SOURCES = [
+  'tools',
+  ...['build.mjs', 'addon/binding.gyp', 'addon/src', 'sim', 'ptx'].map((part) => `cuda/${part}`),
+];
 
 /** A copy of the package as it is after `npm run build`, with nothing native in it. */
 function copyPackage(home: string): void {
-  for (const part of CUDA_SOURCES) cpSync(join(root, 'cuda', part), join(home, 'cuda', part), { recursive: true });
+  for (const part of SOURCES) cpSync(join(root, part), join(home, part), { recursive: true });
   for (const part of ['src', 'workers'])
     cpSync(join(root, 'build', part), join(home, 'build', part), { recursive: true });
   for (const part of ['kernels.wasm', 'kernels-relaxed.wasm', 'kernels-wide.wasm']) {

@@ -1,0 +1,76 @@
+/**
+ * @file Compiles what tsconfig.json includes, when something has changed since the last time.
+ *
+ * The compiler has a memory of its own (`incremental`), but takes seconds to find out that there is nothing to do, writes
+ * nothing for outputs that are gone, and leaves those of sources that are gone.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { digestFiles, filesBelow } from './digest-files.mjs';
+
+const MEMORY = '.tsbuildinfo';
+const STAMP = '.typescript.sha256';
+const OUTPUT = /\.(js|d\.ts|js\.map)$/;
+const require = createRequire(import.meta.url);
+
+/** Builds into `build` of `root`. Returns whether there was something to do. */
+export async function buildTypeScript(root) {
+  const out = join(root, 'build');
+  const folders = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).include;
+  const sources = folders.flatMap((folder) => filesBelow(root, folder, /\.ts$/));
+  // Types of dependencies and the compiler are as package-lock.json says.
+  const digest = digestFiles(root, ['package.json', 'package-lock.json', 'tsconfig.json', ...sources]);
+  const expected = sources.filter((name) => !name.endsWith('.d.ts')).flatMap(outputsOf);
+
+  removeOthers(out, folders, new Set(expected));
+  const isWhole = expected.every((name) => existsSync(join(out, name)));
+  if (isWhole && readStamp(out) === stamp(out, digest)) return false;
+  if (!isWhole) rmSync(join(out, MEMORY), { force: true });
+  rmSync(join(out, STAMP), { force: true });
+  mkdirSync(out, { recursive: true });
+  await compile(root);
+  writeFileSync(join(out, STAMP), stamp(out, digest));
+  return true;
+}
+
+const outputsOf = (name) => ['.js', '.d.ts', '.js.map'].map((ending) => name.replace(/\.ts$/, ending));
+
+/** The memory is part of it: whoever calls the compiler directly makes another. */
+function stamp(out, digest) {
+  return existsSync(join(out, MEMORY)) ? `${digest} ${digestFiles(out, [MEMORY])}` : '';
+}
+
+function readStamp(out) {
+  return existsSync(join(out, STAMP)) ? readFileSync(join(out, STAMP), 'utf8') : undefined;
+}
+
+/** Removes outputs whose sources are gone: tests would run them, and imports of them would still work. */
+function removeOthers(out, folders, expected) {
+  for (const folder of folders.filter((name) => existsSync(join(out, name)))) {
+    for (const name of filesBelow(out, folder, OUTPUT)) {
+      if (expected.has(name)) continue;
+      rmSync(join(out, name));
+      removeEmpty(dirname(join(out, name)));
+    }
+  }
+}
+
+function removeEmpty(folder) {
+  try {
+    rmdirSync(folder);
+  } catch {
+    return; // it holds something
+  }
+  removeEmpty(dirname(folder));
+}
+
+function compile(root) {
+  return new Promise((resolve, reject) => {
+    const args = [require.resolve('typescript/bin/tsc'), '-p', join(root, 'tsconfig.json')];
+    const tsc = spawn(process.execPath, args, { stdio: 'inherit' });
+    tsc.on('error', reject);
+    tsc.on('exit', (code) => (code === 0 ? resolve() : reject(new Error('TypeScript failed'))));
+  });
+}
