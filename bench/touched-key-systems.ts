@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Arena } from '../src/memory/arena.js';
 import { createSharedMemory } from '../src/memory/shared-memory.js';
+import { TOUCHED_SCRATCH_BYTES, touchedGeometry } from '../src/memory/touched-geometry.js';
 import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
-import { TOUCHED_SCRATCH_BYTES, touchedGeometry } from '../src/runtime/tables/touched-geometry.js';
 import { TouchedKeySet } from '../src/sparse/table/touched-key-set.js';
 import type { BenchJob, BenchSpan, BenchWorkerData } from './touched-keys-worker.js';
 

@@ -1,9 +1,9 @@
 /** @file CUDA optimizers of variables and of table rows, in the simulator: equal to their references bit for bit. */
 import t from 'tap';
 import type { Views } from '../../src/memory/views.js';
+import { addCountI64 } from '../../src/runtime/backends/reference/counts.js';
 import * as dense from '../../src/runtime/backends/reference/dense/optimizers.js';
 import * as optim from '../../src/runtime/backends/reference/optim.js';
-import { addCountI64 } from '../../src/runtime/backends/reference/program.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import type { KernelHarness } from '../kernels/harness.js';
 import { type Plain, SCHEDULES, withTwin } from './twin.js';

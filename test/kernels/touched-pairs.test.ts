@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { mix64BigInt } from '../../src/memory/hash.js';
+import { TOUCHED_SCRATCH_BYTES, touchedGeometry } from '../../src/memory/touched-geometry.js';
 import { ReferenceTouchedPairSet } from '../../src/runtime/backends/reference/touched.js';
-import { TOUCHED_SCRATCH_BYTES, touchedGeometry } from '../../src/runtime/tables/touched-geometry.js';
 import { keyWithHash } from '../sparse/colliding-keys.js';
 import { KernelHarness } from './harness.js';
 

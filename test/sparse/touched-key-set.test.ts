@@ -1,6 +1,6 @@
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
-import { touchedGeometry } from '../../src/runtime/tables/touched-geometry.js';
+import { touchedGeometry } from '../../src/memory/touched-geometry.js';
 import { type Ids, TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
 import { KernelHarness } from '../kernels/harness.js';
 import { parityCase } from './parity.js';

@@ -1,4 +1,4 @@
-/** The addon: opening the driver, devices, contexts, modules. No decision is taken here; src/runtime/cuda has those. */
+/** The addon: opening the driver, devices, contexts, modules. Decisions are taken in src/runtime/backends/cuda. */
 #include "calls.h"
 
 namespace cuda {

@@ -1,4 +1,4 @@
-/** Controls and counters of the simulated driver. On a real driver these calls fail; src/runtime/cuda does not offer
+/** Controls and counters of the simulated driver. On a real driver these calls fail; backends/cuda does not offer
  * them. */
 #include "calls.h"
 

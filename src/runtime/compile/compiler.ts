@@ -16,7 +16,7 @@ import { StopGradient } from '../../graph/ops/unary.js';
 import { BATCH, type BatchSchema, rowBytes } from '../../memory/batch.js';
 import type { ClassLimit, RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
-import { trains } from './lowerings.js';
+import { trains } from './lowering-traits.js';
 import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import { writePlacement } from './write-placement.js';

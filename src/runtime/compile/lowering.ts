@@ -6,18 +6,18 @@
  */
 
 import { isOnCpu } from '../../graph/device-utils.js';
-import { located, misfit, type Op, type Tensor } from '../../graph/graph.js';
+import { located, misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { ColumnsAttrs } from '../../graph/ops/columns.js';
 import type { Kernel } from '../kernels/kernels.js';
 import { Code, type Register } from './code.js';
 import type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';
-import { lowerOp, trains } from './lowerings.js';
+import { type LoweringTraits, setTraits, trains } from './lowering-traits.js';
 import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
 
 export type { CompileEnvironment, FeedUse, Plan, RaggedFeed, StepUpdate } from './compile-environment.js';
-export { type Lower, type LoweringTraits, type Phase, registerLowering } from './lowerings.js';
+export type { LoweringTraits, Phase } from './lowering-traits.js';
 export type { Matrix, Storage } from './storage.js';
 
 /**
@@ -31,6 +31,17 @@ export interface ThreadRange {
   /** Address of the part in what begins at `base`. */
   at(base: number): Register;
   readonly floats: Register;
+}
+
+/** How an op becomes kernel calls. */
+export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
+
+const lowerings = new Map<OpDef<unknown>, Lower<unknown>>();
+
+/** Says how ops of a type become kernel calls. Layers above `runtime` do so for ops of their own. */
+export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: LoweringTraits<A> = {}): void {
+  setTraits(def, traits);
+  lowerings.set(def as OpDef<unknown>, lower as Lower<unknown>);
 }
 
 export class LoweringContext {
@@ -80,7 +91,9 @@ export class LoweringContext {
     const outer = this.#op;
     this.#op = op;
     try {
-      lowerOp(op, this);
+      const lower = lowerings.get(op.def);
+      if (lower === undefined) throw misfit(op, `the runtime cannot run ops of type ${op.type}`);
+      lower(op, this);
     } catch (error) {
       throw located(error, op);
     }

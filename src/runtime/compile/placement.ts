@@ -9,7 +9,7 @@ import type { Op, OpDef, Tensor } from '../../graph/graph.js';
 import { AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
 import { AddN } from '../../graph/ops/elementwise.js';
 import { Reshape } from '../../graph/ops/shape.js';
-import { accumulates, isStrided, traitsOf } from './lowerings.js';
+import { accumulates, isStrided, traitsOf } from './lowering-traits.js';
 
 export interface Place {
   readonly into: Tensor;

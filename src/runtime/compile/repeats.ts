@@ -7,7 +7,7 @@ import type { Op, OpDef, Tensor } from '../../graph/graph.js';
 import { AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
 import { AddN } from '../../graph/ops/elementwise.js';
 import type { LoweringContext } from './lowering.js';
-import { traitsOf } from './lowerings.js';
+import { traitsOf } from './lowering-traits.js';
 
 /** Ids that rows repeat with: a column of a block of them. Tensors with the same object have the same ids. */
 export interface Repeats {

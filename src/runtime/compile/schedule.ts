@@ -9,7 +9,7 @@
 import { CachedValue } from '../../graph/cached-variables.js';
 import { type Op, type OpDef, sameShape, type Tensor } from '../../graph/graph.js';
 import { Variable } from '../../graph/ops/state.js';
-import { type Phase, phaseOf } from './lowerings.js';
+import { type Phase, phaseOf } from './lowering-traits.js';
 
 export interface Stages {
   readonly slice: number;

@@ -1,5 +1,6 @@
 /** @file How a pool thread runs a step: the kernels of its backend, and its calls to tables in other memories. */
 import { APPLY_SLICE_BYTES, UPDATE_RESULT } from '../../memory/table-layout.js';
+import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-geometry.js';
 import type { Views } from '../../memory/views.js';
 import { CudaDevice } from '../backends/cuda/cuda-device.js';
 import { DeviceStep, type HostKernels } from '../backends/cuda/device-step.js';
@@ -14,7 +15,6 @@ import { instantiateKernels } from '../backends/wasm/load-kernels.js';
 import { KERNEL } from '../kernels/kernels.js';
 import { BankCalls, type CallableBank, type CallerMemory } from '../tables/bank-calls.js';
 import { TableMemory } from '../tables/table-memory.js';
-import { TOUCHED_SCRATCH_BYTES } from '../tables/touched-geometry.js';
 import type { CudaJoin, JoinMessage } from './protocol.js';
 
 export type RunStep = (context: number, batch: number, command: number, quiet: number) => number;

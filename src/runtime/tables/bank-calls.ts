@@ -16,12 +16,12 @@ import {
   stageParts,
 } from '../../memory/bank-layout.js';
 import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS, UPDATE_RESULT } from '../../memory/table-layout.js';
+import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-geometry.js';
 import type { Views } from '../../memory/views.js';
 import type { TableKernels } from '../backends/wasm/calls/table.js';
 import type { TouchedKernels } from '../backends/wasm/calls/touched.js';
-import type { HostCall } from '../backends/wasm/load-kernels.js';
+import type { HostCall } from '../kernels/host-call.js';
 import { KERNEL } from '../kernels/kernels.js';
-import { TOUCHED_SCRATCH_BYTES } from './touched-geometry.js';
 
 /** A memory as these calls see it: kernels of whatever backend over its views. */
 export interface CallableBank {

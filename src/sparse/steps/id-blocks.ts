@@ -6,7 +6,7 @@
  */
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import type { AssembleColumnsAttrs } from '../../graph/ops/columns.js';
-import { PIECE_WORDS } from '../../runtime/backends/reference/slices.js';
+import { PIECE_WORDS } from '../../memory/list-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
 import { type LoweringContext, type Matrix, operands, type Storage } from '../../runtime/compile/lowering.js';
 import { type Repeats, setRepeats } from '../../runtime/compile/repeats.js';

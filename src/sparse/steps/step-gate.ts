@@ -4,8 +4,8 @@
  */
 import { misfit } from '../../graph/graph.js';
 import { GATE, GATE_WORDS, gateParts } from '../../memory/bank-layout.js';
+import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-geometry.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
-import { TOUCHED_SCRATCH_BYTES } from '../../runtime/tables/touched-geometry.js';
 import { type AdmissionFilter, HashFilter } from '../admission/admission-filter.js';
 import { TouchedPairSet } from '../table/touched-pair-set.js';
 import { type GateOptions, keepsIdsOut, type TouchedKeys } from '../table/update-gate.js';

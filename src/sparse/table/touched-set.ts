@@ -5,15 +5,15 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { type Arena, CACHE_LINE } from '../../memory/arena.js';
-import { view } from '../../memory/views.js';
-import type { TouchedKernels } from '../../runtime/backends/wasm/calls/touched.js';
 import {
   LANE_KEY_COUNT,
   LANE_KEYS,
   LANE_SCRATCH,
   type TOUCHED_SLOT_BYTES,
   touchedGeometry,
-} from '../../runtime/tables/touched-geometry.js';
+} from '../../memory/touched-geometry.js';
+import { view } from '../../memory/views.js';
+import type { TouchedKernels } from '../../runtime/backends/wasm/calls/touched.js';
 
 export const SHARED_NAME = 'MonolithTouchedKeySet';
 /** 64 MiB at 32 bytes a key. */

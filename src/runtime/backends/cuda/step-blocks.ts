@@ -1,5 +1,13 @@
 /** @file The blocks of a step: what is copied between host and device as one, found by addresses of the arena. */
-import type { BlockSource } from './step-work.js';
+
+/** What has a place of its own on the device. */
+export type BlockSource =
+  | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
+  | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
+  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number }
+  /** What was found of a table on the device; see table-use.ts. */
+  | { readonly kind: 'found'; readonly bytes: number }
+  | { readonly kind: 'sorted'; readonly sort: number; readonly bytes: number };
 
 /** A place in a block, in bytes from its start. */
 export interface BlockPlace {

@@ -1,17 +1,8 @@
 /** @file The works of a step on a host and a device: what each does, and the blocks, rows and lists they are made of. */
 import type { GradientSource } from './gradient-sort.js';
 import type { Instruction } from './read-program.js';
-import type { BlockPlace } from './step-blocks.js';
+import type { BlockPlace, BlockSource } from './step-blocks.js';
 import type { Work } from './step-plan.js';
-
-/** What has a place of its own on the device. */
-export type BlockSource =
-  | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
-  | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
-  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number }
-  /** What was found of a table on the device; see table-use.ts. */
-  | { readonly kind: 'found'; readonly bytes: number }
-  | { readonly kind: 'sorted'; readonly sort: number; readonly bytes: number };
 
 /** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
 export interface RowStage {

@@ -6,10 +6,10 @@
  * gradients are sorted by id on the host and added up by segments on the device, if it can; else by atomics.
  * Those of tables on the device are found there; see table-works.ts.
  */
+import { PIECE, PIECE_WORDS } from '../../../memory/list-layout.js';
 import { APPLY_SLICE_BYTES, PARTITIONS } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { KERNEL, type Kernel } from '../../kernels/kernels.js';
-import { PIECE_WORDS } from '../reference/slices.js';
 import { WORDS_PER_ENTRY } from './gradient-sort.js';
 import { hoistLaunches } from './hoist-launches.js';
 import { APPLIES, EXTENTS, READ_OF_RECORDS, RECORD_BYTES_MAX, WRITTEN_OF_RECORDS } from './operand-extents.js';
@@ -25,6 +25,8 @@ import { rowsAway, TableWorks } from './table-works.js';
 const HOST_ONLY: ReadonlySet<Kernel> = new Set([KERNEL.addCountI64, KERNEL.countInverseU32, KERNEL.countColumnsU32]);
 
 const NONE: ReadonlySet<number> = new Set();
+
+type Piece = Readonly<Record<keyof typeof PIECE, number>>;
 
 export interface WorksOptions {
   /** Whether the device has this kernel. */
@@ -173,7 +175,7 @@ class WorkList {
       const { kernel, operands } = instruction;
       const width =
         kernel === KERNEL.gatherSlicesF32
-          ? Math.max(0, ...this.#pieces(instruction).map((piece) => this.#u32[piece + 2]! / 4 + this.#u32[piece + 3]!))
+          ? Math.max(0, ...this.#pieces(instruction).map(({ offset, floats }) => offset / 4 + floats))
           : this.#u32[operands[4]!]!;
       widths.set(addresses, Math.max(widths.get(addresses) ?? 0, width));
     });
@@ -200,22 +202,22 @@ class WorkList {
     ];
   }
 
-  /** First words of the pieces of gatherSlicesF32 and scatterSlicesF32. */
-  #pieces({ operands }: Instruction): number[] {
+  /** The pieces of gatherSlicesF32 and scatterSlicesF32. */
+  #pieces({ operands }: Instruction): Piece[] {
     const [list, count] = operands.length === 6 ? [operands[4]!, operands[5]!] : [operands[3]!, operands[4]!];
     const first = this.#u32[list]! / 4;
-    return Array.from({ length: this.#u32[count]! }, (_, index) => first + index * PIECE_WORDS);
+    return Array.from({ length: this.#u32[count]! }, (_, index) => {
+      const words = this.#u32.subarray(first + index * PIECE_WORDS);
+      return Object.fromEntries(Object.entries(PIECE).map(([name, word]) => [name, words[word]!])) as Piece;
+    });
   }
 
   // --- sums of gradients ---------------------------------------------------------------------------------------------
 
   /** The sum by sorted segments that an instruction becomes; null when it is none, or can only be one by atomics. */
   #segmentSum(instruction: Instruction): SegmentSum | null {
-    const word = (piece: number, index: number) => this.#u32[piece + index]!;
     const sum = segmentSumOf(instruction, this.#u32, () =>
-      this.#pieces(instruction).map((p): SumPiece => {
-        return { first: word(p, 0), ids: word(p, 1), offset: word(p, 2) / 4, floats: word(p, 3) };
-      }),
+      this.#pieces(instruction).map(({ offset, ...piece }): SumPiece => ({ ...piece, offset: offset / 4 })),
     );
     if (sum === null || !this.#options.has(sum.kernel)) return null;
     const places = [sum.source.inverse, instruction.operands[sum.sums]!].map((at) =>
@@ -288,12 +290,20 @@ class WorkList {
   /** Pieces as the device has them: first, ids, offset, floats, address of 64 bits, stride, add. */
   #pieceList(instruction: Instruction): PieceList {
     const pieces = this.#pieces(instruction);
-    const word = (piece: number, index: number) => this.#u32[piece + index]!;
     return {
       words: Uint32Array.from(
-        pieces.flatMap((p) => [...[0, 1, 2, 3].map((i) => word(p, i)), 0, 0, word(p, 5), word(p, 6)]),
+        pieces.flatMap(({ first, ids, offset, floats, stride, add }) => [
+          first,
+          ids,
+          offset,
+          floats,
+          0,
+          0,
+          stride,
+          add,
+        ]),
       ),
-      places: pieces.map((piece) => this.#blocks.place(word(piece, 4))!),
+      places: pieces.map(({ matrix }) => this.#blocks.place(matrix)!),
     };
   }
 
@@ -342,7 +352,7 @@ class WorkList {
     };
     if (kernel === KERNEL.gatherSlicesF32 || kernel === KERNEL.scatterSlicesF32) {
       const writes = kernel === KERNEL.gatherSlicesF32;
-      return this.#pieces(instruction).flatMap((piece) => access(this.#u32[piece + 4]!, writes));
+      return this.#pieces(instruction).flatMap(({ matrix }) => access(matrix, writes));
     }
     const records = this.#u32[operands[index]!]!;
     if (!APPLIES.has(kernel)) return this.#hiddenAccesses(records);

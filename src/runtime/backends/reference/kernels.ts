@@ -1,11 +1,11 @@
 /** @file The reference kernels by name, tied to one memory. */
 import type { Views } from '../../../memory/views.js';
+import { type HostCall, refuseCall } from '../../kernels/host-call.js';
 import { KERNEL, KERNELS } from '../../kernels/kernels.js';
-import { type HostCall, refuseCall } from '../wasm/load-kernels.js';
+import { addCountI64, advanceGeneration } from './counts.js';
 import * as dense from './dense.js';
 import { filterAsk, filterCount } from './filter.js';
 import * as optim from './optim.js';
-import { addCountI64, advanceGeneration } from './program.js';
 import * as sparse from './sparse.js';
 import { tableAdmit, tableApply, tableFind, tableRetrieve } from './table.js';
 

@@ -20,25 +20,11 @@ import {
 } from '../../../memory/program-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { traceNow, traceSpan } from '../../../trace/trace-events.js';
+import type { HostCall } from '../../kernels/host-call.js';
 import { KERNEL_OF_OPCODE } from '../../kernels/kernels.js';
-import type { HostCall } from '../wasm/load-kernels.js';
 import { referenceKernels } from './kernels.js';
 
 const SLEEP_SLICE_MS = 20;
-
-export function addCountI64(m: Views, pointer: number, count: number): void {
-  m.i64[pointer / 8]! += BigInt(count);
-}
-
-export function advanceGeneration(m: Views, cell: number, table: number, cells: number): number {
-  let generation = (m.u32[cell / 4]! + 1) >>> 0;
-  if (generation === 0) {
-    m.u8.fill(0, table, table + cells * 16);
-    generation = 1;
-  }
-  m.u32[cell / 4] = generation;
-  return generation;
-}
 
 /** The step function of a thread that runs the reference backend. */
 export function referenceRunStep(

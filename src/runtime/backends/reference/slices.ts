@@ -1,9 +1,8 @@
 /** @file Plain TypeScript twins of assembly/sparse/slices.ts, where a piece is drawn; the same order of every sum. */
+import { PIECE_WORDS } from '../../../memory/list-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { IdSums } from './id-sums.js';
 
-/** Words of a piece. */
-export const PIECE_WORDS = 8;
 const BLOCK_ROWS = 32;
 
 interface Piece {

@@ -5,7 +5,7 @@
  */
 import { mix64BigInt } from '../../../memory/hash.js';
 import { SECRET_HIGH, SECRET_LOW } from '../../../memory/secret.js';
-import { INSERT_RANGE, type TouchedGeometry } from '../../tables/touched-geometry.js';
+import { INSERT_RANGE, type TouchedGeometry } from '../../../memory/touched-geometry.js';
 
 const HOP_RANGE = 32;
 const MASK_64 = (1n << 64n) - 1n;

@@ -7,6 +7,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { MonolithError, messageOf } from '../../../base/errors.js';
+import { type HostCall, refuseCall } from '../../kernels/host-call.js';
 import { type Engine, thisEngine } from './engine.js';
 import { compileFlags } from './kernel-experiments.js';
 import { type KernelVariant, VARIANT_FILES } from './kernel-variants.js';
@@ -50,13 +51,6 @@ async function compileFile(variant: KernelVariant, engine: Engine): Promise<WebA
       { hint: 'run `npm run build` to make the modules of kernels; `monolith doctor` checks this machine', cause },
     );
   }
-}
-
-/** What a program asks of the thread it runs on, by opcode: work in other memories than its own. */
-export type HostCall = (opcode: number, ...operands: number[]) => number;
-
-export function refuseCall(opcode: number): number {
-  throw new MonolithError('ML_WASM', { reason: `opcode ${opcode} was called on a thread without other memories` });
 }
 
 /** An instance of the kernels over `memory`. Instances of one memory share everything: kernels keep no state of their own. */

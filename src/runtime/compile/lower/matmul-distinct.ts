@@ -5,7 +5,7 @@
  */
 import type { Op, OpDef, Tensor } from '../../../graph/graph.js';
 import { MatMul, type MatMulAttrs } from '../../../graph/ops/matmul.js';
-import { FIELD_WORDS } from '../../backends/reference/dense/gemm-repeats.js';
+import { FIELD_WORDS } from '../../../memory/list-layout.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import type { LoweringContext } from '../lowering.js';

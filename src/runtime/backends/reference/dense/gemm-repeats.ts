@@ -1,10 +1,9 @@
 /** @file Plain TypeScript twins of assembly/dense/gemm-repeats.ts and gemm-repeats-grad.ts; the same order of every sum. */
+import { FIELD_WORDS } from '../../../../memory/list-layout.js';
 import type { Views } from '../../../../memory/views.js';
 import { blockK, REPEATS, sumInBlocks } from './block-sums.js';
 import { gemmF32 } from './gemm.js';
 
-/** Words of a field, which assembly/dense/repeats.ts draws. */
-export const FIELD_WORDS = 8;
 /** Columns of the gradient that are worked on at once. */
 const COLUMNS = 32;
 const f = Math.fround;

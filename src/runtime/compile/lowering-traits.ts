@@ -1,13 +1,9 @@
 /**
- * @file The registry of lowerings: how each type of op becomes kernel calls, and where in a step those may run.
- *
- * Layers above `runtime` register lowerings for their own ops.
+ * @file What is known of the lowering of each type of op before it runs: where in a step its code may be, and what it can do
+ * with its inputs and output.
  */
 import { misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { ColumnsAttrs } from '../../graph/ops/columns.js';
-import type { LoweringContext } from './lowering.js';
-
-export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
 
 /**
  * Where the code of an op runs. A step is a list of stages with a barrier between any two: in a slice stage every thread
@@ -49,29 +45,16 @@ export interface LoweringTraits<A> {
   readonly phase?: Phase | ((op: Op<A>) => Phase);
 }
 
-interface Entry {
-  readonly lower: Lower<unknown>;
-  readonly traits: LoweringTraits<unknown>;
-}
-const entries = new Map<OpDef<unknown>, Entry>();
+const known = new Map<OpDef<unknown>, LoweringTraits<unknown>>();
 
-/** Says how an op becomes kernel calls. */
-export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: LoweringTraits<A> = {}): void {
-  entries.set(def as OpDef<unknown>, { lower, traits } as Entry);
-}
-
-function entryOf(op: Op): Entry {
-  const entry = entries.get(op.def);
-  if (entry === undefined) throw misfit(op, `the runtime cannot run ops of type ${op.type}`);
-  return entry;
-}
-
-export function lowerOp(op: Op, context: LoweringContext): void {
-  entryOf(op).lower(op, context);
+export function setTraits<A>(def: OpDef<A>, traits: LoweringTraits<A>): void {
+  known.set(def as OpDef<unknown>, traits as LoweringTraits<unknown>);
 }
 
 export function traitsOf(op: Op): LoweringTraits<unknown> {
-  return entryOf(op).traits;
+  const traits = known.get(op.def);
+  if (traits === undefined) throw misfit(op, `the runtime cannot run ops of type ${op.type}`);
+  return traits;
 }
 
 export function accumulates(op: Op): boolean {
@@ -89,6 +72,6 @@ export function trains(ops: readonly Op[]): boolean {
 }
 
 export function phaseOf(op: Op): Phase {
-  const { phase = { runs: 'slices' } } = entryOf(op).traits;
+  const { phase = { runs: 'slices' } } = traitsOf(op);
   return typeof phase === 'function' ? phase(op) : phase;
 }
