@@ -56,9 +56,9 @@ const adagrad = (learningRate: number) =>
 
 export function buildCtr(model: CtrModel): ModelSpec {
   const graph = new Graph();
-  const label = placeholder(graph, 'label');
-  const dense = placeholder(graph, 'dense', DENSE);
-  const ids = idsPlaceholder(graph, 'ids', CATEGORIES);
+  const label = placeholder(graph, { name: 'label' });
+  const dense = placeholder(graph, { name: 'dense', width: DENSE });
+  const ids = idsPlaceholder(graph, { name: 'ids', width: CATEGORIES });
   const fields = model === 'ffm' ? FFM_FIELDS : Array.from({ length: CATEGORIES }, (_, field) => field);
   const spread = (model === 'ffm' ? 0.05 : 0.01) * Math.sqrt(3);
   const optimizer = adagrad(model === 'deepfm' ? 0.02 : 0.05);
@@ -78,7 +78,7 @@ export function buildCtr(model: CtrModel): ModelSpec {
     return { field, slot, vectors };
   });
   const embeddings = slots.map(({ field, slot, vectors }) => ({
-    column: features.createFeatureColumn(slot, columns(ids, field, field + 1, `id_${field}`)),
+    column: features.createFeatureColumn(slot, columns(ids, field, field + 1, { name: `id_${field}` })),
     vectors,
   }));
 
@@ -87,13 +87,16 @@ export function buildCtr(model: CtrModel): ModelSpec {
   if (model === 'ffm') terms.push(...ffmTerms(embeddings));
   if (model === 'deepfm') {
     const vectors = concatColumns(embeddings.map(({ column, vectors: [slice] }) => column.embeddingLookup(slice!)));
-    terms.push(fmPairs(vectors, DIM), layers.mlp(concatColumns([vectors, dense], 'mlp_input'), HIDDEN));
+    terms.push(
+      fmPairs(vectors, { dim: DIM }),
+      layers.mlp(concatColumns([vectors, dense], { name: 'mlp_input' }), HIDDEN),
+    );
   }
-  const logit = addN(terms, 'logit');
-  const pred = sigmoid(logit, 'pred');
-  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label, 'cross_entropy'), 'loss');
+  const logit = addN(terms, { name: 'logit' });
+  const pred = sigmoid(logit, { name: 'pred' });
+  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label, { name: 'cross_entropy' }), { name: 'loss' });
 
-  const step = increment(globalStep(graph), 1, 'global_step/increment');
+  const step = increment(globalStep(graph), { by: 1, name: 'global_step/increment' });
   const lookups = embeddings.map(({ column }) => column.getAllEmbeddingsConcat());
   const grads = gradients([loss], [...lookups, ...layers.variables]) as Tensor[];
   const updates = [
@@ -103,7 +106,7 @@ export function buildCtr(model: CtrModel): ModelSpec {
       adagrad(DENSE_RATE),
     ),
   ];
-  const trainOp = group(graph, [step, ...updates], 'train_op') as Op;
+  const trainOp = group(graph, [step, ...updates], { name: 'train_op' }) as Op;
   return { name: model, graph, label, pred, loss, trainOp };
 }
 
@@ -114,7 +117,7 @@ function ffmTerms(embeddings: readonly { column: FeatureColumn; vectors: readonl
     const { column, vectors } = embeddings[field]!;
     return column.embeddingLookup(vectors[used[field]!++]!);
   };
-  return FFM_PAIRS.map(([a, b]) => rowDot(next(a), next(b), `dot_${a}_${b}`));
+  return FFM_PAIRS.map(([a, b]) => rowDot(next(a), next(b), { name: `dot_${a}_${b}` }));
 }
 
 /**
@@ -142,10 +145,10 @@ class Layers {
     const bound = 1 / Math.sqrt(x.columns);
     const kernel = transposed(this.#uniform(x.columns * width, bound), x.columns);
     const first = this.#uniform(width, bound);
-    const weights = variable(this.#graph, `${name}/kernel`, [x.columns, width], () => kernel);
-    const bias = variable(this.#graph, `${name}/bias`, [width], () => first);
+    const weights = variable(this.#graph, { name: `${name}/kernel`, shape: [x.columns, width], initial: () => kernel });
+    const bias = variable(this.#graph, { name: `${name}/bias`, shape: [width], initial: () => first });
     this.variables.push(weights, bias);
-    const out = addBias(matMul(x, weights), bias, name);
+    const out = addBias(matMul(x, weights), bias, { name });
     return width === 1 ? columns(out, 0, 1) : out;
   }
 

@@ -48,7 +48,7 @@ const uniform = (count, bound) => Float32Array.from({ length: count }, () => (2 
 
 function buildModel() {
   const graph = new Graph();
-  const label = placeholder(graph, 'label');
+  const label = placeholder(graph, { name: 'label' });
   const features = new FeatureFactory();
   const inputs = ['user', 'item'].map((name) => {
     const slot = features.createFeatureSlot({
@@ -56,18 +56,18 @@ function buildModel() {
       slotId: SLOTS[name],
       defaultVecOptimizer: AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 1e-6 }),
     });
-    return { slot, slice: slot.addFeatureSlice(dim), ids: raggedPlaceholder(graph, name, 1) };
+    return { slot, slice: slot.addFeatureSlice(dim), ids: raggedPlaceholder(graph, { name, valuesPerRow: 1 }) };
   });
   // Slots and slices first, lookups after: the slices decide the width of a row.
   const columns = inputs.map(({ slot, ids }) => features.createFeatureColumn(slot, ids));
   const embedded = concatColumns(columns.map((column, i) => column.embeddingLookup(inputs[i].slice)));
 
-  const w1 = variable(graph, 'w1', [2 * dim, hidden], () => uniform(2 * dim * hidden, 0.5));
-  const b1 = variable(graph, 'b1', [hidden], () => new Float32Array(hidden));
-  const w2 = variable(graph, 'w2', [hidden, 1], () => uniform(hidden, 0.5));
-  const logit = matMul(relu(addBias(matMul(embedded, w1), b1)), w2, {}, 'logit');
-  const pred = sigmoid(logit, 'pred');
-  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label), 'loss');
+  const w1 = variable(graph, { name: 'w1', shape: [2 * dim, hidden], initial: () => uniform(2 * dim * hidden, 0.5) });
+  const b1 = variable(graph, { name: 'b1', shape: [hidden], initial: () => new Float32Array(hidden) });
+  const w2 = variable(graph, { name: 'w2', shape: [hidden, 1], initial: () => uniform(hidden, 0.5) });
+  const logit = matMul(relu(addBias(matMul(embedded, w1), b1)), w2, { name: 'logit' });
+  const pred = sigmoid(logit, { name: 'pred' });
+  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label), { name: 'loss' });
 
   const lookups = columns.map((column) => column.getAllEmbeddingsConcat());
   const weights = [w1, b1, w2];
@@ -79,7 +79,7 @@ function buildModel() {
       AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
     ),
   ];
-  const trainOp = group(graph, [increment(globalStep(graph)), ...updates], 'train_op');
+  const trainOp = group(graph, [increment(globalStep(graph)), ...updates], { name: 'train_op' });
   return { name: 'own-model', graph, label, pred, loss, trainOp };
 }
 

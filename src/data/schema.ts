@@ -69,8 +69,8 @@ export class Schema<F extends Features> {
       return [
         name,
         kind === 'dense'
-          ? placeholder(graph, name, feature.width)
-          : raggedPlaceholder(graph, name, feature.valuesPerRow),
+          ? placeholder(graph, { name, width: feature.width })
+          : raggedPlaceholder(graph, { name, valuesPerRow: feature.valuesPerRow }),
       ];
     });
     return Object.fromEntries(made) as Inputs<F>;

@@ -91,9 +91,9 @@ export function fetchAllCachedVariables(graph: Graph): Op {
 /** An op that makes what was fetched last the value that is read. */
 export function assignAllCachedVariables(graph: Graph): Op {
   const ops = cachedOf(graph).map(([, { asyncFetchedVar, asyncCachedVar }]) =>
-    assign(asyncCachedVar, asyncFetchedVar, 'assign_cached_var'),
+    assign(asyncCachedVar, asyncFetchedVar, { name: 'assign_cached_var' }),
   );
-  return group(graph, ops, 'assign_all_cached_variables') as Op;
+  return group(graph, ops, { name: 'assign_all_cached_variables' }) as Op;
 }
 
 function cachedOf(graph: Graph): (readonly [Tensor, CachedVariableAssociates])[] {

@@ -9,20 +9,27 @@ import { misfit, type Op, type OpDef, sameShape, type Tensor } from './graph.js'
 import { asPartial } from './ops/batch-sum.js';
 import { AssembleColumns, assembleColumns } from './ops/columns.js';
 import { addN } from './ops/elementwise.js';
+import { checkedOptions, type OpOptions } from './ops/options.js';
 import { onesLike } from './ops/reductions.js';
 
-/** Gradient per x, `undefined` where no y depends on it. */
+export interface GradientsOptions extends OpOptions {
+  /** The gradients of `ys` to start from. Default: ones. */
+  readonly gradYs?: readonly (Tensor | undefined)[] | undefined;
+}
+
+/** Gradient per x, `undefined` where no y depends on it. `name` is the scope of the new ops, `gradients` unless told. */
 export function gradients(
   ys: readonly Tensor[],
   xs: readonly Tensor[],
-  gradYs?: readonly (Tensor | undefined)[],
+  options: GradientsOptions = {},
 ): (Tensor | undefined)[] {
+  const { gradYs, name = 'gradients' } = checkedOptions('gradients', options, ['gradYs']);
   const graph = ys[0]?.graph;
   if (graph === undefined) return xs.map(() => undefined);
   if (gradYs !== undefined && gradYs.length !== ys.length) {
     throw misfit('gradients', `${gradYs.length} seeds for ${ys.length} tensors`);
   }
-  return graph.nameScope('gradients', () => {
+  return graph.nameScope(name, () => {
     const pending = new Map<Tensor, Tensor[]>();
     ys.forEach((y, index) => {
       const seed = gradYs?.[index] ?? onesLike(y);

@@ -23,7 +23,7 @@ export function propagateBackGradients(
   return gradients(
     pairs.map(([, variable]) => variable),
     [...xs],
-    pairs.map(([grad]) => grad),
+    { gradYs: pairs.map(([grad]) => grad) },
   );
 }
 

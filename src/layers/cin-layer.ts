@@ -42,7 +42,7 @@ export class CIN extends Layer {
         const kernel = this.weight(x.graph, `kernel_${index}`, [count * fields!, size], kernelInitializer);
         maps = activate(cin(maps, x, kernel), activation);
         count = size;
-        return sumInner(maps, -1);
+        return sumInner(maps, { axis: -1 });
       });
       return pooled.length === 1 ? pooled[0]! : concatColumns(pooled);
     });

@@ -47,9 +47,12 @@ export class Dense extends Layer {
       const kernel = this.weight(graph, 'kernel', [width, this.units], kernelInitializer);
       const bias = useBias ? this.weight(graph, 'bias', [this.units], biasInitializer) : undefined;
       const flat = sizes.length === 1;
-      const product = flat ? matMul(x, kernel, {}, 'MatMul') : matMulInner(x, kernel, 'MatMul');
+      const product = flat ? matMul(x, kernel, { name: 'MatMul' }) : matMulInner(x, kernel, { name: 'MatMul' });
       if (bias === undefined) return activate(product, activation);
-      return activate(flat ? addBias(product, bias, 'BiasAdd') : addShared(product, bias, 'BiasAdd'), activation);
+      return activate(
+        flat ? addBias(product, bias, { name: 'BiasAdd' }) : addShared(product, bias, { name: 'BiasAdd' }),
+        activation,
+      );
     });
   }
 }

@@ -56,7 +56,7 @@ export abstract class Layer {
     const known = this.#weights.get(name);
     if (known === undefined) {
       const full = `${this.name}/${name}`;
-      const made = variable(graph, name, shape, () => fillInitial(initializer, shape, full, this.#seed));
+      const made = variable(graph, { name, shape, initial: () => fillInitial(initializer, shape, full, this.#seed) });
       this.#weights.set(name, made);
       return made;
     }

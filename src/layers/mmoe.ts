@@ -42,7 +42,7 @@ export class MMoE extends Layer {
     return this.within(x.graph, () => {
       const outputs = stack(
         this.#experts.map((expert) => expert.call(x)),
-        'experts',
+        { name: 'experts' },
       );
       const count = this.#experts.length;
       return this.#gates.map((gate) => {

@@ -22,7 +22,7 @@ export interface AttentionInputs {
   /** Positions that are looked at, as keys and values; the query itself unless told. */
   readonly value?: Tensor;
   /** `[batch, positions of value]`: 0 for those that do not count. */
-  readonly mask?: Tensor;
+  readonly mask?: Tensor | undefined;
 }
 
 /**
@@ -54,8 +54,8 @@ export class MultiHeadAttention extends Layer {
       }
       const width = query.spec.shape[2] as number;
       this.#output ??= new Dense(outputDim ?? width, { name: 'output', useBias, seed });
-      const scores = headScores(this.#inner.query.call(query), this.#inner.key.call(value), heads);
-      const weights = softmax(scale(scores, 1 / Math.sqrt(keyDim)), mask === undefined ? {} : { mask });
+      const scores = headScores(this.#inner.query.call(query), this.#inner.key.call(value), { heads });
+      const weights = softmax(scale(scores, 1 / Math.sqrt(keyDim)), { mask });
       return this.#output.call(headMix(weights, this.#inner.value.call(value)));
     });
   }

@@ -42,7 +42,7 @@ export class SENet extends Layer {
         outputActivation: gateActivation,
         seed,
       });
-      return scaleGroups(this.#excitation.call(meanInner(x, -1)), x);
+      return scaleGroups(this.#excitation.call(meanInner(x, { axis: -1 })), x);
     });
   }
 }

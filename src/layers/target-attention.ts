@@ -20,6 +20,11 @@ export interface TargetAttentionOptions extends LayerOptions {
   readonly softmax?: boolean;
 }
 
+export interface TargetAttentionInputs {
+  /** `[batch, n]`: 0 for positions that do not count. */
+  readonly mask?: Tensor | undefined;
+}
+
 /**
  * Sum of the behaviours of an example, each weighted by a network that sees the candidate, the behaviour, their
  * difference and their product: target `[batch, d]`, keys `[batch, n, d]`, mask `[batch, n]` → `[batch, d]`. Positions
@@ -36,7 +41,7 @@ export class TargetAttention extends Layer {
     this.#softmax = options.softmax ?? false;
   }
 
-  call(target: Tensor, keys: Tensor, mask?: Tensor): Tensor {
+  call(target: Tensor, keys: Tensor, { mask }: TargetAttentionInputs = {}): Tensor {
     return this.within(target.graph, () => {
       const [[width, ...more], [n, d, ...rest]] = [innerShape(this.name, target), innerShape(this.name, keys)];
       if (more.length > 0 || rest.length > 0 || n === undefined || d === undefined || width !== d) {
@@ -44,13 +49,9 @@ export class TargetAttention extends Layer {
         throw misfit(this.name, `${t} is no candidate for a sequence of ${k}`);
       }
       const query = broadcastInner(target, n);
-      const seen = concatInner([query, keys, sub(query, keys), mul(query, keys)], 2);
+      const seen = concatInner([query, keys, sub(query, keys), mul(query, keys)], { axis: 2 });
       const scores = reshape(this.#score.call(seen), [n]);
-      const weights = this.#softmax
-        ? softmax(scores, mask === undefined ? {} : { mask })
-        : mask === undefined
-          ? scores
-          : mul(scores, mask);
+      const weights = this.#softmax ? softmax(scores, { mask }) : mask === undefined ? scores : mul(scores, mask);
       return reshape(batchMatMul(reshape(weights, [1, n]), keys), [d]);
     });
   }

@@ -91,9 +91,9 @@ export abstract class Optimizer implements StepLowering {
     if (target === undefined) throw misfit(name, 'No variables provided.');
     const { graph } = target;
     const updates = this.applyAll(gradsAndVars, options);
-    if (globalStep === undefined) return group(graph, updates, name) as Op;
-    const count = graph.controlDependencies(updates, () => increment(globalStep, 1, `${name}/AssignAdd`));
-    return group(graph, [...updates, count as Op], name) as Op;
+    if (globalStep === undefined) return group(graph, updates, { name }) as Op;
+    const count = graph.controlDependencies(updates, () => increment(globalStep, { by: 1, name: `${name}/AssignAdd` }));
+    return group(graph, [...updates, count as Op], { name }) as Op;
   }
 
   /** The updates themselves: one per variable, and those that come once. */
@@ -157,7 +157,9 @@ function createSlot(target: Tensor, { suffix, initial = 0, ...spec }: SlotSpec):
   const { graph } = target;
   const shape = spec.shape ?? (target.spec.shape as readonly number[]);
   const fill = () => new Float32Array(elementCount(shape)).fill(initial);
-  return graph.rootScope(() => variable(graph, `${target.op.name}/${suffix}`, shape, fill, false));
+  return graph.rootScope(() =>
+    variable(graph, { name: `${target.op.name}/${suffix}`, shape, initial: fill, trainable: false }),
+  );
 }
 
 /** The trainable variables of the graph of a loss. */

@@ -138,7 +138,10 @@ export class AdamOptimizer extends RangeOptimizer {
   /** What the powers were when the step began: slices copy them before any thread moves them on. */
   override sharedInputs(variables: readonly Tensor[]): readonly Tensor[] {
     const { beta1, beta2 } = this.#powersIn(variables[0]!.graph);
-    return [scale(beta1, 1, `${this.name}/beta1_power`), scale(beta2, 1, `${this.name}/beta2_power`)];
+    return [
+      scale(beta1, 1, { name: `${this.name}/beta1_power` }),
+      scale(beta2, 1, { name: `${this.name}/beta2_power` }),
+    ];
   }
 
   override finish(variables: readonly Tensor[]): readonly Op[] {
@@ -155,7 +158,9 @@ export class AdamOptimizer extends RangeOptimizer {
     let powers = this.#powers.get(graph);
     if (powers === undefined) {
       const make = (name: string, beta: number) =>
-        graph.rootScope(() => variable(graph, name, [], () => Float32Array.of(beta), false));
+        graph.rootScope(() =>
+          variable(graph, { name, shape: [], initial: () => Float32Array.of(beta), trainable: false }),
+        );
       powers = { beta1: make('beta1_power', this.#beta1), beta2: make('beta2_power', this.#beta2) };
       this.#powers.set(graph, powers);
     }

@@ -24,7 +24,7 @@ const TABLES = {
 function build(segment: Omit<ml.SegmentOptions, 'dim'>) {
   const graph = new ml.Graph();
   const table = ml.defineTable('t', [{ dim: 4, ...segment }]);
-  const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, 'ids', 1), table);
+  const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
   const loss = ml.reduceMean(ml.rowDot(x, x));
   const updates = ml.applyEmbeddingGradients([[ml.gradients([loss], [x])[0]!, x]]);
   return { graph, table, train: ml.group(graph, [...updates, ml.increment(ml.globalStep(graph))]) };

@@ -17,7 +17,7 @@ import { contentOf, treeOf } from './helpers.js';
 /** The demo model with a dense variable beside its tables. */
 function modelWithDense(): ModelSpec {
   const model = buildFfm();
-  variable(model.graph, 'extra', [2, 3], () => Float32Array.of(1, 2, 3, 4, 5, 6));
+  variable(model.graph, { name: 'extra', shape: [2, 3], initial: () => Float32Array.of(1, 2, 3, 4, 5, 6) });
   return model;
 }
 
@@ -130,9 +130,10 @@ t.test('a save that nobody waits for holds what was asked for before it, whateve
 /** A kernel of 2 rows and, if wanted, a table and a counter of steps. */
 function shaped(units: number, table?: string, dim = 2, counts = true): Graph {
   const graph = new Graph();
-  variable(graph, 'kernel', [2, units], () => new Float32Array(2 * units));
+  variable(graph, { name: 'kernel', shape: [2, units], initial: () => new Float32Array(2 * units) });
   if (counts) globalStep(graph);
-  if (table !== undefined) embeddingLookup(raggedPlaceholder(graph, 'ids', 1), defineTable(table, [{ dim }]));
+  if (table !== undefined)
+    embeddingLookup(raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), defineTable(table, [{ dim }]));
   return graph;
 }
 

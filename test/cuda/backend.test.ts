@@ -28,8 +28,12 @@ const CUDA = { backend: 'cuda', cuda: { driver: 'sim' } } as const;
 /** A layer over `features` inputs. */
 function layer(features = 5, outputs = 3) {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', features);
-  const w = variable(graph, 'w', [features, outputs], () => new Float32Array(features * outputs).fill(0.25));
+  const x = placeholder(graph, { name: 'x', width: features });
+  const w = variable(graph, {
+    name: 'w',
+    shape: [features, outputs],
+    initial: () => new Float32Array(features * outputs).fill(0.25),
+  });
   return { graph, y: sigmoid(matMul(x, w)) };
 }
 
@@ -67,7 +71,7 @@ t.test('ops of training processes are placed by who the process is', async (t) =
   const made = ['Variable', 'Variable', 'MatMul', 'Variable'].map((type) => cluster({ name: 'c', type }));
   t.same(made, ['/job:ps/task:0', '/job:ps/task:1', '/job:worker/task:2', '/job:ps/task:0']);
   const graph = new Graph();
-  const x = graph.device(partial, () => sigmoid(placeholder(graph, 'x', 2)));
+  const x = graph.device(partial, () => sigmoid(placeholder(graph, { name: 'x', width: 2 })));
   t.equal(x.op.device, '/job:worker/task:2/device:CPU:0');
 });
 

@@ -81,10 +81,13 @@ function model(segments: readonly SegmentOptions[], definition = {}) {
   const graph = new Graph();
   const config = defineTable('t', segments, definition);
   const dim = segments.reduce((sum, segment) => sum + segment.dim, 0);
-  const [ids, other] = [raggedPlaceholder(graph, 'ids', 6), raggedPlaceholder(graph, 'other', 6)];
-  const seed = placeholder(graph, 'seed', dim);
-  const lookups = [embeddingLookup(ids, config), embeddingLookup(other, config, 'other', 'mean')];
-  const grads = lookups.map((lookup) => gradients([lookup], [lookup], [seed])[0] as Tensor);
+  const [ids, other] = [
+    raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 6 }),
+    raggedPlaceholder(graph, { name: 'other', valuesPerRow: 6 }),
+  ];
+  const seed = placeholder(graph, { name: 'seed', width: dim });
+  const lookups = [embeddingLookup(ids, config), embeddingLookup(other, config, { name: 'other', pooling: 'mean' })];
+  const grads = lookups.map((lookup) => gradients([lookup], [lookup], { gradYs: [seed] })[0] as Tensor);
   const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));
   const train = group(graph, [increment(globalStep(graph)), ...updates]);
   return { graph, config, dim, lookups, train };
@@ -246,7 +249,7 @@ t.test(
     await refused(filtered, /admission filter/);
     const graph = new Graph();
     const config = defineTable('t', [{ dim: 2 }]);
-    const ids = raggedPlaceholder(graph, 'ids', 4);
+    const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 });
     const lookup = graph.device('/device:CPU:0', () => embeddingLookup(ids, config));
     await withSession(graph, DEVICE, async (session) => {
       const feeds = { ids: raggedOf([[1n]]) };

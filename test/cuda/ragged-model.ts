@@ -29,16 +29,20 @@ export function raggedModel() {
   const optimizer = AdagradOptimizer({ learningRate: 0.1, initialAccumulatorValue: 0.1 });
   const initializer = RandomUniformInitializer(-0.5, 0.5);
   const config = defineTable('t', [{ dim: DIM, initializer, optimizer, learningRate: 0.1 }]);
-  const label = placeholder(graph, 'label');
+  const label = placeholder(graph, { name: 'label' });
   const lookups = FEATURES.map((pooling, f) => {
-    const ids = raggedPlaceholder(graph, `ids${f}`, 6);
-    return embeddingLookup(ids, config, `lookup${f}`, pooling);
+    const ids = raggedPlaceholder(graph, { name: `ids${f}`, valuesPerRow: 6 });
+    return embeddingLookup(ids, config, { name: `lookup${f}`, pooling });
   });
   const flat = lookups.map((lookup) => reshape(lookup, [lookup.columns]));
   const width = lookups.reduce((sum, { columns }) => sum + columns, 0);
   const next = stream(4);
-  const w = variable(graph, 'w', [width, 1], () => Float32Array.from({ length: width }, () => next() - 0.5));
-  const b = variable(graph, 'b', [1], () => new Float32Array(1));
+  const w = variable(graph, {
+    name: 'w',
+    shape: [width, 1],
+    initial: () => Float32Array.from({ length: width }, () => next() - 0.5),
+  });
+  const b = variable(graph, { name: 'b', shape: [1], initial: () => new Float32Array(1) });
   const loss = reduceMean(sigmoidCrossEntropyWithLogits(addBias(matMul(concatColumns(flat), w), b), label));
   const grads = gradients([loss], [w, b, ...lookups]) as Tensor[];
   const dense = applyGradients(

@@ -49,8 +49,8 @@ t.test('what only the device has is copied by calls that do not block, once', as
 /** A layer that is trained for three steps on the device, and what `read` makes of it then. */
 function trained<R>(read: (session: Session, w: Tensor, step: readonly Fetch[], x: FeedMap) => Promise<R>): Promise<R> {
   const graph = new Graph();
-  const w = variable(graph, 'w', [5, 3], () => new Float32Array(15).fill(0.25));
-  const loss = reduceMean(matMul(placeholder(graph, 'x', 5), w));
+  const w = variable(graph, { name: 'w', shape: [5, 3], initial: () => new Float32Array(15).fill(0.25) });
+  const loss = reduceMean(matMul(placeholder(graph, { name: 'x', width: 5 }), w));
   const [grad] = gradients([loss], [w]) as Tensor[];
   const train = group(graph, applyGradients([[grad!, w]], AdagradOptimizer({ learningRate: 0.1 }))) as Op;
   const x = { x: Float32Array.from({ length: 10 }, (_, i) => i - 3) };

@@ -155,15 +155,12 @@ t.test('without room for rows lookups run on the host', async (t) => {
 
 t.test('an op on a CPU runs on the host, and its values are brought there and back', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 3);
-  const w = variable(graph, 'w', [3, 4], () => new Float32Array(12));
-  const b = variable(graph, 'b', [4], () => new Float32Array(4));
+  const x = placeholder(graph, { name: 'x', width: 3 });
+  const w = variable(graph, { name: 'w', shape: [3, 4], initial: () => new Float32Array(12) });
+  const b = variable(graph, { name: 'b', shape: [4], initial: () => new Float32Array(4) });
   const product = matMul(x, w);
   const hidden = graph.device('/device:CPU:0', () => relu(addBias(product, b)));
-  const y = matMul(
-    hidden,
-    variable(graph, 'v', [4, 2], () => new Float32Array(8)),
-  );
+  const y = matMul(hidden, variable(graph, { name: 'v', shape: [4, 2], initial: () => new Float32Array(8) }));
   await withSession(graph, { threads: 1 }, async (session) => {
     const works = worksOf(session, [y]);
     t.same(kernelsOn(works, 'host'), ['biasReluF32']);

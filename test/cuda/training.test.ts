@@ -31,14 +31,14 @@ const [FEATURES, HIDDEN, BATCH] = [6, 19, 30];
 /** Two dense layers that learn whether the first feature outweighs the second. */
 function perceptron() {
   const graph = new Graph();
-  const [x, label] = [placeholder(graph, 'x', FEATURES), placeholder(graph, 'label')];
+  const [x, label] = [placeholder(graph, { name: 'x', width: FEATURES }), placeholder(graph, { name: 'label' })];
   const next = stream(1);
   const random = (count: number) => () => Float32Array.from({ length: count }, () => next() - 0.5);
   const parameters = [
-    variable(graph, 'w1', [FEATURES, HIDDEN], random(FEATURES * HIDDEN)),
-    variable(graph, 'b1', [HIDDEN], random(HIDDEN)),
-    variable(graph, 'w2', [HIDDEN, 1], random(HIDDEN)),
-    variable(graph, 'b2', [1], random(1)),
+    variable(graph, { name: 'w1', shape: [FEATURES, HIDDEN], initial: random(FEATURES * HIDDEN) }),
+    variable(graph, { name: 'b1', shape: [HIDDEN], initial: random(HIDDEN) }),
+    variable(graph, { name: 'w2', shape: [HIDDEN, 1], initial: random(HIDDEN) }),
+    variable(graph, { name: 'b2', shape: [1], initial: random(1) }),
   ] as const;
   const [w1, b1, w2, b2] = parameters;
   const hidden = relu(addBias(matMul(x, w1), b1));

@@ -86,7 +86,11 @@ function featuresOf(recipe: Recipe): Feature[] {
 function randomMatrix(graph: Graph, name: string, shape: readonly number[], seed: number): Tensor {
   const next = stream(seed);
   const count = shape.reduce((product, size) => product * size, 1);
-  return variable(graph, name, shape, () => Float32Array.from({ length: count }, () => (next() - 0.5) * 0.6));
+  return variable(graph, {
+    name,
+    shape,
+    initial: () => Float32Array.from({ length: count }, () => (next() - 0.5) * 0.6),
+  });
 }
 
 const asMatrix = (x: Tensor): Tensor => (x.spec.shape.length === 2 ? x : reshape(x, [x.columns]));
@@ -94,11 +98,11 @@ const asMatrix = (x: Tensor): Tensor => (x.spec.shape.length === 2 ? x : reshape
 export function buildModel(recipe: Recipe): Model {
   const graph = new Graph();
   const next = stream(recipe.seed * 3 + 1);
-  const label = placeholder(graph, 'label');
-  const dense = placeholder(graph, 'dense', 2);
+  const label = placeholder(graph, { name: 'label' });
+  const dense = placeholder(graph, { name: 'dense', width: 2 });
   const features = featuresOf(recipe);
   const lookups = features.map(({ name, table, pooling }) =>
-    embeddingLookup(raggedPlaceholder(graph, name, PER_ROW), table, undefined, pooling),
+    embeddingLookup(raggedPlaceholder(graph, { name, valuesPerRow: PER_ROW }), table, { pooling }),
   );
   const shown = lookups.map((lookup, i) => asMatrix(features[i]!.readOnly ? stopGradient(lookup) : lookup));
   const inputs = concatColumns([dense, ...shown]);
@@ -107,7 +111,7 @@ export function buildModel(recipe: Recipe): Model {
     randomMatrix(graph, 'w1', [inputs.columns, hidden], 11),
     randomMatrix(graph, 'w2', [hidden, 1], 12),
   ];
-  const bias = variable(graph, 'bias', [hidden], () => new Float32Array(hidden));
+  const bias = variable(graph, { name: 'bias', shape: [hidden], initial: () => new Float32Array(hidden) });
   let layer = addBias(matMul(inputs, w1), bias);
   if (has(recipe, 'batch-norm')) layer = batchNorm(layer, { momentum: 0.9 });
   layer = relu(layer);

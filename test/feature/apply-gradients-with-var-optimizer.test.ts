@@ -30,9 +30,9 @@ function model(options: Options = {}, factors: readonly number[] = [3, 4], slope
   const slot = factory.createFeatureSlot({ name: 'user' });
   const slice = slot.addFeatureSlice(factors.length, SGD);
   slot.addFeatureSlice(1, SGD);
-  const column = factory.createFeatureColumn(slot, raggedPlaceholder(graph, 'user', 1));
-  const w = variable(graph, 'w', [], () => Float32Array.of(1));
-  const embedded = mul(column.embeddingLookup(slice), constant(graph, factors, [factors.length]));
+  const column = factory.createFeatureColumn(slot, raggedPlaceholder(graph, { name: 'user', valuesPerRow: 1 }));
+  const w = variable(graph, { name: 'w', shape: [], initial: () => Float32Array.of(1) });
+  const embedded = mul(column.embeddingLookup(slice), constant(graph, factors, { shape: [factors.length] }));
   const loss = add(reduceSum(embedded), mul(w, slope));
   const varOptimizer = new GradientDescentOptimizer({ learningRate: 1 });
   const train = applyGradientsWithVarOptimizer({
@@ -98,8 +98,8 @@ t.test('the norm of lookups warms up from 0 with the steps', async (t) => {
 
 t.test('a variable may have an optimizer of its own, and moving averages are moved', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
-  const [a, b] = ['a', 'b'].map((name) => variable(graph, name, [2], () => Float32Array.of(1, 1)));
+  const x = placeholder(graph, { name: 'x', width: 2 });
+  const [a, b] = ['a', 'b'].map((name) => variable(graph, { name, shape: [2], initial: () => Float32Array.of(1, 1) }));
   setVarOptimizer(b!, SgdOptimizer({ learningRate: 0.5 }));
   const normal = batchNorm(x, { center: false, scale: false, name: 'bn', momentum: 0 });
   const loss = reduceSum(add(mul(x, a!), add(mul(x, b!), normal)));
@@ -115,8 +115,8 @@ t.test('a variable may have an optimizer of its own, and moving averages are mov
 
 t.test('without a gradient nothing is done, and odd options are refused', async (t) => {
   const graph = new Graph();
-  const loss = reduceSum(placeholder(graph, 'x', 2));
-  variable(graph, 'w', [], () => Float32Array.of(1));
+  const loss = reduceSum(placeholder(graph, { name: 'x', width: 2 }));
+  variable(graph, { name: 'w', shape: [], initial: () => Float32Array.of(1) });
   const varOptimizer = SgdOptimizer({ learningRate: 1 });
   const nothing: Op = applyGradientsWithVarOptimizer({ loss, varOptimizer });
   t.equal(nothing.controlInputs.length, 0);

@@ -55,7 +55,7 @@ t.test('a slot without a bias has none', async (t) => {
   const slot = factory.createFeatureSlot({ name: 'slot' });
   t.equal(slot.bias, null);
   slot.addFeatureSlice(2);
-  const column = factory.createFeatureColumn(slot, raggedPlaceholder(new Graph(), 'ids', 1));
+  const column = factory.createFeatureColumn(slot, raggedPlaceholder(new Graph(), { name: 'ids', valuesPerRow: 1 }));
   t.throws(() => column.getBias(), { code: 'ML_GRAPH', message: /slot: the slot has no bias/ });
 });
 
@@ -144,7 +144,7 @@ t.test('columns look up once and hand out slices of the result', async (t) => {
   const factory = new FeatureFactory();
   const slot = factory.createFeatureSlot({ name: 'slot', hasBias: true });
   const [a, b] = [slot.addFeatureSlice(2), slot.addFeatureSlice(3)];
-  const ids = raggedPlaceholder(graph, 'user', 2);
+  const ids = raggedPlaceholder(graph, { name: 'user', valuesPerRow: 2 });
   const column = factory.createFeatureColumn(slot, ids);
   const all = column.getAllEmbeddingsConcat();
   t.same(all.spec.shape, ['batch', 6]);
@@ -154,7 +154,7 @@ t.test('columns look up once and hand out slices of the result', async (t) => {
   t.equal(graph.tensor('user:3_6').columns, 3);
   t.same(column.getBias().spec.shape, ['batch']);
   t.same(graph.getCollection(TABLES), [factory.tableOf(slot)]);
-  const second = factory.createFeatureColumn(slot, raggedPlaceholder(graph, 'item', 2));
+  const second = factory.createFeatureColumn(slot, raggedPlaceholder(graph, { name: 'item', valuesPerRow: 2 }));
   t.not(second.getAllEmbeddingsConcat(), all);
   t.equal(graph.getCollection(TABLES).length, 1, 'a table is listed once');
 });
@@ -163,7 +163,7 @@ t.test('a slice that is the whole row is the lookup itself', async (t) => {
   const factory = new FeatureFactory();
   const slot = factory.createFeatureSlot({ name: 'slot' });
   const slice = slot.addFeatureSlice(3);
-  const column = factory.createFeatureColumn(slot, raggedPlaceholder(new Graph(), 'ids', 1));
+  const column = factory.createFeatureColumn(slot, raggedPlaceholder(new Graph(), { name: 'ids', valuesPerRow: 1 }));
   t.equal(column.embeddingLookup(slice), column.getAllEmbeddingsConcat());
 });
 
@@ -177,7 +177,7 @@ t.test('misuse is answered in the words of the reference', async (t) => {
   for (const dim of [0, -1, 1.5])
     t.throws(() => slotOne!.addFeatureSlice(dim), { code: 'ML_GRAPH', message: /dimensions/ });
   const slice = slotOne!.addFeatureSlice(2);
-  const ids = raggedPlaceholder(new Graph(), 'ids', 1);
+  const ids = raggedPlaceholder(new Graph(), { name: 'ids', valuesPerRow: 1 });
   t.throws(() => factory.createFeatureColumn(slotTwo!, ids).embeddingLookup(slice), {
     message: /Slice must come from the dedicated feature slot\./,
   });

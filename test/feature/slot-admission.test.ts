@@ -29,11 +29,13 @@ function model(options: FeatureFactoryOptions = { filterCapacity: 3000 }, thresh
     factory.createFeatureSlot({ ...sgd, name: 'free' }),
   ];
   for (const [i, dim] of [2, 3, 3].entries()) slots[i]!.addFeatureSlice(dim);
-  const columns = slots.map((slot, i) => factory.createFeatureColumn(slot, raggedPlaceholder(graph, `f${i}`, 4)));
-  const seeds = slots.map((slot, i) => placeholder(graph, `seed${i}`, slot.dim));
+  const columns = slots.map((slot, i) =>
+    factory.createFeatureColumn(slot, raggedPlaceholder(graph, { name: `f${i}`, valuesPerRow: 4 })),
+  );
+  const seeds = slots.map((slot, i) => placeholder(graph, { name: `seed${i}`, width: slot.dim }));
   const grads = columns.map((column, i) => {
     const all = column.getAllEmbeddingsConcat();
-    return [gradients([all], [all], [seeds[i]!])[0]!, column] as const;
+    return [gradients([all], [all], { gradYs: [seeds[i]!] })[0]!, column] as const;
   });
   return { graph, slots, updates: factory.applyEmbeddingGradients(grads) };
 }

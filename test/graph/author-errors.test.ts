@@ -35,7 +35,7 @@ async function rejected(promise: Promise<unknown>): Promise<MonolithError> {
 
 t.test('what does not fit names the op and the line that made it', async (t) => {
   const graph = new Graph();
-  const [x, y] = [placeholder(graph, 'x', 3), placeholder(graph, 'y', 2)];
+  const [x, y] = [placeholder(graph, { name: 'x', width: 3 }), placeholder(graph, { name: 'y', width: 2 })];
   let place = here(1);
   const error = caught(() => graph.nameScope('tower', () => binary('mul', x, y, 'scores')));
   t.match(error, { code: 'ML_GRAPH', fields: { op: 'mul', node: 'tower/scores', place } });
@@ -43,14 +43,15 @@ t.test('what does not fit names the op and the line that made it', async (t) => 
   t.match(error.message, place);
   place = here(1);
   t.match(caught(() => matMul(x, y)).fields, { place });
+  const v = variable(graph, { name: 'v', shape: [], initial: () => new Float32Array(1) });
   place = here(1);
-  const inLayer = caught(() => new Dense(3, { name: 'top' }).call(variable(graph, 'v', [], () => new Float32Array(1))));
+  const inLayer = caught(() => new Dense(3, { name: 'top' }).call(v));
   t.match(inLayer, { code: 'ML_GRAPH', fields: { op: /^top/, place } });
 });
 
 t.test('ops remember the line that made them, those of gradients too', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 3);
+  const x = placeholder(graph, { name: 'x', width: 3 });
   t.match(x.op.place, here(-1));
   const [grad] = gradients([reduceMean(scale(x, 2))], [x]);
   t.match(grad!.op.place, here(-1));
@@ -65,7 +66,7 @@ const Fussy: OpDef<null> = {
 
 t.test('a gradient that cannot be made names the op of the model, not the call of gradients', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 3);
+  const x = placeholder(graph, { name: 'x', width: 3 });
   const place = here(1);
   const [floor, fussy] = [Floor, Fussy].map((def) => graph.add(def, [x], null, `my_${def.type}`).output);
   const none = caught(() => gradients([reduceMean(floor!)], [x]));
@@ -76,8 +77,8 @@ t.test('a gradient that cannot be made names the op of the model, not the call o
 
 t.test('what the compiler refuses names the line of the op', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 3);
-  const typo = placeholder(graph, 'lable');
+  const x = placeholder(graph, { name: 'x', width: 3 });
+  const typo = placeholder(graph, { name: 'lable' });
   const feedPlace = here(-1);
   const odd = graph.add(Floor, [x], null, 'odd').output;
   const place = here(-1);
@@ -97,9 +98,9 @@ t.test('what the compiler refuses names the line of the op', async (t) => {
 
 t.test('a name that is nearly right is answered with the right one', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'features', 3);
-  const loss = reduceMean(x, 'loss');
-  variable(graph, 'weights', [1], () => new Float32Array(1));
+  const x = placeholder(graph, { name: 'features', width: 3 });
+  const loss = reduceMean(x, { name: 'loss' });
+  variable(graph, { name: 'weights', shape: [1], initial: () => new Float32Array(1) });
   t.match(
     caught(() => graph.op('los')),
     { code: 'ML_GRAPH', hint: 'did you mean loss?' },

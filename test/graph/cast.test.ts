@@ -11,7 +11,7 @@ import { BACKENDS, withSession } from '../runtime/with-session.js';
 for (const backend of BACKENDS) {
   t.test(`the step and ids that are fed can be computed with (${backend})`, async (t) => {
     const graph = new Graph();
-    const [ids, x] = [idsPlaceholder(graph, 'ids', 3), placeholder(graph, 'x', 2)];
+    const [ids, x] = [idsPlaceholder(graph, { name: 'ids', width: 3 }), placeholder(graph, { name: 'x', width: 2 })];
     const warm = minimum(div(cast(globalStep(graph), 'float32'), 4), 1);
     const all = cast(ids, 'float32');
     const beside = concatColumns([x, cast(columns(ids, 1, 2), 'float32')]);
@@ -34,11 +34,14 @@ for (const backend of BACKENDS) {
 
 t.test('floats stay as they are, whole numbers pass no gradient on, and other types are refused', async (t) => {
   const graph = new Graph();
-  const [ids, x] = [idsPlaceholder(graph, 'ids', 2), placeholder(graph, 'x', 2)];
+  const [ids, x] = [idsPlaceholder(graph, { name: 'ids', width: 2 }), placeholder(graph, { name: 'x', width: 2 })];
   t.equal(cast(x, 'float32'), x);
   const [none, some] = gradients([reduceMean(mul(cast(ids, 'float32'), x))], [ids, x]);
   t.equal(none, undefined);
   t.ok(some);
   t.throws(() => cast(x, 'int64' as never), { code: 'ML_GRAPH', message: /computes with float32/ });
-  t.throws(() => cast(raggedPlaceholder(graph, 'r', 2), 'float32'), { code: 'ML_GRAPH', message: /ragged/ });
+  t.throws(() => cast(raggedPlaceholder(graph, { name: 'r', valuesPerRow: 2 }), 'float32'), {
+    code: 'ML_GRAPH',
+    message: /ragged/,
+  });
 });

@@ -4,7 +4,7 @@ import { Graph } from '../../src/graph/graph.js';
 import { addN } from '../../src/graph/ops/elementwise.js';
 import { constant, variable } from '../../src/graph/ops/state.js';
 
-const value = (graph: Graph) => constant(graph, [1], []).op.device;
+const value = (graph: Graph) => constant(graph, [1], { shape: [] }).op.device;
 
 t.test('the device of a parameter server is the string of the reference', async (t) => {
   t.equal(psDevice(3), '/job:ps/task:3/device:CPU:0');
@@ -54,7 +54,7 @@ t.test('a function says the device per op', async (t) => {
         seen.push(`${name} ${type}`);
         return '/task:7';
       },
-      () => graph.nameScope('a', () => constant(graph, [1], [], 'c').op.device),
+      () => graph.nameScope('a', () => constant(graph, [1], { shape: [], name: 'c' }).op.device),
     ),
   );
   t.equal(device, '/job:worker/task:7');
@@ -63,7 +63,7 @@ t.test('a function says the device per op', async (t) => {
 
 t.test('variables go round the servers, the rest to the worker', async (t) => {
   const graph = new Graph();
-  const make = (name: string) => variable(graph, name, [], () => new Float32Array(1));
+  const make = (name: string) => variable(graph, { name, shape: [], initial: () => new Float32Array(1) });
   graph.device(roundRobinVariables(2), () => {
     const made = ['a', 'b', 'c'].map(make);
     t.same(

@@ -10,10 +10,13 @@ const ALPHA = [0.25, -0.5];
 
 function build(training?: boolean) {
   const graph = new Graph();
-  const alpha = variable(graph, 'alpha', [2], () => Float32Array.from(ALPHA));
+  const alpha = variable(graph, { name: 'alpha', shape: [2], initial: () => Float32Array.from(ALPHA) });
   return {
     graph,
-    out: dice(placeholder(graph, 'x', 2), alpha, { momentum: 0.5, ...(training !== undefined && { training }) }),
+    out: dice(placeholder(graph, { name: 'x', width: 2 }), alpha, {
+      momentum: 0.5,
+      ...(training !== undefined && { training }),
+    }),
   };
 }
 
@@ -62,6 +65,6 @@ for (const backend of BACKENDS) {
 
 t.test('alpha must have a value per column', async (t) => {
   const graph = new Graph();
-  const alpha = variable(graph, 'alpha', [3], () => new Float32Array(3));
-  t.throws(() => dice(placeholder(graph, 'x', 2), alpha), { code: 'ML_GRAPH' });
+  const alpha = variable(graph, { name: 'alpha', shape: [3], initial: () => new Float32Array(3) });
+  t.throws(() => dice(placeholder(graph, { name: 'x', width: 2 }), alpha), { code: 'ML_GRAPH' });
 });

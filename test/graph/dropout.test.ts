@@ -22,7 +22,7 @@ interface Model {
 
 function build(options: DropoutOptions): Model {
   const graph = new Graph();
-  const input = placeholder(graph, 'x', COLUMNS);
+  const input = placeholder(graph, { name: 'x', width: COLUMNS });
   const out = dropout(input, options);
   const [grad] = gradients([scale(reduceMean(out), ROWS * COLUMNS)], [input]);
   return { graph, out, grad: grad!, step: group(graph, [increment(globalStep(graph))]) };
@@ -88,7 +88,7 @@ t.test('a program that updates nothing evaluates: values stay as they are', asyn
 
 t.test('dropouts of one graph differ, and may be terms and columns of others', async (t) => {
   const graph = new Graph();
-  const input = placeholder(graph, 'x', COLUMNS);
+  const input = placeholder(graph, { name: 'x', width: COLUMNS });
   const [a, b] = [dropout(input, { rate: 0.5 }), dropout(input, { rate: 0.5 })];
   const sum = addN([dropout(mul(input, input), { rate: 0.5, seed: 0 }), mul(input, input)]);
   const beside = concatColumns([dropout(mul(input, input), { rate: 0.5, seed: 0 }), input]);
@@ -107,14 +107,20 @@ t.test('dropouts of one graph differ, and may be terms and columns of others', a
 
 t.test('what cannot be dropped is refused', async (t) => {
   const graph = new Graph();
-  const input = placeholder(graph, 'x', 2);
+  const input = placeholder(graph, { name: 'x', width: 2 });
   for (const rate of [-0.1, 1, Number.NaN]) t.throws(() => dropout(input, { rate }), { code: 'ML_GRAPH' });
-  t.throws(() => dropout(raggedPlaceholder(graph, 'ids', 1), { rate: 0.5 }), { code: 'ML_GRAPH' });
+  t.throws(() => dropout(raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), { rate: 0.5 }), {
+    code: 'ML_GRAPH',
+  });
 });
 
 t.test('a weighted mean divides by the weights of the whole batch', async (t) => {
   const graph = new Graph();
-  const [value, wide, weight] = [placeholder(graph, 'v'), placeholder(graph, 'w', 2), placeholder(graph, 'weight')];
+  const [value, wide, weight] = [
+    placeholder(graph, { name: 'v' }),
+    placeholder(graph, { name: 'w', width: 2 }),
+    placeholder(graph, { name: 'weight' }),
+  ];
   const fetches = [weightedMean(value, weight), weightedMean(wide, weight)];
   const feeds = {
     v: Float32Array.of(1, 2, 3, 4, 5),
@@ -132,7 +138,7 @@ t.test('a weighted mean divides by the weights of the whole batch', async (t) =>
 
 t.test('the gradient of a weighted mean is that of the examples that weigh', async (t) => {
   const graph = new Graph();
-  const [value, weight] = [placeholder(graph, 'v', 3), placeholder(graph, 'weight')];
+  const [value, weight] = [placeholder(graph, { name: 'v', width: 3 }), placeholder(graph, { name: 'weight' })];
   const [grad] = gradients([weightedMean(mul(value, value), weight)], [value]);
   const feeds = {
     v: Float32Array.from({ length: 15 }, (_, i) => i / 7 - 1),

@@ -30,13 +30,16 @@ function parts(): Parts {
   const graph = new Graph();
   const values = (list: readonly number[]) => () => Float32Array.from(list);
   return {
-    x: placeholder(graph, 'x', 3),
-    y: placeholder(graph, 'y', 3),
-    one: placeholder(graph, 'one'),
-    narrow: matMul(placeholder(graph, 'z', 2), variable(graph, 'column', [2, 1], values([0.4, 1.3]))),
-    vector: variable(graph, 'vector', [3], values([0.7, -1.2, 1.9])),
-    scalar: variable(graph, 'scalar', [], values([1.4])),
-    matrix: variable(graph, 'matrix', [2, 3], values([0.5, -0.8, 1.1, 0.9, 1.6, -0.4])),
+    x: placeholder(graph, { name: 'x', width: 3 }),
+    y: placeholder(graph, { name: 'y', width: 3 }),
+    one: placeholder(graph, { name: 'one' }),
+    narrow: matMul(
+      placeholder(graph, { name: 'z', width: 2 }),
+      variable(graph, { name: 'column', shape: [2, 1], initial: values([0.4, 1.3]) }),
+    ),
+    vector: variable(graph, { name: 'vector', shape: [3], initial: values([0.7, -1.2, 1.9]) }),
+    scalar: variable(graph, { name: 'scalar', shape: [], initial: values([1.4]) }),
+    matrix: variable(graph, { name: 'matrix', shape: [2, 3], initial: values([0.5, -0.8, 1.1, 0.9, 1.6, -0.4]) }),
   };
 }
 
@@ -131,9 +134,9 @@ t.test('both backends give the values of plain arithmetic, and a stopped gradien
 
 t.test('assignments run once per step, after everything else', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 3);
-  const last = variable(graph, 'last', [3], () => new Float32Array(3), false);
-  const total = variable(graph, 'total', [3], () => new Float32Array(3), false);
+  const x = placeholder(graph, { name: 'x', width: 3 });
+  const last = variable(graph, { name: 'last', shape: [3], initial: () => new Float32Array(3), trainable: false });
+  const total = variable(graph, { name: 'total', shape: [3], initial: () => new Float32Array(3), trainable: false });
   const seen = batchSum(reduceSum(x, { axis: 'batch' }));
   const before = scale(last, 1);
   const ops = [assign(last, seen), assignAdd(total, reduceSum(x, { axis: 'batch' }))];
@@ -157,7 +160,7 @@ const round = (value: number) => Math.round(value * 1e4) / 1e4;
 
 t.test('one batch norm keeps moving averages in training and uses them in evaluation', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 3);
+  const x = placeholder(graph, { name: 'x', width: 3 });
   const out = batchNorm(x, { momentum: 0.5, name: 'bn' });
   const updates = graph.getCollection<Op>(UPDATE_OPS);
   t.equal(updates.length, 2);
@@ -200,7 +203,7 @@ t.test('one batch norm keeps moving averages in training and uses them in evalua
     t.equal(stagesOf(session, [out]), 's', 'statistics of the batch are not computed: there is no barrier');
   });
   const served = new Graph();
-  const input = placeholder(served, 'x', 3);
+  const input = placeholder(served, { name: 'x', width: 3 });
   const fixed = batchNorm(input, { training: false });
   t.same(served.getCollection(UPDATE_OPS), []);
   await withSession(served, { threads: 1 }, async (session) => {
@@ -218,8 +221,8 @@ t.test('the in-batch AUC loss sees the whole batch, whatever the slices', async 
   for (const backend of BACKENDS) {
     for (const threads of [1, 3]) {
       const graph = new Graph();
-      const [labels, logits] = [placeholder(graph, 'label'), placeholder(graph, 'logit')];
-      const loss = inbatchAucLoss(labels, scale(logits, 1), 0.5);
+      const [labels, logits] = [placeholder(graph, { name: 'label' }), placeholder(graph, { name: 'logit' })];
+      const loss = inbatchAucLoss(scale(logits, 1), labels, { negWeight: 0.5 });
       const [gradient] = gradients([scale(loss, -2)], [logits]) as [Tensor];
       await withSession(graph, { backend, threads }, async (session) => {
         const [value, found] = await session.run([loss, gradient], { label, logit });
@@ -233,6 +236,6 @@ t.test('the in-batch AUC loss sees the whole batch, whatever the slices', async 
     }
   }
   const graph = new Graph();
-  const [labels, logits] = [placeholder(graph, 'label'), placeholder(graph, 'logit', 2)];
-  t.throws(() => inbatchAucLoss(labels, logits), { code: 'ML_GRAPH', message: /one value per example/ });
+  const [labels, logits] = [placeholder(graph, { name: 'label' }), placeholder(graph, { name: 'logit', width: 2 })];
+  t.throws(() => inbatchAucLoss(logits, labels), { code: 'ML_GRAPH', message: /one value per example/ });
 });

@@ -35,14 +35,14 @@ function inputs(): Inputs {
   const random = (count: number) => () => Float32Array.from({ length: count }, () => next() * 2 - 1);
   return {
     graph,
-    x: placeholder(graph, 'x', 3),
-    y: placeholder(graph, 'y', 3),
-    factor: placeholder(graph, 'factor'),
-    label: placeholder(graph, 'label'),
-    weights: variable(graph, 'weights', [3, 2], random(6)),
-    square: variable(graph, 'square', [3, 3], random(9)),
-    bias: variable(graph, 'bias', [3], random(3)),
-    narrow: variable(graph, 'narrow', [3, 1], random(3)),
+    x: placeholder(graph, { name: 'x', width: 3 }),
+    y: placeholder(graph, { name: 'y', width: 3 }),
+    factor: placeholder(graph, { name: 'factor' }),
+    label: placeholder(graph, { name: 'label' }),
+    weights: variable(graph, { name: 'weights', shape: [3, 2], initial: random(6) }),
+    square: variable(graph, { name: 'square', shape: [3, 3], initial: random(9) }),
+    bias: variable(graph, { name: 'bias', shape: [3], initial: random(3) }),
+    narrow: variable(graph, { name: 'narrow', shape: [3, 1], initial: random(3) }),
   };
 }
 

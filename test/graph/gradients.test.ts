@@ -10,7 +10,7 @@ import { placeholder, variable } from '../../src/graph/ops/state.js';
 
 t.test('columns used apart are put together in one gradient', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 6);
+  const x = placeholder(graph, { name: 'x', width: 6 });
   const parts = [columns(x, 0, 2), columns(x, 2, 4), columns(x, 4, 6)] as const;
   const loss = reduceMean(addN([rowDot(parts[0], parts[1]), rowDot(parts[1], parts[2])]));
   const [grad] = gradients([loss], [x]);
@@ -25,7 +25,7 @@ t.test('columns used apart are put together in one gradient', async (t) => {
 
 t.test('an x that lies between y and another x does not hide it', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
+  const x = placeholder(graph, { name: 'x' });
   const middle = scale(x, 3);
   // x is reached through the middle alone, or besides.
   for (const loss of [reduceMean(mul(middle, middle)), reduceMean(mul(middle, x))]) {
@@ -37,7 +37,7 @@ t.test('an x that lies between y and another x does not hide it', async (t) => {
 });
 
 t.test('a chain of ops may be longer than the stack', async (t) => {
-  const x = placeholder(new Graph(), 'x');
+  const x = placeholder(new Graph(), { name: 'x' });
   let end = x;
   for (let i = 0; i < 20_000; i++) end = scale(end, 1);
   const [grad] = gradients([reduceMean(end)], [x]);
@@ -46,7 +46,7 @@ t.test('a chain of ops may be longer than the stack', async (t) => {
 
 t.test('several consumers are added up once', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
+  const x = placeholder(graph, { name: 'x' });
   const loss = reduceMean(addN([mul(x, x), scale(x, 3)]));
   const [a, b] = gradients([loss], [x, x]);
   t.equal(a, b);
@@ -56,7 +56,7 @@ t.test('several consumers are added up once', async (t) => {
 
 t.test('a tensor no y depends on has no gradient', async (t) => {
   const graph = new Graph();
-  const [x, y] = [placeholder(graph, 'x'), placeholder(graph, 'y')];
+  const [x, y] = [placeholder(graph, { name: 'x' }), placeholder(graph, { name: 'y' })];
   const [gradX, gradY] = gradients([reduceMean(x)], [x, y]);
   t.ok(gradX);
   t.equal(gradY, undefined);
@@ -65,19 +65,22 @@ t.test('a tensor no y depends on has no gradient', async (t) => {
 
 t.test('seeds must match the tensors they belong to', async (t) => {
   const graph = new Graph();
-  const [x, y] = [placeholder(graph, 'x'), placeholder(graph, 'y', 2)];
+  const [x, y] = [placeholder(graph, { name: 'x' }), placeholder(graph, { name: 'y', width: 2 })];
   const twice = scale(x, 2);
-  t.throws(() => gradients([twice], [x], [x, x]), { code: 'ML_GRAPH', message: /2 seeds for 1 tensors/ });
-  t.throws(() => gradients([twice], [x], [y]), { code: 'ML_GRAPH', message: /seed gradient has another shape/ });
+  t.throws(() => gradients([twice], [x], { gradYs: [x, x] }), { code: 'ML_GRAPH', message: /2 seeds for 1 tensors/ });
+  t.throws(() => gradients([twice], [x], { gradYs: [y] }), {
+    code: 'ML_GRAPH',
+    message: /seed gradient has another shape/,
+  });
   t.throws(() => gradients([twice], [x]), { code: 'ML_GRAPH', message: /only scalars get ones/ });
-  const [grad] = gradients([twice], [x], [x]);
+  const [grad] = gradients([twice], [x], { gradYs: [x] });
   t.equal(grad?.op.inputs[0], x);
 });
 
 t.test('an op without a gradient is named, but only when it is in the way', async (t) => {
   const graph = new Graph();
   const Step: OpDef<null> = { type: 'Step', infer: ([x]) => [x!.spec] };
-  const [x, y] = [placeholder(graph, 'x'), placeholder(graph, 'y')];
+  const [x, y] = [placeholder(graph, { name: 'x' }), placeholder(graph, { name: 'y' })];
   const stepped = graph.add(Step, [x], null, 'my_step').output;
   const loss = reduceMean(mul(stepped, y));
   t.throws(() => gradients([loss], [x]), { code: 'ML_GRAPH', message: /my_step: no gradient is defined for Step/ });
@@ -86,8 +89,8 @@ t.test('an op without a gradient is named, but only when it is in the way', asyn
 
 t.test('a gradient has the shape of its tensor, also for one column', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 3);
-  const w = variable(graph, 'w', [3, 1], () => new Float32Array(3));
+  const x = placeholder(graph, { name: 'x', width: 3 });
+  const w = variable(graph, { name: 'w', shape: [3, 1], initial: () => new Float32Array(3) });
   const one = matMul(x, w);
   const xs = [x, w, one];
   for (const loss of [concatColumns([one, x]), scaleRows(one, x), columns(one, 0, 1)]) {

@@ -23,15 +23,17 @@ import { buildFfm } from '../../src/train/models/ffm.js';
 
 function sample(): Graph {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 3);
-  raggedPlaceholder(graph, 'ids', 2);
-  const w = graph.device(psDevice(1), () => variable(graph, 'w', [3, 2], () => new Float32Array(6)));
+  const x = placeholder(graph, { name: 'x', width: 3 });
+  raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 2 });
+  const w = graph.device(psDevice(1), () =>
+    variable(graph, { name: 'w', shape: [3, 2], initial: () => new Float32Array(6) }),
+  );
   const loss = reduceMean(
-    graph.nameScope('tower', () => matMul(x, w, {}, 'y')),
-    'loss',
+    graph.nameScope('tower', () => matMul(x, w, { name: 'y' })),
+    { name: 'loss' },
   );
   const count = graph.controlDependencies([loss], () => increment(globalStep(graph)));
-  group(graph, [count], 'train');
+  group(graph, [count], { name: 'train' });
   graph.addToCollection('losses', loss);
   graph.addToCollection('notes', { tried: 2n, with: [Number.NaN, null] });
   return graph;
@@ -80,7 +82,7 @@ t.test('attributes may be anything', async (t) => {
   const Any: OpDef<unknown> = { type: 'Any', infer: () => [] };
   const circle: { self?: unknown; deep: unknown } = { deep: { a: { b: { c: { d: { e: 1 } } } } } };
   circle.self = circle;
-  const x = constant(graph, [1], []);
+  const x = constant(graph, [1], { shape: [] });
   graph.add(Any, [x], {
     z: 1,
     a: x,

@@ -52,14 +52,14 @@ t.test('control dependencies are those of all open bodies', async (t) => {
   const both = graph.controlDependencies([a], () => graph.controlDependencies([b], () => graph.add(Nothing, [], null)));
   t.same(both.controlInputs, [a, b]);
   t.same(graph.add(Nothing, [], null).controlInputs, []);
-  const x = placeholder(graph, 'x');
+  const x = placeholder(graph, { name: 'x' });
   t.same(group(graph, [x, a]).controlInputs, [x.op, a], 'a tensor stands for its op');
 });
 
 t.test('tensors are found by name, also when the name of the op holds a colon', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 4);
-  const part = columns(x, 0, 2, 'x:0_2');
+  const x = placeholder(graph, { name: 'x', width: 4 });
+  const part = columns(x, 0, 2, { name: 'x:0_2' });
   t.equal(graph.tensor('x'), x);
   t.equal(graph.tensor('x:0'), x);
   t.equal(graph.tensor('x:0_2'), part);
@@ -69,7 +69,7 @@ t.test('tensors are found by name, also when the name of the op holds a colon', 
 
 t.test('collections keep their order and hand out copies', async (t) => {
   const graph = new Graph();
-  const w = variable(graph, 'w', [2], zeros(2));
+  const w = variable(graph, { name: 'w', shape: [2], initial: zeros(2) });
   const step = globalStep(graph);
   t.equal(globalStep(graph), step, 'there is one global step');
   t.same(graph.getCollection(VARIABLES), [w, step]);
@@ -84,18 +84,22 @@ t.test('a final graph takes nothing more', async (t) => {
   t.notOk(graph.finalized);
   graph.finalize();
   t.ok(graph.finalized);
-  t.throws(() => placeholder(graph, 'x'), { code: 'ML_GRAPH', message: /x: the graph is final/ });
+  t.throws(() => placeholder(graph, { name: 'x' }), { code: 'ML_GRAPH', message: /x: the graph is final/ });
 });
 
 t.test('inputs of another graph are refused', async (t) => {
-  const [x, y] = [placeholder(new Graph(), 'x'), placeholder(new Graph(), 'y')];
+  const [x, y] = [placeholder(new Graph(), { name: 'x' }), placeholder(new Graph(), { name: 'y' })];
   t.throws(() => addN([x, y]), { code: 'ML_GRAPH', message: /another graph/ });
 });
 
 t.test('shapes follow from the inputs', async (t) => {
   const graph = new Graph();
-  const [x, y, one] = [placeholder(graph, 'x', 3), placeholder(graph, 'y', 3), placeholder(graph, 'one')];
-  const w = variable(graph, 'w', [3, 1], zeros(3));
+  const [x, y, one] = [
+    placeholder(graph, { name: 'x', width: 3 }),
+    placeholder(graph, { name: 'y', width: 3 }),
+    placeholder(graph, { name: 'one' }),
+  ];
+  const w = variable(graph, { name: 'w', shape: [3, 1], initial: zeros(3) });
   t.same(one.spec.shape, ['batch']);
   t.same(rowDot(x, y).spec.shape, ['batch']);
   t.same(columns(x, 1, 3).spec.shape, ['batch', 2]);
@@ -110,9 +114,13 @@ t.test('shapes follow from the inputs', async (t) => {
 
 t.test('what does not fit is refused with the reason', async (t) => {
   const graph = new Graph();
-  const [x, y, one] = [placeholder(graph, 'x', 3), placeholder(graph, 'y', 2), placeholder(graph, 'one')];
-  const ids = raggedPlaceholder(graph, 'ids', 2);
-  const w = variable(graph, 'w', [3, 2], zeros(6));
+  const [x, y, one] = [
+    placeholder(graph, { name: 'x', width: 3 }),
+    placeholder(graph, { name: 'y', width: 2 }),
+    placeholder(graph, { name: 'one' }),
+  ];
+  const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 2 });
+  const w = variable(graph, { name: 'w', shape: [3, 2], initial: zeros(6) });
   const mean = reduceMean(one);
   const partial = matMul(x, y, { transposeA: true });
   const step = globalStep(graph);
@@ -120,14 +128,26 @@ t.test('what does not fit is refused with the reason', async (t) => {
     ['sum', () => addN([x, y]), /\[batch, 3\] and \[batch, 2\] differ/],
     ['sum of nothing', () => addN([]), /nothing to add/],
     ['ids in a sum', () => addN([one, ids]), /ids:0 holds int64/],
-    ['mixed sum', () => graph.add(Sub, [mean, constant(graph, [1], [])], null), /one is a sum over the batch/],
+    [
+      'mixed sum',
+      () => graph.add(Sub, [mean, constant(graph, [1], { shape: [] })], null),
+      /one is a sum over the batch/,
+    ],
     ['product', () => mul(x, y), /\[batch, 3\] and \[batch, 2\] do not fit/],
-    ['product with a vector of another size', () => mul(x, constant(graph, [1, 2], [2])), /\[2\] do not fit/],
+    [
+      'product with a vector of another size',
+      () => mul(x, constant(graph, [1, 2], { shape: [2] })),
+      /\[2\] do not fit/,
+    ],
     ['columns', () => columns(x, 2, 4), /\[2, 4\) of 3 columns/],
     ['half a column', () => columns(x, 0.5, 2), /\[0.5, 2\) of 3/],
-    ['feed of nothing', () => placeholder(graph, 'none', 0), /cannot have 0 values/],
-    ['feed of half an id', () => idsPlaceholder(graph, 'half', 1.5), /cannot have 1.5 values/],
-    ['rows of no ids', () => raggedPlaceholder(graph, 'rows', 0), /cannot have 0 values on average/],
+    ['feed of nothing', () => placeholder(graph, { name: 'none', width: 0 }), /cannot have 0 values/],
+    ['feed of half an id', () => idsPlaceholder(graph, { name: 'half', width: 1.5 }), /cannot have 1.5 values/],
+    [
+      'rows of no ids',
+      () => raggedPlaceholder(graph, { name: 'rows', valuesPerRow: 0 }),
+      /cannot have 0 values on average/,
+    ],
     ['no columns', () => columns(x, 2, 2), /\[2, 2\) of 3/],
     ['parts beyond the width', () => assembleColumns(y, [{ start: 1, grad: y }]), /\[1, 3\) of 2/],
     ['concat of nothing', () => concatColumns([]), /nothing to join/],
@@ -148,8 +168,8 @@ t.test('what does not fit is refused with the reason', async (t) => {
     ['loss', () => sigmoidCrossEntropyWithLogits(x, one), /one logit and one label/],
     ['label of ids', () => sigmoidCrossEntropyWithLogits(one, ids), /int64/],
     ['counter', () => increment(w), /int64 variable/],
-    ['negative count', () => increment(step, -1), /cannot grow by -1/],
-    ['constant', () => constant(graph, [1, 2], [3]), /2 values do not fill \[3\]/],
+    ['negative count', () => increment(step, { by: -1 }), /cannot grow by -1/],
+    ['constant', () => constant(graph, [1, 2], { shape: [3] }), /2 values do not fill \[3\]/],
   ];
   function addBiasSum() {
     return graph.add(

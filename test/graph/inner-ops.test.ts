@@ -39,16 +39,19 @@ function inputs(): Inputs {
   const graph = new Graph();
   const next = stream(5);
   return {
-    x: reshape(placeholder(graph, 'x', N * D), [N, D]),
-    y: reshape(placeholder(graph, 'y', N * D), [N, D]),
-    f: placeholder(graph, 'f', N),
+    x: reshape(placeholder(graph, { name: 'x', width: N * D }), [N, D]),
+    y: reshape(placeholder(graph, { name: 'y', width: N * D }), [N, D]),
+    f: placeholder(graph, { name: 'f', width: N }),
     weights: (name, shape) =>
-      variable(graph, name, shape, () =>
-        awayFromZero(
-          next,
-          shape.reduce((a, b) => a * b, 1),
-        ),
-      ),
+      variable(graph, {
+        name,
+        shape,
+        initial: () =>
+          awayFromZero(
+            next,
+            shape.reduce((a, b) => a * b, 1),
+          ),
+      }),
   };
 }
 
@@ -74,26 +77,26 @@ const softmaxOf = (row: Row, kept: (i: number) => boolean = () => true) => {
 const CASES: Readonly<Record<string, Case>> = {
   transposeInner: { build: ({ x }) => transposeInner(x), plain: (x) => each(D, N, (d, n) => x(n, d)) },
   'sliceInner of the first axis': {
-    build: ({ x }) => sliceInner(x, 1, 1, 3),
+    build: ({ x }) => sliceInner(x, 1, 3, { axis: 1 }),
     plain: (x) => each(2, D, (n, d) => x(n + 1, d)),
   },
   'sliceInner of the last axis': {
-    build: ({ x }) => sliceInner(x, -1, 1, 3),
+    build: ({ x }) => sliceInner(x, 1, 3, { axis: -1 }),
     plain: (x) => each(N, 2, (n, d) => x(n, d + 1)),
   },
   'parts of the last axis used apart': {
     build: ({ x }) => {
-      const [a, b] = splitInner(x, 2, 2) as [Tensor, Tensor];
+      const [a, b] = splitInner(x, 2, { axis: 2 }) as [Tensor, Tensor];
       return mul(a, tanh(b));
     },
     plain: (x) => each(N, 2, (n, d) => x(n, d) * Math.tanh(x(n, d + 2))),
   },
   'concatInner of the last axis': {
-    build: ({ x, y }) => concatInner([x, sliceInner(y, 2, 0, 1), tanh(y)], 2),
+    build: ({ x, y }) => concatInner([x, sliceInner(y, 0, 1, { axis: 2 }), tanh(y)], { axis: 2 }),
     plain: (x, y) => each(N, 2 * D + 1, (n, d) => (d < D ? x(n, d) : d === D ? y(n, 0) : Math.tanh(y(n, d - D - 1)))),
   },
   'concatInner of the first axis': {
-    build: ({ x, y }) => concatInner([tanh(x), y], 1),
+    build: ({ x, y }) => concatInner([tanh(x), y], { axis: 1 }),
     plain: (x, y) => each(2 * N, D, (n, d) => (n < N ? Math.tanh(x(n, d)) : y(n - N, d))),
   },
   'stack of what unstack gives': {
@@ -101,20 +104,20 @@ const CASES: Readonly<Record<string, Case>> = {
     plain: (x) => each(N, D, (n, d) => x(N - 1 - n, d)),
   },
   'gatherInner with one position twice': {
-    build: ({ x }) => gatherInner(x, [2, 0, 2], 1),
+    build: ({ x }) => gatherInner(x, [2, 0, 2], { axis: 1 }),
     plain: (x) => each(3, D, (n, d) => x([2, 0, 2][n]!, d)),
   },
   'gatherInner of the last axis': {
-    build: ({ x }) => gatherInner(x, [3, 1], -1),
+    build: ({ x }) => gatherInner(x, [3, 1], { axis: -1 }),
     plain: (x) => each(N, 2, (n, d) => x(n, [3, 1][d]!)),
   },
   'sumInner over axis 1': { build: ({ x }) => sumInner(x), plain: (x) => range(D).map((d) => sum(N, (n) => x(n, d))) },
   'meanInner over the last axis': {
-    build: ({ x }) => meanInner(x, -1),
+    build: ({ x }) => meanInner(x, { axis: -1 }),
     plain: (x) => range(N).map((n) => sum(D, (d) => x(n, d)) / D),
   },
   maxInner: {
-    build: ({ x }) => maxInner(x, 1),
+    build: ({ x }) => maxInner(x, { axis: 1 }),
     plain: (x) => range(D).map((d) => Math.max(...range(N).map((n) => x(n, d)))),
   },
   'broadcastInner of axis 1': {
@@ -122,7 +125,7 @@ const CASES: Readonly<Record<string, Case>> = {
     plain: (_, __, f) => each(2, N, (_, n) => f[n]!),
   },
   'broadcastInner of the last axis': {
-    build: ({ f }) => broadcastInner(f, 2, -1),
+    build: ({ f }) => broadcastInner(f, 2, { axis: -1 }),
     plain: (_, __, f) => each(N, 2, (n) => f[n]!),
   },
   'addShared of a vector': {
@@ -173,7 +176,7 @@ const CASES: Readonly<Record<string, Case>> = {
     plain: (x, y) => each(D, D, (i, j) => sum(N, (n) => x(n, i) * y(n, j))),
   },
   'heads of attention': {
-    build: ({ x, y }) => headMix(headScores(x, y, 2), y),
+    build: ({ x, y }) => headMix(headScores(x, y, { heads: 2 }), y),
     plain: (x, y) =>
       each(N, D, (n, d) => {
         const head = [0, 1].map((c) => 2 * Math.floor(d / 2) + c);
@@ -188,7 +191,7 @@ const CASES: Readonly<Record<string, Case>> = {
     build: ({ x, y, weights }) => {
       const w = weights('w', [D, 2]);
       const wide = reshape(concatColumns([reshape(x, [-1]), reshape(y, [-1])]), [2 * N, D]);
-      return concatInner([matMulInner(sliceInner(wide, 1, 1, 3), w), matMulInner(tanh(y), w)], 1);
+      return concatInner([matMulInner(sliceInner(wide, 1, 3, { axis: 1 }), w), matMulInner(tanh(y), w)], { axis: 1 });
     },
     plain: (x, y, _, w) => [
       ...each(2, 2, (n, k) => sum(D, (d) => x(n + 1, d) * w[d * 2 + k]!)),
@@ -196,15 +199,15 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
   },
   'ffm by dot': {
-    build: ({ x, y }) => ffm(x, y, D, 'dot'),
+    build: ({ x, y }) => ffm(x, y, { dim: D, kind: 'dot' }),
     plain: (x, y) => each(N, N, (i, j) => sum(D, (d) => x(i, d) * y(j, d))),
   },
   'ffm by multiply': {
-    build: ({ x, y }) => ffm(reshape(x, [-1]), columns(reshape(y, [-1]), 0, 2 * D), D),
+    build: ({ x, y }) => ffm(reshape(x, [-1]), columns(reshape(y, [-1]), 0, 2 * D), { dim: D }),
     plain: (x, y) => each(N * 2, D, (pair, d) => x(pair >> 1, d) * y(pair & 1, d)),
   },
   cin: {
-    build: ({ x, y, weights }) => cin(x, sliceInner(y, 1, 0, 2), weights('w', [2 * N, 3])),
+    build: ({ x, y, weights }) => cin(x, sliceInner(y, 0, 2, { axis: 1 }), weights('w', [2 * N, 3])),
     plain: (x, y, _, w) =>
       each(3, D, (o, d) => sum(2 * N, (pair) => w[pair * 3 + o]! * x(pair >> 1, d) * y(pair & 1, d))),
   },
@@ -260,8 +263,11 @@ for (const backend of BACKENDS) {
 t.test('softmax leaves out what the mask leaves out', async (t) => {
   for (const backend of BACKENDS) {
     const graph = new Graph();
-    const x = reshape(placeholder(graph, 'x', 6), [2, 3]);
-    const [own, shared] = [reshape(placeholder(graph, 'own', 6), [2, 3]), placeholder(graph, 'shared', 3)];
+    const x = reshape(placeholder(graph, { name: 'x', width: 6 }), [2, 3]);
+    const [own, shared] = [
+      reshape(placeholder(graph, { name: 'own', width: 6 }), [2, 3]),
+      placeholder(graph, { name: 'shared', width: 3 }),
+    ];
     const feeds = {
       x: Float32Array.of(1, 50, -2, 0.5, 1.5, 0),
       own: Float32Array.of(1, 0, 1, 0, 0, 0),
@@ -287,7 +293,7 @@ t.test('softmax leaves out what the mask leaves out', async (t) => {
 
 t.test('topK says where the values were, the first of equal ones first', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 5);
+  const x = placeholder(graph, { name: 'x', width: 5 });
   const { values, indices } = topK(x, 3);
   const found = await valuesOf([values, indices], { x: Float32Array.of(1, 7, 3, 7, 5) }, { rows: 1 });
   t.same(
@@ -305,25 +311,25 @@ t.test('what does not fit is refused by name', async (t) => {
     () => reshape(x, [5, -1]),
     () => reshape(x, [5, 2]),
     () => transposeInner(f),
-    () => sliceInner(x, 1, 2, 2),
-    () => sliceInner(x, 3, 0, 1),
-    () => splitInner(x, 1, 2),
-    () => concatInner([x, f], 1),
-    () => concatInner([], 1),
+    () => sliceInner(x, 2, 2, { axis: 1 }),
+    () => sliceInner(x, 0, 1, { axis: 3 }),
+    () => splitInner(x, 2, { axis: 1 }),
+    () => concatInner([x, f], { axis: 1 }),
+    () => concatInner([], { axis: 1 }),
     () => stack([x, f]),
     () => gatherInner(x, [3]),
     () => gatherInner(x, []),
     () => broadcastInner(f, 0),
-    () => broadcastInner(f, 2, 0),
+    () => broadcastInner(f, 2, { axis: 0 }),
     () => addShared(x, weights('a', [N])),
     () => scaleGroups(f, f),
     () => groupDot(x, f),
-    () => softmax(x, { mask: sliceInner(f, 1, 0, 2) }),
+    () => softmax(x, { mask: sliceInner(f, 0, 2, { axis: 1 }) }),
     () => topK(x, D + 1),
     () => batchMatMul(x, y),
-    () => headScores(x, y, 3),
+    () => headScores(x, y, { heads: 3 }),
     () => matMulInner(x, weights('b', [N, 2])),
-    () => ffm(x, y, 5),
+    () => ffm(x, y, { dim: 5 }),
     () => cin(x, y, weights('c', [N, 2])),
   ];
   for (const refuse of refusals) t.throws(refuse, { code: 'ML_GRAPH' }, String(refuse));

@@ -31,16 +31,16 @@ function inputs() {
   const random = (count: number) => () => Float32Array.from({ length: count }, () => next() * 2 - 1);
   return {
     graph,
-    x: placeholder(graph, 'x', 3),
-    y: placeholder(graph, 'y', 3),
-    logit: placeholder(graph, 'logit'),
-    weight: placeholder(graph, 'weight'),
-    label: placeholder(graph, 'label'),
-    share: placeholder(graph, 'share', 3),
-    index: placeholder(graph, 'index'),
-    narrow: variable(graph, 'narrow', [3, 1], random(3)),
-    gain: variable(graph, 'gain', [3], random(3)),
-    bias: variable(graph, 'bias', [3], random(3)),
+    x: placeholder(graph, { name: 'x', width: 3 }),
+    y: placeholder(graph, { name: 'y', width: 3 }),
+    logit: placeholder(graph, { name: 'logit' }),
+    weight: placeholder(graph, { name: 'weight' }),
+    label: placeholder(graph, { name: 'label' }),
+    share: placeholder(graph, { name: 'share', width: 3 }),
+    index: placeholder(graph, { name: 'index' }),
+    narrow: variable(graph, { name: 'narrow', shape: [3, 1], initial: random(3) }),
+    gain: variable(graph, { name: 'gain', shape: [3], initial: random(3) }),
+    bias: variable(graph, { name: 'bias', shape: [3], initial: random(3) }),
   };
 }
 type Inputs = ReturnType<typeof inputs>;
@@ -51,7 +51,7 @@ const OPS: Readonly<Record<string, (i: Inputs) => Tensor>> = {
   Swish: ({ x }) => swish(x),
   'Silu of a column beside others': ({ x }) => concatColumns([silu(columns(x, 1, 2)), x]),
   Softplus: ({ x }) => softplus(x),
-  LeakyRelu: ({ x }) => leakyRelu(x, 0.3),
+  LeakyRelu: ({ x }) => leakyRelu(x, { slope: 0.3 }),
   'LeakyRelu, one term of several': ({ x, y }) => addN([leakyRelu(x), mul(x, y), leakyRelu(y)]),
   Prelu: ({ x, gain }) => prelu(x, gain),
   ScaleColumns: ({ x, gain }) => scaleColumns(x, gain),
@@ -217,11 +217,11 @@ t.test('a computed index that is no class gives a NaN loss, which training stops
 
 t.test('shapes that do not fit are refused with the name of the op', async (t) => {
   const i = inputs();
-  const ids = raggedPlaceholder(i.graph, 'ids', 1);
+  const ids = raggedPlaceholder(i.graph, { name: 'ids', valuesPerRow: 1 });
   const bad: [string, () => Tensor, RegExp][] = [
     ['gelu', () => gelu(ids), /int64/],
     ['swish', () => swish(i.gain), /row per example/],
-    ['LeakyRelu', () => leakyRelu(i.x, Number.NaN), /slope/],
+    ['LeakyRelu', () => leakyRelu(i.x, { slope: Number.NaN }), /slope/],
     ['Prelu', () => prelu(i.logit, i.gain), /slope per column/],
     ['ScaleColumns', () => scaleColumns(i.x, i.y), /factor per column/],
     ['LayerNorm', () => layerNorm(i.x, i.narrow, i.bias), /gain per column/],

@@ -15,7 +15,7 @@ import { BACKENDS, withSession } from '../runtime/with-session.js';
 
 t.test('test_propagate_back_dict_gradients', async (t) => {
   const graph = new Graph();
-  const x = variable(graph, 'x', [], () => Float32Array.of(8));
+  const x = variable(graph, { name: 'x', shape: [], initial: () => Float32Array.of(8) });
   const y = scale(x, 2);
   const gradY = scale(y, 3);
   const grouped = propagateBackDictGradients([[gradY, y]], new Map([[x, 'group1']]), new Set([y]));
@@ -31,11 +31,11 @@ t.test('test_propagate_back_dict_gradients', async (t) => {
 
 t.test('test_check_ops_dependence', async (t) => {
   const graph = new Graph();
-  const v = variable(graph, 'v', [], () => Float32Array.of(1));
-  const add = assignAdd(v, constant(graph, [1], []));
+  const v = variable(graph, { name: 'v', shape: [], initial: () => Float32Array.of(1) });
+  const add = assignAdd(v, constant(graph, [1], { shape: [] }));
   const [t1, t2] = graph.controlDependencies(
     [add],
-    () => [constant(graph, [1], []), constant(graph, [2], [])] as const,
+    () => [constant(graph, [1], { shape: [] }), constant(graph, [2], { shape: [] })] as const,
   );
   t.throws(() => checkOpsDependence(graph, t1.op.name, add.name), {
     code: 'ML_OPS_DEPENDENCE',
@@ -47,11 +47,11 @@ t.test('test_check_ops_dependence', async (t) => {
 
 t.test('ops depend on others by data and by control edges, at any distance, and on themselves', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
-  const far = scale(scale(x, 2, 'twice'), 2, 'far');
-  const after = graph.controlDependencies([far], () => constant(graph, [1], []));
-  const last = graph.controlDependencies([after], () => constant(graph, [1], [], 'last'));
-  const other = placeholder(graph, 'other');
+  const x = placeholder(graph, { name: 'x', width: 2 });
+  const far = scale(scale(x, 2, { name: 'twice' }), 2, { name: 'far' });
+  const after = graph.controlDependencies([far], () => constant(graph, [1], { shape: [] }));
+  const last = graph.controlDependencies([after], () => constant(graph, [1], { shape: [], name: 'last' }));
+  const other = placeholder(graph, { name: 'other' });
   const depends = (first: string | string[], second: string | string[]) => {
     try {
       checkOpsDependence(graph, first, second);
@@ -92,10 +92,12 @@ t.test('collections keep falsy scalars and leave out what is empty', async (t) =
 
 t.test('gradients of several tensors are propagated together and grouped in order', async (t) => {
   const graph = new Graph();
-  const [a, b, c] = ['a', 'b', 'c'].map((name) => variable(graph, name, [2], () => Float32Array.of(1, 2)));
+  const [a, b, c] = ['a', 'b', 'c'].map((name) =>
+    variable(graph, { name, shape: [2], initial: () => Float32Array.of(1, 2) }),
+  );
   const sum = addN([scale(a!, 2), b!]);
   const double = scale(b!, 5);
-  const seed = constant(graph, [1, 10], [2]);
+  const seed = constant(graph, [1, 10], { shape: [2] });
   const keys = new Map([
     [a!, 'left'],
     [b!, 'right'],
@@ -127,8 +129,8 @@ t.test('gradients of several tensors are propagated together and grouped in orde
 
 t.test('a tensor that is not among the valid ones is refused', async (t) => {
   const graph = new Graph();
-  const x = variable(graph, 'x', [], () => Float32Array.of(8));
-  const [y, z] = [scale(x, 2, 'y'), scale(x, 2, 'z')];
+  const x = variable(graph, { name: 'x', shape: [], initial: () => Float32Array.of(8) });
+  const [y, z] = [scale(x, 2, { name: 'y' }), scale(x, 2, { name: 'z' })];
   t.throws(() => propagateBackGradients([[y, y]], [x], new Set([z])), {
     code: 'ML_GRADIENT_VARS',
     message: 'Invalid variables in the input: y:0 is none of z:0',
@@ -139,11 +141,11 @@ t.test('a tensor that is not among the valid ones is refused', async (t) => {
 t.test('ranks and sizes of tensors, with -1 for what is not known', async (t) => {
   const graph = new Graph();
   const tensors = [
-    placeholder(graph, 'x', 4),
-    placeholder(graph, 'y'),
-    raggedPlaceholder(graph, 'ids', 2),
-    variable(graph, 'w', [3, 5], () => new Float32Array(15)),
-    variable(graph, 's', [], () => new Float32Array(1)),
+    placeholder(graph, { name: 'x', width: 4 }),
+    placeholder(graph, { name: 'y' }),
+    raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 2 }),
+    variable(graph, { name: 'w', shape: [3, 5], initial: () => new Float32Array(15) }),
+    variable(graph, { name: 's', shape: [], initial: () => new Float32Array(1) }),
     DenseTensor.of('int32', [[1], [2]]),
     RaggedTensor.fromRows('int32', [[1], [], [2]]),
     RaggedTensor.fromRows('int32', [[[1], [2]]]),

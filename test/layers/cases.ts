@@ -29,9 +29,9 @@ export function inputs(): Inputs {
   const graph = new Graph();
   return {
     graph,
-    x: placeholder(graph, 'x', D),
-    s: reshape(placeholder(graph, 's', N * D), [N, D]),
-    m: placeholder(graph, 'm', N),
+    x: placeholder(graph, { name: 'x', width: D }),
+    s: reshape(placeholder(graph, { name: 's', width: N * D }), [N, D]),
+    m: placeholder(graph, { name: 'm', width: N }),
   };
 }
 
@@ -184,7 +184,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     plain: ({ s, m, x }, w) => attention([x.slice(0, 2), x.slice(2)], s, w, 2, m),
   },
   TargetAttention: {
-    build: ({ x, s, m }) => new TargetAttention({ hidden: [5] }).call(x, s, m),
+    build: ({ x, s, m }) => new TargetAttention({ hidden: [5] }).call(x, s, { mask: m }),
     plain: (example, w) => {
       const { s, m } = example;
       return weighted(
@@ -194,7 +194,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     },
   },
   'TargetAttention with softmax': {
-    build: ({ x, s, m }) => new TargetAttention({ hidden: [5], softmax: true }).call(x, s, m),
+    build: ({ x, s, m }) => new TargetAttention({ hidden: [5], softmax: true }).call(x, s, { mask: m }),
     plain: (example, w) => weighted(softmax(targetScores(example, w), example.m), example.s),
   },
   MMoE: {

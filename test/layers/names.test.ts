@@ -17,7 +17,7 @@ import { withSession } from '../runtime/with-session.js';
 
 t.test('variables are named as in TensorFlow', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 4);
+  const x = placeholder(graph, { name: 'x', width: 4 });
   const first = new Dense(2);
   t.equal(first.name, 'dense');
   first.call(x);
@@ -41,7 +41,7 @@ t.test('variables are named as in TensorFlow', async (t) => {
 
 t.test('an MLP drops elements only in steps that train', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 4);
+  const x = placeholder(graph, { name: 'x', width: 4 });
   const out = new MLP([64, 1], { dropout: 0.5, activation: 'linear' }).call(x);
   const step = increment(globalStep(graph));
   t.equal(globalStep(graph).op.name, 'global_step', 'whatever scope was open when it was made');
@@ -55,13 +55,13 @@ t.test('an MLP drops elements only in steps that train', async (t) => {
 
 t.test('what does not fit is told with the name of the layer', async (t) => {
   const graph = new Graph();
-  const [x, y] = [placeholder(graph, 'x', 4), placeholder(graph, 'y', 3)];
-  const s = reshape(placeholder(graph, 's', 6), [3, 2]);
+  const [x, y] = [placeholder(graph, { name: 'x', width: 4 }), placeholder(graph, { name: 'y', width: 3 })];
+  const s = reshape(placeholder(graph, { name: 's', width: 6 }), [3, 2]);
   const layer = new Dense(2, { name: 'tower' });
   layer.call(x);
   const refusals: readonly (readonly [string, () => unknown])[] = [
     ['tower', () => layer.call(y)],
-    ['tower', () => layer.call(placeholder(new Graph(), 'x', 4))],
+    ['tower', () => layer.call(placeholder(new Graph(), { name: 'x', width: 4 }))],
     ['dense', () => new Dense(0)],
     ['mlp', () => new MLP([])],
     ['mlp', () => new MLP([2, 1], { norm: 'layer' }).call(s)],

@@ -20,7 +20,7 @@ const STEPS = 120;
 t.test('a model of any layer learns', async (t) => {
   const i = inputs();
   const { graph } = i;
-  const label = placeholder(graph, 'label');
+  const label = placeholder(graph, { name: 'label' });
   // One graph and one run for all of them: the losses have no variables in common.
   const losses = Object.entries(CASES).map(([name, { build }], index) => {
     const out = graph.nameScope(`case_${index}`, () => {

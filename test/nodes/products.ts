@@ -33,8 +33,8 @@ async function digest(options: Partial<SessionOptions>): Promise<string> {
   const graph = new Graph();
   const weights = numbers(3, INPUTS * OUTPUTS);
   const product = matMul(
-    placeholder(graph, 'x', INPUTS),
-    variable(graph, 'w', [INPUTS, OUTPUTS], () => weights),
+    placeholder(graph, { name: 'x', width: INPUTS }),
+    variable(graph, { name: 'w', shape: [INPUTS, OUTPUTS], initial: () => weights }),
   );
   return withSession(graph, { batchSize: ROWS, threads: 2, ...options }, async (session) => {
     const [found] = await session.run([product], { x: numbers(5, ROWS * INPUTS) });

@@ -37,8 +37,8 @@ const OPTIMIZERS: Record<string, OptimizerMessage> = {
 /** loss = mean of x · bias, so the gradient of the bias is the mean of x. */
 function linear(width: number, optimizer: OptimizerMessage, learningRate?: Rate) {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', width);
-  const bias = variable(graph, 'bias', [width], () => new Float32Array(width));
+  const x = placeholder(graph, { name: 'x', width });
+  const bias = variable(graph, { name: 'bias', shape: [width], initial: () => new Float32Array(width) });
   const zeros = scale(x, 0);
   const loss = reduceMean(rowDot(x, addBias(zeros, bias)));
   const [gradient] = gradients([loss], [bias]) as [Tensor];
@@ -57,9 +57,9 @@ const feed = (step: number) => ({
 /** The same model with a bias for each optimizer, called by its name. */
 function linears() {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', WIDTH);
+  const x = placeholder(graph, { name: 'x', width: WIDTH });
   const pairs = Object.entries(OPTIMIZERS).map(([name, optimizer]) => {
-    const bias = variable(graph, name, [WIDTH], () => new Float32Array(WIDTH));
+    const bias = variable(graph, { name, shape: [WIDTH], initial: () => new Float32Array(WIDTH) });
     const [gradient] = gradients([reduceMean(rowDot(x, addBias(scale(x, 0), bias)))], [bias]) as [Tensor];
     return { gradient, updates: applyGradients([[gradient, bias]], optimizer) };
   });
@@ -134,9 +134,14 @@ t.test('a learning rate by step is asked with the steps done so far', async (t) 
 
 t.test('gradients that do not fit are refused', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
-  const w = variable(graph, 'w', [2, 2], () => new Float32Array(4));
-  const frozen = variable(graph, 'frozen', [2, 2], () => new Float32Array(4), false);
+  const x = placeholder(graph, { name: 'x', width: 2 });
+  const w = variable(graph, { name: 'w', shape: [2, 2], initial: () => new Float32Array(4) });
+  const frozen = variable(graph, {
+    name: 'frozen',
+    shape: [2, 2],
+    initial: () => new Float32Array(4),
+    trainable: false,
+  });
   const gram = matMul(x, x, { transposeA: true });
   const cases: [Tensor, Tensor, RegExp][] = [
     [gram, frozen, /frozen: it is not trainable/],

@@ -22,9 +22,13 @@ const [WIDTH, DEPTH] = [70, 40];
 /** Gradients of a matrix of more than one block, and of a vector. */
 function model() {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', DEPTH);
-  const w = variable(graph, 'w', [DEPTH, WIDTH], () => new Float32Array(DEPTH * WIDTH).fill(1));
-  const bias = variable(graph, 'bias', [WIDTH], () => new Float32Array(WIDTH));
+  const x = placeholder(graph, { name: 'x', width: DEPTH });
+  const w = variable(graph, {
+    name: 'w',
+    shape: [DEPTH, WIDTH],
+    initial: () => new Float32Array(DEPTH * WIDTH).fill(1),
+  });
+  const bias = variable(graph, { name: 'bias', shape: [WIDTH], initial: () => new Float32Array(WIDTH) });
   const rows = addBias(matMul(x, w), bias);
   const loss = reduceMean(rowDot(rows, rows));
   return { graph, loss, variables: [w, bias], grads: gradients([loss], [w, bias]) as [Tensor, Tensor] };
@@ -95,12 +99,12 @@ for (const backend of BACKENDS) {
   t.test(`rows per example share the norm of the rest: ${backend}`, async (t) => {
     // The gradients of a variable and of an embedding of 3 are 1, so their norm is 2.
     const graph = new Graph();
-    const ids = raggedPlaceholder(graph, 'ids', 1);
-    const [one, ge] = [placeholder(graph, 'one'), placeholder(graph, 'g', 3)];
+    const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 });
+    const [one, ge] = [placeholder(graph, { name: 'one' }), placeholder(graph, { name: 'g', width: 3 })];
     const segment = { dim: 3, initializer: OnesInitializer(), optimizer: SgdOptimizer({ learningRate: 1 }) };
     const config = defineTable('t', [segment]);
     const emb = embeddingLookup(ids, config);
-    const w = variable(graph, 'w', [1], () => Float32Array.of(1));
+    const w = variable(graph, { name: 'w', shape: [1], initial: () => Float32Array.of(1) });
     const [gw] = gradients([reduceMean(rowDot(one, addBias(scale(one, 0), w)))], [w]) as [Tensor];
     const { clipped } = clipByGlobalNorm([gw, ge], 1);
     const dense = new GradientDescentOptimizer({ learningRate: 1 }).applyGradients([[clipped[0], w]]);

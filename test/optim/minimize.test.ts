@@ -18,8 +18,8 @@ const { AdamomOptimizer, RmspropOptimizer, ShampooOptimizer } = optimizers;
 /** loss = x · v, so the gradient of v [1] is the x that is fed. */
 function scalarModel() {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
-  const v = variable(graph, 'v', [1], () => Float32Array.of(0.1));
+  const x = placeholder(graph, { name: 'x' });
+  const v = variable(graph, { name: 'v', shape: [1], initial: () => Float32Array.of(0.1) });
   return { graph, v, loss: reduceMean(rowDot(x, addBias(scale(x, 0), v))) };
 }
 
@@ -58,9 +58,9 @@ t.test('without slot updates adamom moves by its old slots and rmsprop stays', a
 
 t.test('minimize counts the step, steps trainable variables and leaves the others', async (t) => {
   const { graph, v, loss } = scalarModel();
-  const frozen = variable(graph, 'frozen', [1], () => Float32Array.of(1), false);
+  const frozen = variable(graph, { name: 'frozen', shape: [1], initial: () => Float32Array.of(1), trainable: false });
   const optimizer = new optimizers.GradientDescentOptimizer({ learningRate: 1 });
-  const unused = variable(graph, 'unused', [1], () => Float32Array.of(1));
+  const unused = variable(graph, { name: 'unused', shape: [1], initial: () => Float32Array.of(1) });
   t.same(
     optimizer.computeGradients(loss).map(([gradient, target]) => [gradient !== undefined, target]),
     [
@@ -93,8 +93,8 @@ t.test('a second adam has powers of its own', async (t) => {
 t.test('gradients of lookups are refused by dense optimizers, in the words of upstream', async (t) => {
   const graph = new Graph();
   const config = defineTable('t', [{ dim: 2, optimizer: SgdOptimizer() }]);
-  const lookup = embeddingLookup(raggedPlaceholder(graph, 'ids', 1), config);
-  const gradient = placeholder(graph, 'g', 2);
+  const lookup = embeddingLookup(raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), config);
+  const gradient = placeholder(graph, { name: 'g', width: 2 });
   for (const optimizer of [new ShampooOptimizer(), new AdamomOptimizer(), new RmspropOptimizer()]) {
     for (const target of [lookup, columns(lookup, 0, 1)]) {
       t.throws(() => optimizer.applyGradients([[gradient, target]]), {

@@ -27,10 +27,10 @@ export function fedModel(
   options: MinimizeOptions = {},
 ): Fed {
   const graph = new Graph();
-  const [a, b] = [placeholder(graph, 'a', rows), placeholder(graph, 'b', columns)];
+  const [a, b] = [placeholder(graph, { name: 'a', width: rows }), placeholder(graph, { name: 'b', width: columns })];
   const initial = () => Float32Array.from({ length: rows * columns }, (_, i) => Math.cos(i));
   const variables = new Map(
-    Object.keys(optimizers).map((name) => [name, variable(graph, name, [rows, columns], initial)]),
+    Object.keys(optimizers).map((name) => [name, variable(graph, { name, shape: [rows, columns], initial })]),
   );
   const loss = addN([...variables.values()].map((w) => reduceMean(rowDot(matMul(a, w), b))));
   const steps = Object.entries(optimizers).map(([name, optimizer]) =>

@@ -47,7 +47,7 @@ for (const backend of BACKENDS) {
       Momentum: ml.MomentumOptimizer(rates),
     };
     const graph = new ml.Graph();
-    const ids = ml.raggedPlaceholder(graph, 'ids', 1);
+    const ids = ml.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 });
     const tables = Object.entries(kinds).map(([name, optimizer]) =>
       ml.defineTable(name, [{ dim: 3, initializer: ml.ConstantsInitializer(0.5), optimizer }]),
     );

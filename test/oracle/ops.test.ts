@@ -35,7 +35,7 @@ const OPS: Readonly<Record<string, Build>> = {
   geluTanh: ({ x }) => ml.gelu(x!, { approximate: true }),
   swish: ({ x }) => ml.swish(x!),
   softplus: ({ x }) => ml.softplus(x!),
-  leakyRelu: ({ x }, { slope }) => ml.leakyRelu(x!, slope),
+  leakyRelu: ({ x }, { slope }) => ml.leakyRelu(x!, { slope }),
   prelu: ({ x, slope }) => ml.prelu(x!, slope!),
   softmax: ({ x }) => ml.softmax(x!),
   softmaxMasked: ({ x, mask }) => ml.softmax(x!, { mask: mask! }),
@@ -47,7 +47,8 @@ const OPS: Readonly<Record<string, Build>> = {
   clipByValue: ({ x }, { low, high }) => ml.clipByValue(x!, low, high),
   layerNorm: ({ x, gain, bias }, { epsilon }) => ml.layerNorm(x!, gain!, bias!, { epsilon }),
   layerNormDefault: ({ x }) => {
-    const fill = (value: number) => ml.constant(x!.graph, new Float32Array(x!.columns).fill(value), [x!.columns]);
+    const fill = (value: number) =>
+      ml.constant(x!.graph, new Float32Array(x!.columns).fill(value), { shape: [x!.columns] });
     return ml.layerNorm(x!, fill(1), fill(0));
   },
   batchNorm: ({ x, gamma, beta }, { momentum }, name) => {
@@ -80,18 +81,22 @@ function build(graph: Graph, { name, args, feeds, weights, factors, grads }: OpC
   for (const [key, { shape, values: numbers }] of Object.entries(feeds)) {
     const inner = shape.slice(1);
     const width = inner.reduce((product, size) => product * size, 1);
-    const flat = ml.placeholder(graph, `in_${scope}/${key}`, width);
+    const flat = ml.placeholder(graph, { name: `in_${scope}/${key}`, width });
     values[`in_${scope}/${key}`] = Float32Array.from(numbers);
     tensors[key] = inner.length > 1 ? ml.reshape(flat, inner) : flat;
   }
   if (!LAYERS.has(name)) {
     for (const [key, { shape, values }] of Object.entries(weights)) {
-      tensors[key] = ml.variable(graph, `of_${scope}/${key}`, shape, () => Float32Array.from(values));
+      tensors[key] = ml.variable(graph, {
+        name: `of_${scope}/${key}`,
+        shape,
+        initial: () => Float32Array.from(values),
+      });
     }
   }
   const out = OPS[name]!(tensors, args as unknown as Args, scope);
   const width = out.columns;
-  const factor = ml.placeholder(graph, `in_${scope}/factors`, width);
+  const factor = ml.placeholder(graph, { name: `in_${scope}/factors`, width });
   values[`in_${scope}/factors`] = Float32Array.from(factors);
   const flat = out.spec.shape.length > 2 ? ml.reshape(out, [width]) : out;
   const loss = width === 1 ? ml.reduceMean(ml.mul(flat, factor)) : ml.reduceMean(ml.rowDot(flat, factor));
@@ -145,7 +150,7 @@ for (const backend of BACKENDS) {
 t.test('clipping is that of TensorFlow', async (t) => {
   const { shapes, values, cases } = numbers.clipping;
   const graph = new Graph();
-  const tensors = values.map((each, i) => ml.constant(graph, each, shapes[i]!));
+  const tensors = values.map((each, i) => ml.constant(graph, each, { shape: shapes[i]! }));
   await withSession(graph, { schema: [] }, async (session) => {
     for (const { clip, norm, global, each } of cases) {
       const { clipped, globalNorm } = ml.clipByGlobalNorm(tensors, clip);
@@ -166,7 +171,7 @@ t.test('clipping is that of TensorFlow', async (t) => {
 
 t.test('dropout scales what it keeps as tf.nn.dropout does', async (t) => {
   const graph = new Graph();
-  const x = ml.placeholder(graph, 'x', 50);
+  const x = ml.placeholder(graph, { name: 'x', width: 50 });
   const out = ml.dropout(x, { rate: 0.3, training: true });
   const values = Float32Array.from({ length: 200 }, (_, i) => 1 + i);
   await withSession(graph, { batchSize: 4 }, async (session) => {

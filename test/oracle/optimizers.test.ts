@@ -36,10 +36,14 @@ for (const backend of BACKENDS) {
     const { initial, gradients, results } = numbers.optimizers;
     t.same(Object.keys(results).sort(), Object.keys(OPTIMIZERS).sort(), 'all of them are compared');
     const graph = new Graph();
-    const g = placeholder(graph, 'g', initial.length);
+    const g = placeholder(graph, { name: 'g', width: initial.length });
     const cases = Object.entries(OPTIMIZERS).map(([name, make]) => {
       const optimizer = make();
-      const target = variable(graph, name.replaceAll(' ', '_'), [initial.length], () => Float32Array.from(initial));
+      const target = variable(graph, {
+        name: name.replaceAll(' ', '_'),
+        shape: [initial.length],
+        initial: () => Float32Array.from(initial),
+      });
       // The gradient of a sum of products with what is fed is what is fed.
       const loss = reduceMean(rowDot(g, ml.broadcastTo(target, ['batch', initial.length])));
       return { name, optimizer, target, train: optimizer.minimize(loss, { varList: [target] }) };

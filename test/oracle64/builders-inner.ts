@@ -30,17 +30,17 @@ export const INNER_BUILDERS: Builders = {
     const axis = axisOf(shop, x);
     const n = sizesOf(x)[axis - 1]!;
     const start = shop.random.below(n);
-    return ml.sliceInner(x, axis, start, start + 1 + shop.random.below(n - start));
+    return ml.sliceInner(x, start, start + 1 + shop.random.below(n - start), { axis });
   },
   splitInner: (shop) => {
     const x = shop.cube();
     const axis = axisOf(shop, x);
     const n = sizesOf(x)[axis - 1]!;
-    return ml.splitInner(x, axis, n % 2 === 0 ? 2 : n).slice(0, 2);
+    return ml.splitInner(x, n % 2 === 0 ? 2 : n, { axis }).slice(0, 2);
   },
   concatInner: (shop) => {
     const x = shop.cube();
-    return ml.concatInner([x, shop.like(x), ml.tanh(x)], axisOf(shop, x));
+    return ml.concatInner([x, shop.like(x), ml.tanh(x)], { axis: axisOf(shop, x) });
   },
   stack: (shop) => {
     const x = shop.any();
@@ -54,20 +54,20 @@ export const INNER_BUILDERS: Builders = {
     return ml.gatherInner(
       x,
       Array.from({ length: 1 + shop.random.below(4) }, () => shop.random.below(n)),
-      axis,
+      { axis },
     );
   },
   sumInner: (shop) => {
     const x = shop.cube();
-    return shop.random.of([ml.sumInner, ml.meanInner])(x, axisOf(shop, x));
+    return shop.random.of([ml.sumInner, ml.meanInner])(x, { axis: axisOf(shop, x) });
   },
   maxInner: (shop) => {
     const x = shop.cube();
-    return ml.maxInner(x, axisOf(shop, x));
+    return ml.maxInner(x, { axis: axisOf(shop, x) });
   },
   broadcastInner: (shop) => {
     const x = shop.pick(({ spec }) => spec.shape.length === 2) ?? shop.feeds.b!;
-    return ml.broadcastInner(x, shop.random.of([2, 3]), shop.random.of([1, 2, -1]));
+    return ml.broadcastInner(x, shop.random.of([2, 3]), { axis: shop.random.of([1, 2, -1]) });
   },
   shared: (shop) => {
     const x = shop.random.chance(0.6) ? shop.cube() : shop.matrix();
@@ -77,7 +77,7 @@ export const INNER_BUILDERS: Builders = {
   },
   scaleGroups: (shop) => {
     const x = shop.cube();
-    return ml.scaleGroups(ml.meanInner(shop.like(x), -1), x);
+    return ml.scaleGroups(ml.meanInner(shop.like(x), { axis: -1 }), x);
   },
   groupDot: (shop) => {
     const x = shop.cube();
@@ -117,7 +117,7 @@ export const INNER_BUILDERS: Builders = {
   },
   fmPairs: (shop) => {
     const x = shop.random.chance(0.5) ? shop.cube() : shop.matrix(2);
-    return ml.fmPairs(x, x.spec.shape.length === 3 ? undefined : shop.random.chance(0.5) ? 1 : x.columns);
+    return ml.fmPairs(x, { dim: x.spec.shape.length === 3 ? undefined : shop.random.chance(0.5) ? 1 : x.columns });
   },
   fieldAwareFm: (shop) => ml.fieldAwareFm(ml.reshape(shop.fitted(8), [2, 2, 2])),
   fm: (shop) => {
@@ -129,7 +129,7 @@ export const INNER_BUILDERS: Builders = {
     const side = () => shop.fitted(Math.max(2, dim * (1 + shop.random.below(3))));
     const [left, right] = [side(), side()];
     if (left.columns % dim !== 0 || right.columns % dim !== 0) return undefined;
-    return ml.ffm(left, right, dim, shop.random.of(['multiply', 'dot'] as const));
+    return ml.ffm(left, right, { dim, kind: shop.random.of(['multiply', 'dot'] as const) });
   },
   cin: (shop) => {
     const width = shop.random.of([2, 3]);
@@ -166,7 +166,7 @@ export const INNER_BUILDERS: Builders = {
     if (width < 2) return undefined;
     const attention = new ml.TargetAttention({ hidden: [4], softmax: shop.random.chance(0.5) });
     const mask = sequence && ml.sequenceMask(sequence.ids, sequence.n);
-    return attention.call(shop.fitted(width), keys, mask);
+    return attention.call(shop.fitted(width), keys, { mask });
   },
   sequenceLengths: (shop) => ml.scale(ml.sequenceLengths(shop.feeds.r!, 4), 0.25),
 

@@ -43,7 +43,8 @@ export const LOSS_BUILDERS: Readonly<Record<string, LossBuilder>> = {
   },
   sparseSoftmaxCrossEntropy: (shop, x) =>
     ml.reduceMean(ml.sparseSoftmaxCrossEntropyWithLogits(logits(shop, x), shop.feeds.class!, weights(shop))),
-  inbatchAuc: (shop, x) => ml.scale(ml.inbatchAucLoss(shop.feeds.mark!, shop.flat(x), shop.random.of([1, 0.5])), -0.02),
+  inbatchAuc: (shop, x) =>
+    ml.scale(ml.inbatchAucLoss(shop.flat(x), shop.feeds.mark!, { negWeight: shop.random.of([1, 0.5]) }), -0.02),
   weightedMean: (shop, x) => {
     const flat = shop.rows(x);
     return ml.weightedMean(ml.mul(flat, flat), shop.feeds.weight!);

@@ -22,7 +22,7 @@ function beside(shop: Workshop, x: Tensor): Tensor | number {
     () => shop.factor(),
     () => batchMean(shop.like(x)),
     () => ml.batchSum(ml.reduceMean(shop.any())),
-    () => ml.constant(shop.graph, shop.random.floats(x.columns), sizes),
+    () => ml.constant(shop.graph, shop.random.floats(x.columns), { shape: sizes }),
   ])();
 }
 
@@ -82,7 +82,7 @@ export const ROW_BUILDERS: Builders = {
   geluTanh: unary((x) => ml.gelu(x, { approximate: true })),
   swish: unary(ml.swish),
   softplus: unary(ml.softplus),
-  leakyRelu: (shop) => ml.leakyRelu(shop.any(), shop.random.of([0.2, 0.01, 1.5])),
+  leakyRelu: (shop) => ml.leakyRelu(shop.any(), { slope: shop.random.of([0.2, 0.01, 1.5]) }),
   prelu: (shop) => {
     const x = shop.any();
     return ml.prelu(x, shop.variable([x.columns], 0.5));

@@ -48,11 +48,11 @@ export interface Model {
 /** The placeholders that all graphs of a session share. */
 export function makeFeeds(graph: Graph): Record<string, Tensor> {
   const feeds: Record<string, Tensor> = {};
-  for (const [name, width] of Object.entries(FLOAT_FEEDS)) feeds[name] = ml.placeholder(graph, name, width);
-  for (const name of LABEL_FEEDS) feeds[name] = ml.placeholder(graph, name);
-  for (const [name, width] of Object.entries(ID_FEEDS)) feeds[name] = ml.idsPlaceholder(graph, name, width);
-  feeds.tiny = ml.idsPlaceholder(graph, 'tiny', 2);
-  for (const name of RAGGED_FEEDS) feeds[name] = ml.raggedPlaceholder(graph, name, RAGGED_MAX);
+  for (const [name, width] of Object.entries(FLOAT_FEEDS)) feeds[name] = ml.placeholder(graph, { name, width });
+  for (const name of LABEL_FEEDS) feeds[name] = ml.placeholder(graph, { name });
+  for (const [name, width] of Object.entries(ID_FEEDS)) feeds[name] = ml.idsPlaceholder(graph, { name, width });
+  feeds.tiny = ml.idsPlaceholder(graph, { name: 'tiny', width: 2 });
+  for (const name of RAGGED_FEEDS) feeds[name] = ml.raggedPlaceholder(graph, { name, valuesPerRow: RAGGED_MAX });
   ml.globalStep(graph);
   return feeds;
 }
@@ -89,7 +89,7 @@ function makeLookups(recipe: Recipe, shop: Workshop, tables: readonly TableModel
     const end = Math.min(whole.columns, first + (Number(column) > 4 ? 2 : 1));
     const ids = column === undefined ? whole : ml.columns(whole, first, end);
     const pool = typeof pooling === 'number' ? { firstN: pooling } : pooling;
-    const tensor = ml.embeddingLookup(ids, table.config, 'lookup', pool);
+    const tensor = ml.embeddingLookup(ids, table.config, { name: 'lookup', pooling: pool });
     const used = use === 'stopped' ? ml.stopGradient(tensor) : tensor;
     shop.tensors.push(used);
     if (column !== undefined && use !== 'stopped') shop.singles.push(used);
@@ -154,7 +154,7 @@ export function makeModel(graph: Graph, feeds: Readonly<Record<string, Tensor>>,
       ys.push(extra);
       seeds.push(ml.stopGradient(ml.tanh(extra)));
     }
-    const grads = gradients(ys, targets, seeds);
+    const grads = gradients(ys, targets, { gradYs: seeds });
     const pairsOf = (tensors: readonly Tensor[]) =>
       tensors.flatMap((tensor) => {
         const gradient = grads[targets.indexOf(tensor)];

@@ -92,5 +92,5 @@ export function makeTrain(graph: Graph, { clip, weightDecay }: DenseRecipe, part
     ...(rows.length > 0 ? ml.applyEmbeddingGradients(rows) : []),
     ...updates,
   ];
-  return ml.group(graph, [...steps, ml.increment(ml.globalStep(graph)) as Op], 'train') as Op;
+  return ml.group(graph, [...steps, ml.increment(ml.globalStep(graph)) as Op], { name: 'train' }) as Op;
 }

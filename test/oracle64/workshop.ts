@@ -156,7 +156,7 @@ export class Workshop {
   variable(shape: readonly number[], size = 1): Tensor {
     const count = shape.reduce((product, n) => product * n, 1);
     const values = this.random.floats(count, size);
-    return ml.variable(this.graph, 'v', shape, () => values);
+    return ml.variable(this.graph, { name: 'v', shape, initial: () => values });
   }
 
   /** A number away from zero, as a factor. */

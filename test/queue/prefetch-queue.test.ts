@@ -57,8 +57,8 @@ t.test('test_enqueue_dicts_with_queue_return', async (t) => {
 
 t.test('test_enqueue_dicts_with_control_flow', async (t) => {
   const graph = new Graph();
-  const v = variable(graph, 'v', [], () => new Float32Array(1));
-  const add = assignAdd(v, constant(graph, [1], []));
+  const v = variable(graph, { name: 'v', shape: [], initial: () => new Float32Array(1) });
+  const add = assignAdd(v, constant(graph, [1], { shape: [] }));
   await withSession(graph, {}, async (session) => {
     const steps = async function* () {
       for (let i = 0; i < 3; i++) yield scalar((await session.run([v, add]))[0] as number);

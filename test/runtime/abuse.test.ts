@@ -22,7 +22,7 @@ const any = (value: unknown) => value as never;
 
 t.test('feeds that are none are refused with a code, and the session goes on', async (t) => {
   const graph = new Graph();
-  const y = relu(placeholder(graph, 'x', 3));
+  const y = relu(placeholder(graph, { name: 'x', width: 3 }));
   const schema = [{ name: 'x', kind: 'dense', width: 3 }] as const;
   const session = await Session.create(graph, { schema, batchSize: 4, threads: 1 });
   t.teardown(() => session.close());

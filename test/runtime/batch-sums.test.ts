@@ -11,13 +11,13 @@ for (const backend of BACKENDS) {
     t.test(`gradients and means of 60,000 examples are exact on ${backend} with ${threads} threads`, async (t) => {
       const [rows, value] = [backend === 'wasm' ? 60_000 : 20_000, 0.1];
       const graph = new ml.Graph();
-      const x = ml.placeholder(graph, 'x', 5);
+      const x = ml.placeholder(graph, { name: 'x', width: 5 });
       const mean = ml.reduceMean(x, { axis: 'batch' });
       ml.batchNorm(x, { momentum: 0, name: 'bn' });
-      const w = ml.variable(graph, 'w', [5, 9], () => new Float32Array(45));
-      const b = ml.variable(graph, 'b', [9], () => new Float32Array(9));
-      const slope = ml.variable(graph, 'slope', [5], () => new Float32Array(5));
-      const gain = ml.variable(graph, 'gain', [5], () => new Float32Array(5).fill(1));
+      const w = ml.variable(graph, { name: 'w', shape: [5, 9], initial: () => new Float32Array(45) });
+      const b = ml.variable(graph, { name: 'b', shape: [9], initial: () => new Float32Array(9) });
+      const slope = ml.variable(graph, { name: 'slope', shape: [5], initial: () => new Float32Array(5) });
+      const gain = ml.variable(graph, { name: 'gain', shape: [5], initial: () => new Float32Array(5).fill(1) });
       const loss = ml.addN([
         ml.reduceMean(ml.reduceSum(ml.addBias(ml.matMul(x, w), b), { axis: 'columns' })),
         ml.reduceMean(ml.reduceSum(ml.mul(x, gain), { axis: 'columns' })),

@@ -124,12 +124,9 @@ t.test('a choice is made once, and a session says which', async (t) => {
 t.test('threads of a session run the build that was chosen', async (t) => {
   const graph = new Graph();
   const [rows, inputs, outputs] = [37, 90, 21];
-  const x = placeholder(graph, 'x', inputs);
+  const x = placeholder(graph, { name: 'x', width: inputs });
   const weights = Float32Array.from({ length: inputs * outputs }, (_, i) => Math.sin(i));
-  const product = matMul(
-    x,
-    variable(graph, 'w', [inputs, outputs], () => weights),
-  );
+  const product = matMul(x, variable(graph, { name: 'w', shape: [inputs, outputs], initial: () => weights }));
   const values = Float32Array.from({ length: rows * inputs }, (_, i) => Math.cos(i * 1.7));
   const run = (options: Partial<SessionOptions>) =>
     withSession(graph, { batchSize: rows, ...options }, async (session) => {

@@ -14,8 +14,8 @@ for (const backend of BACKENDS) {
   for (const part of ['feed', 'column of a feed', 'feed under stopGradient']) {
     t.test(`a class that does not exist is refused, of a ${part} on ${backend}`, async (t) => {
       const graph = new ml.Graph();
-      const x = ml.placeholder(graph, 'x', 2);
-      const fed = ml.placeholder(graph, 'label', part === 'column of a feed' ? 2 : 1);
+      const x = ml.placeholder(graph, { name: 'x', width: 2 });
+      const fed = ml.placeholder(graph, { name: 'label', width: part === 'column of a feed' ? 2 : 1 });
       const label = part === 'feed' ? fed : ml.stopGradient(part === 'column of a feed' ? ml.columns(fed, 1, 2) : fed);
       const logits = new ml.Dense(3).call(x);
       const loss = ml.reduceMean(ml.sparseSoftmaxCrossEntropyWithLogits(logits, label, { name: 'my_loss' }));

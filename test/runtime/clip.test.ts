@@ -19,14 +19,17 @@ const X = Float32Array.from({ length: ROWS * K }, (_, i) => Math.fround(Math.sin
 
 function model(clipNorm: number, useNorm?: number) {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', K);
+  const x = placeholder(graph, { name: 'x', width: K });
   const init = (count: number) => () => Float32Array.from({ length: count }, (_, i) => Math.cos(i));
   // 2210 floats are three grains, the last of them short.
-  const variables = [variable(graph, 'w', [K, N], init(K * N)), variable(graph, 'b', [N], init(N))] as const;
+  const variables = [
+    variable(graph, { name: 'w', shape: [K, N], initial: init(K * N) }),
+    variable(graph, { name: 'b', shape: [N], initial: init(N) }),
+  ] as const;
   const y = addBias(matMul(x, variables[0]), variables[1]);
   const grads = gradients([reduceMean(mul(y, y))], variables) as Tensor[];
-  const given = useNorm === undefined ? undefined : constant(graph, [useNorm], []);
-  const { clipped, globalNorm } = clipByGlobalNorm(grads, clipNorm, given);
+  const given = useNorm === undefined ? undefined : constant(graph, [useNorm], { shape: [] });
+  const { clipped, globalNorm } = clipByGlobalNorm(grads, clipNorm, { useNorm: given });
   const pairs = clipped.map((grad, i) => [grad, variables[i]!] as const);
   const train = group(graph, applyGradients(pairs, SgdOptimizer({ learningRate: 1 })));
   return { graph, grads, clipped, norm: globalNorm as Tensor, train };
@@ -74,7 +77,7 @@ t.test('clipped training has the same bytes for any number of threads in determi
 
 t.test('what has no common norm is refused', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', K);
+  const x = placeholder(graph, { name: 'x', width: K });
   for (const clipped of [x, reduceMean(x)])
     t.throws(() => clipByValue(clipped, 1, 0), { code: 'ML_GRAPH', message: /1 to 0 is no range/ });
   t.same(clipByGlobalNorm([], 1), { clipped: [], globalNorm: 0 });

@@ -11,10 +11,10 @@ const names = (ops: readonly Op[]) => ops.map((op) => op.name);
 
 t.test('only what the fetches need runs, in the order it was made', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
-  const unused = scale(x, 2, 'unused');
-  const square = mul(x, x, 'square');
-  const sum = addN([square, x], 'sum');
+  const x = placeholder(graph, { name: 'x' });
+  const unused = scale(x, 2, { name: 'unused' });
+  const square = mul(x, x, { name: 'square' });
+  const sum = addN([square, x], { name: 'sum' });
   t.same(names(executionOrder([sum])), ['x', 'square', 'sum']);
   t.same(names(executionOrder([sum, square, x])), ['x', 'square', 'sum']);
   t.same(names(executionOrder([unused, sum])), ['x', 'unused', 'square', 'sum']);
@@ -23,23 +23,23 @@ t.test('only what the fetches need runs, in the order it was made', async (t) =>
 
 t.test('control inputs run before the op that names them', async (t) => {
   const graph = new Graph();
-  const step = increment(globalStep(graph), 1, 'count');
-  const x = placeholder(graph, 'x');
-  const after = graph.controlDependencies([step], () => reduceMean(x, 'after'));
-  const all = group(graph, [after], 'all');
+  const step = increment(globalStep(graph), { by: 1, name: 'count' });
+  const x = placeholder(graph, { name: 'x' });
+  const after = graph.controlDependencies([step], () => reduceMean(x, { name: 'after' }));
+  const all = group(graph, [after], { name: 'all' });
   t.same(names(executionOrder([all as Op])), ['global_step', 'count', 'x', 'after', 'all']);
 });
 
 t.test('a graph ten thousand ops deep is put in order', async (t) => {
   const graph = new Graph();
-  let x = placeholder(graph, 'x');
-  for (let depth = 0; depth < 10_000; depth++) x = scale(x, 1, `s${depth}`);
+  let x = placeholder(graph, { name: 'x' });
+  for (let depth = 0; depth < 10_000; depth++) x = scale(x, 1, { name: `s${depth}` });
   t.equal(executionOrder([x]).length, 10_001);
 });
 
 t.test('an op the runtime does not know is named', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
+  const x = placeholder(graph, { name: 'x' });
   const odd = graph.add({ type: 'Odd', infer: () => [x.spec] }, [x], null, 'my_odd').output;
   await withSession(graph, {}, async (session) => {
     const error = { code: 'ML_GRAPH', message: /my_odd: the runtime cannot run ops of type Odd/ };
@@ -50,7 +50,7 @@ t.test('an op the runtime does not know is named', async (t) => {
 
 t.test('feeds of the program must be feeds of the input', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
+  const x = placeholder(graph, { name: 'x', width: 2 });
   const cases = [
     [{ name: 'y', kind: 'dense', width: 2 }, /no feed of this name/],
     [{ name: 'x', kind: 'dense', width: 3 }, /2 floats per example/],

@@ -15,8 +15,8 @@ import { openSession, withSession } from './with-session.js';
 
 function model() {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
-  const w = variable(graph, 'w', [2, 1], () => Float32Array.of(1, 2));
+  const x = placeholder(graph, { name: 'x', width: 2 });
+  const w = variable(graph, { name: 'w', shape: [2, 1], initial: () => Float32Array.of(1, 2) });
   const y = matMul(x, w);
   const loss = reduceMean(y);
   const step = increment(globalStep(graph));
@@ -87,14 +87,14 @@ t.test('names in a structure are those of the graph that runs it', async (t) => 
   const tree = { value: 'w:0' };
   for (const w of [2, 5]) {
     const graph = new Graph();
-    variable(graph, 'w', [], () => Float32Array.of(w));
+    variable(graph, { name: 'w', shape: [], initial: () => Float32Array.of(w) });
     await withSession(graph, { schema: [] }, async (session) => t.same(await session.run(tree), { value: w }));
   }
 });
 
 t.test('feeds may be tensors, by name or by placeholder', async (t) => {
   const { graph, x, loss } = model();
-  const ids = raggedPlaceholder(graph, 'ids', 4);
+  const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 });
   const dense = DenseTensor.of('float32', [
     [1, 1],
     [2, 0],
@@ -119,7 +119,7 @@ t.test('testRaggedTensorWithPlaceHolder: a structure of placeholders is fed and 
   const values = { a: DenseTensor.of('float32', [1, 2]), b: [DenseTensor.of('float32', [3, 4]), 'name'] };
   const nested = new NestedTensors(values);
   const tensors = nested.getTensors();
-  const placeholders = tensors.map((_, i) => placeholder(graph, `p${i}`));
+  const placeholders = tensors.map((_, i) => placeholder(graph, { name: `p${i}` }));
   const inside = nested.mapResult(
     placeholders.map((tensor) => scale(tensor, 2)),
     () => null,

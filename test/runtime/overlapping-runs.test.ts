@@ -7,8 +7,8 @@ import { withSession } from './with-session.js';
 
 t.test('a run has the values its feeds had at the call, whether or not runs before it were awaited', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
-  const ids = raggedPlaceholder(graph, 'ids', 4);
+  const x = placeholder(graph, { name: 'x', width: 2 });
+  const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 });
   const twice = scale(x, 2);
   await withSession(graph, { batchSize: 2, threads: 1 }, async (session) => {
     const values = new Float32Array(4);
@@ -34,7 +34,7 @@ t.test('a run has the values its feeds had at the call, whether or not runs befo
 
 t.test('what waits behind a held session runs afterwards, and a failure holds nobody up', async (t) => {
   const graph = new Graph();
-  const mean = reduceMean(placeholder(graph, 'x'));
+  const mean = reduceMean(placeholder(graph, { name: 'x' }));
   await withSession(graph, { batchSize: 1, threads: 1 }, async (session) => {
     const order: string[] = [];
     const held = session.hold(async () => {
@@ -51,7 +51,7 @@ t.test('what waits behind a held session runs afterwards, and a failure holds no
 
 t.test('the stack of a run that fails names the function that called it', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
+  const x = placeholder(graph, { name: 'x' });
   const mean = reduceMean(x);
   await withSession(graph, { batchSize: 2, threads: 1 }, async (session) => {
     async function feedTooMuch() {
@@ -81,7 +81,7 @@ t.test('the stack of a run that fails names the function that called it', async 
 
 t.test('a variable is written whole', async (t) => {
   const graph = new Graph();
-  variable(graph, 'w', [2, 2], () => Float32Array.of(1, 2, 3, 4));
+  variable(graph, { name: 'w', shape: [2, 2], initial: () => Float32Array.of(1, 2, 3, 4) });
   await withSession(graph, { batchSize: 1, threads: 1 }, async (session) => {
     for (const count of [0, 1, 5]) {
       const message = new RegExp(`w: it has 4 values, \\[2,2\\], and ${count} were given`);

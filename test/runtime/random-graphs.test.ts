@@ -16,7 +16,7 @@ const BATCH = 7;
 
 /** One graph and its sessions serve all runs: each run adds its ops and compiles what it fetches. */
 const graph = new Graph();
-const feeds = Object.entries(WIDTHS).map(([name, width]) => placeholder(graph, name, width));
+const feeds = Object.entries(WIDTHS).map(([name, width]) => placeholder(graph, { name, width }));
 const open = { batchSize: BATCH, memoryBytes: 32 << 20 };
 const plain = BACKENDS.flatMap((backend) => [1, 2].map((threads) => openSession(graph, { ...open, backend, threads })));
 const fixed = [1, 3].map((threads) => openSession(graph, { ...open, deterministic: true, threads }));

@@ -24,14 +24,14 @@ function counted(rows: number): Float32Array {
 
 function model() {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
-  const w = variable(graph, 'w', [2, 1], () => Float32Array.of(2, 3));
+  const x = placeholder(graph, { name: 'x', width: 2 });
+  const w = variable(graph, { name: 'w', shape: [2, 1], initial: () => Float32Array.of(2, 3) });
   const second = columns(x, 1, 2);
   const square = mul(x, x);
   const product = matMul(x, w);
   const gram = matMul(x, x, { transposeA: true });
   const mean = reduceMean(second);
-  const shared = addN([w, constant(graph, [10, 20], [2, 1]), w]);
+  const shared = addN([w, constant(graph, [10, 20], { shape: [2, 1] }), w]);
   return { graph, x, w, second, square, product, gram, mean, shared };
 }
 
@@ -63,9 +63,15 @@ for (const backend of BACKENDS) {
 
 t.test('sums over the batch are added, subtracted and scaled', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
+  const x = placeholder(graph, { name: 'x', width: 2 });
   const [a, b] = [reduceMean(columns(x, 0, 1)), reduceMean(columns(x, 1, 2))];
-  const fetches = [addN([a, b, a]), sub(a, b), scale(a, 3), reduceMean(x), scale(constant(graph, [5], []), 2)];
+  const fetches = [
+    addN([a, b, a]),
+    sub(a, b),
+    scale(a, 3),
+    reduceMean(x),
+    scale(constant(graph, [5], { shape: [] }), 2),
+  ];
   for (const backend of BACKENDS) {
     await withSession(graph, { backend }, async (session) => {
       t.same(await session.run(fetches, { x: Float32Array.of(1, 10, 3, 30) }), [24, -18, 6, 11, 10]);
@@ -89,8 +95,8 @@ t.test('a batch larger than the session holds is refused, and the session goes o
 
 t.test('too many ids in a slice name the feed', async (t) => {
   const graph = new Graph();
-  raggedPlaceholder(graph, 'other', 2);
-  const ids = raggedPlaceholder(graph, 'ids', 2);
+  raggedPlaceholder(graph, { name: 'other', valuesPerRow: 2 });
+  const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 2 });
   const table = defineTable('t', [{ dim: 1 }]);
   const looked = embeddingLookup(ids, table);
   const feeds = (row: bigint[]) => ({ other: raggedOf([[], []]), ids: raggedOf([row, []]) });
@@ -124,9 +130,9 @@ t.test('feeds that do not fit are refused before the step, and the session goes 
 
 t.test('calls run one after the other, in the order they were made', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
+  const x = placeholder(graph, { name: 'x' });
   const step = globalStep(graph);
-  const count = increment(step, 2);
+  const count = increment(step, { by: 2 });
   const mean = reduceMean(x);
   await withSession(graph, { threads: 2, seed: 3 }, async (session) => {
     const runs = Array.from({ length: 50 }, (_, i) => session.run([mean, count, step], { x: Float32Array.of(i) }));
@@ -166,7 +172,7 @@ t.test('options that make no session are refused', async (t) => {
     );
   }
   const graph = new Graph();
-  variable(graph, 'w', [3], () => new Float32Array(2));
+  variable(graph, { name: 'w', shape: [3], initial: () => new Float32Array(2) });
   await t.rejects(Session.create(graph, { schema: [], batchSize: 1, threads: 1, memoryBytes: 1 << 20 }), {
     code: 'ML_GRAPH',
     message: /w: its initial value does not fill \[3\]/,

@@ -31,8 +31,8 @@ t.test(
   'a plain training step has one stage of slices and one of threads, an evaluation has no thread stage',
   async (t) => {
     const graph = new Graph();
-    const x = placeholder(graph, 'x', K);
-    const bias = variable(graph, 'bias', [K], () => new Float32Array(K));
+    const x = placeholder(graph, { name: 'x', width: K });
+    const bias = variable(graph, { name: 'bias', shape: [K], initial: () => new Float32Array(K) });
     const loss = reduceMean(rowDot(x, addBias(x, bias)));
     const step = increment(globalStep(graph));
     const grads = gradients([loss], [bias]) as [Tensor];
@@ -48,9 +48,9 @@ t.test(
 
 t.test('an op that was asked to run after an update sees what it wrote', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', K);
-  const bias = variable(graph, 'bias', [K], () => new Float32Array(K));
-  const lossOf = (name: string) => reduceMean(rowDot(x, addBias(scale(x, 0), bias)), name);
+  const x = placeholder(graph, { name: 'x', width: K });
+  const bias = variable(graph, { name: 'bias', shape: [K], initial: () => new Float32Array(K) });
+  const lossOf = (name: string) => reduceMean(rowDot(x, addBias(scale(x, 0), bias)), { name });
   const before = lossOf('before');
   const [gradient] = gradients([before], [bias]) as [Tensor];
   const update = group(graph, applyGradients([[gradient, bias]], SgdOptimizer({ learningRate: 1 })));
@@ -71,7 +71,7 @@ t.test('an op that was asked to run after an update sees what it wrote', async (
 /** y = x (xᵀx): every row needs a sum over all rows. */
 function gramModel(by: 'slices' | 'threads') {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', K);
+  const x = placeholder(graph, { name: 'x', width: K });
   const gram = batchSum(matMul(x, x, { transposeA: true }), { by });
   const y = matMul(x, gram);
   const loss = reduceMean(mul(y, y));
@@ -129,8 +129,8 @@ for (const by of ['slices', 'threads'] as const) {
 
 t.test('a penalty on weights joins a loss without a further stage', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 1);
-  const weight = variable(graph, 'weight', [1, 1], () => Float32Array.of(5));
+  const x = placeholder(graph, { name: 'x', width: 1 });
+  const weight = variable(graph, { name: 'weight', shape: [1, 1], initial: () => Float32Array.of(5) });
   const squared = matMul(weight, weight);
   const gain = matMul(x2(x), weight);
   const [data] = gradients([reduceMean(gain)], [weight]) as [Tensor];
@@ -145,13 +145,13 @@ t.test('a penalty on weights joins a loss without a further stage', async (t) =>
   });
   /** `[batch]` as `[batch, 1]`, doubled. */
   function x2(tensor: Tensor): Tensor {
-    return matMul(concatColumns([tensor, tensor]), constant(graph, [1, 1], [2, 1]));
+    return matMul(concatColumns([tensor, tensor]), constant(graph, [1, 1], { shape: [2, 1] }));
   }
 });
 
 t.test('a gradient that is no sum over the batch is applied as it is', async (t) => {
   const graph = new Graph();
-  const weight = variable(graph, 'weight', [2, 2], () => Float32Array.of(1, 2, 3, 4));
+  const weight = variable(graph, { name: 'weight', shape: [2, 2], initial: () => Float32Array.of(1, 2, 3, 4) });
   const gradient = scale(weight, 0.5);
   const update = applyGradients([[gradient, weight]], SgdOptimizer({ learningRate: 1 }))[0]!;
   for (const threads of [1, 3]) {
@@ -164,7 +164,7 @@ t.test('a gradient that is no sum over the batch is applied as it is', async (t)
 
 t.test('completed numbers can be fetched from many steps at once', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', K);
+  const x = placeholder(graph, { name: 'x', width: K });
   const means = (['slices', 'threads'] as const).map((by) => batchSum(reduceMean(x), { by }));
   await withSession(graph, { threads: 3 }, async (session) => {
     t.ok(session.stepsAheadMax(means) > 1);

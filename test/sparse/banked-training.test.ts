@@ -31,11 +31,9 @@ function model() {
   const items = defineTable('items', [
     { dim: 5, optimizer: AdamOptimizer({ learningRate: 0.05 }), compressor: FixedR8Compressor() },
   ]);
-  const [user, item, seen] = ['user', 'item', 'seen'].map((name) => raggedPlaceholder(graph, name, 4)) as [
-    Tensor,
-    Tensor,
-    Tensor,
-  ];
+  const [user, item, seen] = ['user', 'item', 'seen'].map((name) =>
+    raggedPlaceholder(graph, { name, valuesPerRow: 4 }),
+  ) as [Tensor, Tensor, Tensor];
   const lookups = [embeddingLookup(user, users), embeddingLookup(item, items), embeddingLookup(seen, items)] as const;
   const loss = reduceMean(addN([rowDot(lookups[0], lookups[1]), rowDot(lookups[1], lookups[2])]));
   const grads = gradients([loss], lookups) as Tensor[];

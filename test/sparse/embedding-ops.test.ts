@@ -24,7 +24,10 @@ const table = (name: string, dim: number) =>
 for (const backend of BACKENDS) {
   t.test(`an update works although nothing needs the lookup itself (${backend})`, async (t) => {
     const graph = new Graph();
-    const [users, items] = [raggedPlaceholder(graph, 'users', 3), raggedPlaceholder(graph, 'items', 3)];
+    const [users, items] = [
+      raggedPlaceholder(graph, { name: 'users', valuesPerRow: 3 }),
+      raggedPlaceholder(graph, { name: 'items', valuesPerRow: 3 }),
+    ];
     const [left, right] = [table('left', 2), table('right', 2)];
     const [u, v] = [embeddingLookup(users, left), embeddingLookup(items, right)];
     const [grad] = gradients([reduceMean(rowDot(u, v))], [u]) as [Tensor];
@@ -50,12 +53,15 @@ for (const backend of BACKENDS) {
   t.test(`features of one table share rows, and a lookup may be part of a wider matrix (${backend})`, async (t) => {
     const graph = new Graph();
     const shared = table('shared', 3);
-    const [a, b] = [raggedPlaceholder(graph, 'a', 4), raggedPlaceholder(graph, 'b', 4)];
-    const dense = placeholder(graph, 'dense', 2);
+    const [a, b] = [
+      raggedPlaceholder(graph, { name: 'a', valuesPerRow: 4 }),
+      raggedPlaceholder(graph, { name: 'b', valuesPerRow: 4 }),
+    ];
+    const dense = placeholder(graph, { name: 'dense', width: 2 });
     const lookups = [embeddingLookup(a, shared), embeddingLookup(b, shared)] as const;
     const wide = concatColumns([lookups[0], dense, lookups[1]]);
-    const seed = placeholder(graph, 'seed', 8);
-    const grads = gradients([wide], lookups, [seed]) as [Tensor, Tensor];
+    const seed = placeholder(graph, { name: 'seed', width: 8 });
+    const grads = gradients([wide], lookups, { gradYs: [seed] }) as [Tensor, Tensor];
     const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));
     t.equal(updates.length, 1, 'one update per table');
     await withSession(graph, { backend, threads: 3 }, async (session) => {
@@ -85,10 +91,10 @@ for (const backend of BACKENDS) {
 
   t.test(`a table that outgrows the memory fails the session with what to do (${backend})`, async (t) => {
     const graph = new Graph();
-    const ids = raggedPlaceholder(graph, 'ids', 500);
+    const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 500 });
     const looked = embeddingLookup(ids, table('big', 64));
-    const seed = placeholder(graph, 'seed', 64);
-    const updates = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]);
+    const seed = placeholder(graph, { name: 'seed', width: 64 });
+    const updates = applyEmbeddingGradients([[gradients([looked], [looked], { gradYs: [seed] })[0]!, looked]]);
     const session = await openSession(graph, { backend, threads: 2, batchSize: 2, memoryBytes: 4 << 20 });
     const grow = async () => {
       for (let step = 0; step < 100; step++) {
@@ -120,10 +126,10 @@ t.test('a quantizing table shows what serving would read, and trains the weights
         learningRate: 1,
       },
     ]);
-    const ids = raggedPlaceholder(graph, 'ids', 3);
+    const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 3 });
     const looked = embeddingLookup(ids, quantized);
-    const seed = placeholder(graph, 'seed', 3);
-    const updates = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]);
+    const seed = placeholder(graph, { name: 'seed', width: 3 });
+    const updates = applyEmbeddingGradients([[gradients([looked], [looked], { gradYs: [seed] })[0]!, looked]]);
     await withSession(graph, { backend, threads: 2, batchSize: 4 }, async (session) => {
       const feeds = { ids: raggedOf([[5n], [5n, 6n]]), seed: Float32Array.of(0.01, 0, 0, 0, 0, 0.1) };
       await session.run([...updates], feeds);
@@ -159,10 +165,10 @@ t.test('steps warm rates up, count steps for batch_softmax, and refuse gradients
       { dim: 1, optimizer: BatchSoftmaxOptimizer({ learningRate: 0.5 }), initializer: ZerosInitializer() },
       { dim: 1, optimizer: SgdOptimizer({ learningRate: 1, warmupSteps: 2 }), initializer: ZerosInitializer() },
     ]);
-    const ids = raggedPlaceholder(graph, 'ids', 1);
+    const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 });
     const looked = embeddingLookup(ids, counting);
-    const seed = placeholder(graph, 'seed', 2);
-    const updates = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]);
+    const seed = placeholder(graph, { name: 'seed', width: 2 });
+    const updates = applyEmbeddingGradients([[gradients([looked], [looked], { gradYs: [seed] })[0]!, looked]]);
     const train = group(graph, [increment(globalStep(graph)), ...updates]);
     const session = await openSession(graph, { backend, threads: 2, batchSize: 2 });
     const step = (value: number) =>
@@ -180,9 +186,9 @@ t.test('steps warm rates up, count steps for batch_softmax, and refuse gradients
 t.test('a step leaves rows alone whose gradient is not finite, and counts them', async (t) => {
   const graph = new Graph();
   const config = table('patient', 1);
-  const looked = embeddingLookup(raggedPlaceholder(graph, 'ids', 1), config);
-  const seed = placeholder(graph, 'seed');
-  const [update] = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]) as [Op];
+  const looked = embeddingLookup(raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), config);
+  const seed = placeholder(graph, { name: 'seed' });
+  const [update] = applyEmbeddingGradients([[gradients([looked], [looked], { gradYs: [seed] })[0]!, looked]]) as [Op];
   for (const backend of BACKENDS) {
     await withSession(graph, { backend, threads: 2, batchSize: 4 }, async (session) => {
       const ids = raggedOf([[1n], [2n], [1n], [3n]]);
@@ -198,9 +204,9 @@ t.test('a step leaves rows alone whose gradient is not finite, and counts them',
 t.test('a serving table can be looked up in a graph, and not updated', async (t) => {
   const graph = new Graph();
   const serving = defineTable('serving', [{ dim: 2, compressor: Fp16Compressor() }], { entryType: 'serving' });
-  const looked = embeddingLookup(raggedPlaceholder(graph, 'ids', 2), serving);
-  const seed = placeholder(graph, 'seed', 2);
-  const [update] = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]) as [Op];
+  const looked = embeddingLookup(raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 2 }), serving);
+  const seed = placeholder(graph, { name: 'seed', width: 2 });
+  const [update] = applyEmbeddingGradients([[gradients([looked], [looked], { gradYs: [seed] })[0]!, looked]]) as [Op];
   await withSession(graph, { threads: 1 }, async (session) => {
     HashTable.of(session, serving).assign(BigInt64Array.of(1n, 2n), Float32Array.of(1, 2, 0.5, 4));
     const feeds = {
@@ -217,13 +223,16 @@ t.test('a serving table can be looked up in a graph, and not updated', async (t)
 
 t.test('gradients and ids that do not fit are refused', async (t) => {
   const graph = new Graph();
-  const [x, ids] = [placeholder(graph, 'x', 3), raggedPlaceholder(graph, 'ids', 1)];
+  const [x, ids] = [
+    placeholder(graph, { name: 'x', width: 3 }),
+    raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }),
+  ];
   const config = table('t', 2);
   t.throws(() => embeddingLookup(x, config), { code: 'ML_GRAPH', message: /a placeholder of ids/ });
   const looked = embeddingLookup(ids, config);
   t.throws(() => embeddingLookup(ids, table('t', 2)), { code: 'ML_GRAPH', message: /another table has this name/ });
   t.throws(() => embeddingLookup(ids, table('wide', 20000)), { code: 'ML_GRAPH', message: /1 to 16384 dimensions/ });
-  const missing = gradients([reduceMean(placeholder(graph, 'y'))], [looked])[0] as unknown as Tensor;
+  const missing = gradients([reduceMean(placeholder(graph, { name: 'y' }))], [looked])[0] as unknown as Tensor;
   t.throws(() => applyEmbeddingGradients([[missing, looked]]), { code: 'ML_GRAPH', message: /it has no gradient/ });
   t.throws(() => applyEmbeddingGradients([[x, looked]]), { code: 'ML_GRAPH', message: /3 columns, not 2/ });
 });

@@ -32,7 +32,9 @@ function model() {
   const tables = ['a', 'b'].map((name, i) =>
     defineTable(name, [{ dim: i + 1, initializer, optimizer: SgdOptimizer(), learningRate: 1 }]),
   );
-  const lookups = tables.map((table) => embeddingLookup(raggedPlaceholder(graph, `ids of ${table.name}`, 1), table));
+  const lookups = tables.map((table) =>
+    embeddingLookup(raggedPlaceholder(graph, { name: `ids of ${table.name}`, valuesPerRow: 1 }), table),
+  );
   const loss = reduceMean(addN(lookups.map((lookup) => reduceSum(lookup, { axis: 'columns' }))));
   const grads = gradients([loss], lookups) as Tensor[];
   const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));

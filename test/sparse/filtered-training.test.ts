@@ -31,10 +31,10 @@ function model() {
   const config = defineTable('t', [
     { dim: DIM, initializer: ZerosInitializer(), optimizer: SgdOptimizer(), learningRate: 1 },
   ]);
-  const features = ['a', 'b'].map((name) => raggedPlaceholder(graph, name, PER_ROW));
-  const seed = placeholder(graph, 'seed', DIM);
+  const features = ['a', 'b'].map((name) => raggedPlaceholder(graph, { name, valuesPerRow: PER_ROW }));
+  const seed = placeholder(graph, { name: 'seed', width: DIM });
   const lookups = features.map((ids) => embeddingLookup(ids, config));
-  const grads = lookups.map((lookup) => gradients([lookup], [lookup], [seed])[0] as Tensor);
+  const grads = lookups.map((lookup) => gradients([lookup], [lookup], { gradYs: [seed] })[0] as Tensor);
   const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));
   return { graph, config, updates };
 }
@@ -132,10 +132,10 @@ t.test('a filter keeps ids out of a full table too, and does not make it stop ad
   for (const whenFull of ['fail', 'stop-admitting'] as const) {
     const graph = new Graph();
     const config = defineTable('wide', [{ dim: 64, initializer: ZerosInitializer(), optimizer: SgdOptimizer() }]);
-    const ids = raggedPlaceholder(graph, 'ids', 6000);
+    const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 6000 });
     const lookup = embeddingLookup(ids, config);
-    const seed = placeholder(graph, 'seed', 64);
-    const updates = applyEmbeddingGradients([[gradients([lookup], [lookup], [seed])[0]!, lookup]]);
+    const seed = placeholder(graph, { name: 'seed', width: 64 });
+    const updates = applyEmbeddingGradients([[gradients([lookup], [lookup], { gradYs: [seed] })[0]!, lookup]]);
     await withSession(graph, { batchSize: 1, threads: 1, tableBytes: 2 << 20 }, async (session) => {
       const table = HashTable.of(session, config, { whenFull, filter: slidingIn(session) });
       const row = (slot: bigint, count: number) =>

@@ -44,7 +44,7 @@ async function save(table: HashTable, dir: string): Promise<string> {
 /** Digest of the files of a table that was trained, and of one that was restored from them. */
 async function digests(threads: number): Promise<[string, string]> {
   const graph = new Graph();
-  const lookup = embeddingLookup(raggedPlaceholder(graph, 'ids', 3), config);
+  const lookup = embeddingLookup(raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 3 }), config);
   const loss = reduceMean(reduceSum(lookup, { axis: 'columns' }));
   const update = applyEmbeddingGradients([[gradients([loss], [lookup])[0] as Tensor, lookup]]);
   const dirs = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'flooded-'))));

@@ -28,7 +28,9 @@ const definition = (name: string, dim: number) =>
 async function admitted(options: Partial<SessionOptions>) {
   const graph = new Graph();
   const tables = [definition('narrow', 4), definition('wide', 16)];
-  const lookups = tables.map((table) => embeddingLookup(raggedPlaceholder(graph, table.name, 1), table));
+  const lookups = tables.map((table) =>
+    embeddingLookup(raggedPlaceholder(graph, { name: table.name, valuesPerRow: 1 }), table),
+  );
   const loss = reduceMean(addN(lookups.map((lookup) => reduceSum(lookup, { axis: 'columns' }))));
   const grads = gradients([loss], lookups) as Tensor[];
   const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));

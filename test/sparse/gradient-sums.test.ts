@@ -22,18 +22,20 @@ function build() {
   const graph = new Graph();
   const optimizer = SgdOptimizer();
   const config = defineTable('t', [{ dim: DIM, initializer: ConstantsInitializer(0), optimizer, learningRate: 1 }]);
-  const [sum, mean, first] = ['sum', 'mean', 'first'].map((name) => raggedPlaceholder(graph, name, 1));
-  const fixed = idsPlaceholder(graph, 'fixed', 3);
+  const [sum, mean, first] = ['sum', 'mean', 'first'].map((name) =>
+    raggedPlaceholder(graph, { name, valuesPerRow: 1 }),
+  );
+  const fixed = idsPlaceholder(graph, { name: 'fixed', width: 3 });
   const lookups = [
     embeddingLookup(sum!, config),
-    embeddingLookup(mean!, config, undefined, 'mean'),
-    embeddingLookup(first!, config, undefined, { firstN: 1 }),
-    embeddingLookup(columns(fixed, 0, 1), config, 'one'),
-    embeddingLookup(columns(fixed, 1, 3), config, 'two'),
+    embeddingLookup(mean!, config, { pooling: 'mean' }),
+    embeddingLookup(first!, config, { pooling: { firstN: 1 } }),
+    embeddingLookup(columns(fixed, 0, 1), config, { name: 'one' }),
+    embeddingLookup(columns(fixed, 1, 3), config, { name: 'two' }),
   ];
-  const seed = placeholder(graph, 'seed', DIM);
+  const seed = placeholder(graph, { name: 'seed', width: DIM });
   const shaped = (lookup: Tensor) => reshape(seed, lookup.spec.shape.slice(1) as number[]);
-  const grads = gradients(lookups, lookups, lookups.map(shaped)) as Tensor[];
+  const grads = gradients(lookups, lookups, { gradYs: lookups.map(shaped) }) as Tensor[];
   const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));
   return { graph, config, updates };
 }

@@ -28,8 +28,8 @@ const FIELDS = 3;
 /** A model with a bias and two slices per feature, which are summed, multiplied and concatenated. */
 function build(columnsOfFeed: boolean) {
   const graph = new Graph();
-  const dense = placeholder(graph, 'dense', 2);
-  const feed = columnsOfFeed ? idsPlaceholder(graph, 'ids', FIELDS + 1) : undefined;
+  const dense = placeholder(graph, { name: 'dense', width: 2 });
+  const feed = columnsOfFeed ? idsPlaceholder(graph, { name: 'ids', width: FIELDS + 1 }) : undefined;
   const features = new FeatureFactory({ filterCapacity: 1000 });
   const optimizer = AdagradOptimizer({ learningRate: 0.5 });
   const slots = Array.from({ length: FIELDS }, (_, i) => {
@@ -42,19 +42,22 @@ function build(columnsOfFeed: boolean) {
     return { slot, slices: [slot.addFeatureSlice(4), slot.addFeatureSlice(3)] as const };
   });
   const lookups = slots.map(({ slot, slices }, i) => {
-    const ids = feed === undefined ? raggedPlaceholder(graph, `f${i}`, 2) : columns(feed, i, i + 1);
+    const ids =
+      feed === undefined ? raggedPlaceholder(graph, { name: `f${i}`, valuesPerRow: 2 }) : columns(feed, i, i + 1);
     const column = features.createFeatureColumn(slot, ids);
     const [a, b] = slices.map((slice) => column.embeddingLookup(slice)) as [Tensor, Tensor];
     return { column, a, b, bias: column.getBias() };
   });
   const wide = concatColumns(lookups.map(({ a }) => a));
-  const weights = variable(graph, 'weights', [FIELDS * 4 + 2, 1], () =>
-    Float32Array.from({ length: FIELDS * 4 + 2 }, (_, i) => (i - 5) / 9),
-  );
+  const weights = variable(graph, {
+    name: 'weights',
+    shape: [FIELDS * 4 + 2, 1],
+    initial: () => Float32Array.from({ length: FIELDS * 4 + 2 }, (_, i) => (i - 5) / 9),
+  });
   const product = columns(matMul(concatColumns([wide, dense]), weights), 0, 1);
   const [first, second, third] = lookups as [(typeof lookups)[0], (typeof lookups)[0], (typeof lookups)[0]];
   const dots = [rowDot(first.b, second.b), rowDot(mul(second.b, third.b), third.b)];
-  const logit = addN([product, ...lookups.map(({ bias }) => bias), ...dots, rowDot(wide, wide)], 'logit');
+  const logit = addN([product, ...lookups.map(({ bias }) => bias), ...dots, rowDot(wide, wide)], { name: 'logit' });
   const loss = reduceMean(logit);
   const step = increment(globalStep(graph));
   const grads = gradients(
@@ -105,11 +108,11 @@ for (const backend of BACKENDS) {
 
   t.test(`a lookup may sum several columns, be fetched, and have a gradient that was fed (${backend})`, async (t) => {
     const graph = new Graph();
-    const ids = idsPlaceholder(graph, 'ids', 3);
+    const ids = idsPlaceholder(graph, { name: 'ids', width: 3 });
     const config = { dim: 2, initializer: ConstantsInitializer(1), optimizer: SgdOptimizer(), learningRate: 1 };
     const table = defineTable('t', [config]);
     const pair = embeddingLookup(columns(ids, 1, 3), table);
-    const grad = placeholder(graph, 'grad', 2);
+    const grad = placeholder(graph, { name: 'grad', width: 2 });
     const [update] = applyEmbeddingGradients([[grad, pair]]) as [Op];
     await withSession(graph, { backend }, async (session) => {
       const feeds = {
@@ -128,10 +131,10 @@ for (const backend of BACKENDS) {
 t.test('ids must be ids, and of a feed', async (t) => {
   const graph = new Graph();
   const table = defineTable('t', [{ dim: 2 }]);
-  t.throws(() => embeddingLookup(placeholder(graph, 'x', 2), table), { code: 'ML_GRAPH' });
-  const ids = idsPlaceholder(graph, 'ids', 2);
+  t.throws(() => embeddingLookup(placeholder(graph, { name: 'x', width: 2 }), table), { code: 'ML_GRAPH' });
+  const ids = idsPlaceholder(graph, { name: 'ids', width: 2 });
   t.throws(() => concatColumns([ids, ids]), { code: 'ML_GRAPH' });
-  t.throws(() => columns(raggedPlaceholder(graph, 'r', 1), 0, 1), { code: 'ML_GRAPH' });
+  t.throws(() => columns(raggedPlaceholder(graph, { name: 'r', valuesPerRow: 1 }), 0, 1), { code: 'ML_GRAPH' });
   const lookup = embeddingLookup(ids, table);
   await withSession(graph, {}, async (session) => {
     await t.rejects(

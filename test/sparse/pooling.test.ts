@@ -44,13 +44,15 @@ for (const backend of BACKENDS) {
     );
     for (const [pooling, combiner] of cases) {
       const graph = new Graph();
-      const feed = raggedPlaceholder(graph, 'ids', 4);
+      const feed = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 });
       const config = TABLE();
-      const lookup = embeddingLookup(feed, config, undefined, pooling);
+      const lookup = embeddingLookup(feed, config, { pooling });
       const expected = combiner.combine(key, embedding);
       t.same(lookup.spec.shape, ['batch', ...expected.shape.slice(1)]);
-      const seed = placeholder(graph, 'seed', lookup.columns);
-      const [grad] = gradients([lookup], [lookup], [reshape(seed, lookup.spec.shape.slice(1) as number[])]) as [Tensor];
+      const seed = placeholder(graph, { name: 'seed', width: lookup.columns });
+      const [grad] = gradients([lookup], [lookup], {
+        gradYs: [reshape(seed, lookup.spec.shape.slice(1) as number[])],
+      }) as [Tensor];
       const updates = applyEmbeddingGradients([[grad, lookup]]);
       const next = stream(3);
       const seeds = Float32Array.from({ length: ROWS.length * lookup.columns }, () => Math.floor(next() * 12));
@@ -84,7 +86,7 @@ for (const backend of BACKENDS) {
 
   t.test(`masks and lengths of sequences (${backend})`, async (t) => {
     const graph = new Graph();
-    const ids = raggedPlaceholder(graph, 'ids', 4);
+    const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 });
     const fetches = [sequenceMask(ids, 3), sequenceLengths(ids, 3)];
     await withSession(graph, { backend, threads: 2 }, async (session) => {
       const [mask, lengths] = await session.run(fetches, { ids: raggedOf(ROWS) });
@@ -96,7 +98,7 @@ for (const backend of BACKENDS) {
 
 t.test('a feature column may be a sequence of slices', async (t) => {
   const graph = new Graph();
-  const ids = raggedPlaceholder(graph, 'ids', 4);
+  const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 });
   const features = new FeatureFactory();
   const slot = features.createFeatureSlot({ name: 'slot', hasBias: true });
   const slice = slot.addFeatureSlice(4);
@@ -107,5 +109,5 @@ t.test('a feature column may be a sequence of slices', async (t) => {
   const pooled = features.createFeatureColumn(slot, ids, new ReduceMean());
   t.same(pooled.embeddingLookup(slice).spec.shape, ['batch', 4]);
   t.throws(() => pooled.getSizeTensor(), { code: 'ML_GRAPH' });
-  t.throws(() => embeddingLookup(ids, TABLE(), 'x', { firstN: 0 }), { code: 'ML_GRAPH' });
+  t.throws(() => embeddingLookup(ids, TABLE(), { name: 'x', pooling: { firstN: 0 } }), { code: 'ML_GRAPH' });
 });

@@ -25,12 +25,12 @@ const APART = { memoryBytes: 16 << 20, tableBytes: 12 << 20, bankBytes: (4 << 20
 function model(optimizer = optimizers.AdamOptimizer({ learningRate: 0.1 })) {
   const graph = new Graph();
   const config = defineTable('t', [{ dim: 2, initializer: ConstantsInitializer(0.5), optimizer }]);
-  const block = idsPlaceholder(graph, 'block', 3);
+  const block = idsPlaceholder(graph, { name: 'block', width: 3 });
   const [read, trained] = [columns(block, 0, 2), columns(block, 1, 3)];
-  const readList = embeddingLookup(raggedPlaceholder(graph, 'readList', 4), config);
-  const readBlock = embeddingLookup(read, config, 'readBlock');
-  const list = embeddingLookup(raggedPlaceholder(graph, 'list', 4), config);
-  const trainedBlock = embeddingLookup(trained, config, 'trainedBlock');
+  const readList = embeddingLookup(raggedPlaceholder(graph, { name: 'readList', valuesPerRow: 4 }), config);
+  const readBlock = embeddingLookup(read, config, { name: 'readBlock' });
+  const list = embeddingLookup(raggedPlaceholder(graph, { name: 'list', valuesPerRow: 4 }), config);
+  const trainedBlock = embeddingLookup(trained, config, { name: 'trainedBlock' });
   const loss = reduceMean(rowDot(list, trainedBlock));
   const beside = [readList, readBlock].map((lookup) => reduceSum(lookup, { axis: 'columns' }));
   const lookups = [list, trainedBlock];
@@ -126,8 +126,8 @@ t.test('an id that a step only reads keeps its row, and gets none, whatever the 
     for (const backend of BACKENDS) {
       const graph = new Graph();
       const config = defineTable('t', [{ dim: 2, initializer: ConstantsInitializer(0.5), optimizer }]);
-      const trained = embeddingLookup(raggedPlaceholder(graph, 'a', 1), config);
-      const frozen = stopGradient(embeddingLookup(raggedPlaceholder(graph, 'b', 1), config));
+      const trained = embeddingLookup(raggedPlaceholder(graph, { name: 'a', valuesPerRow: 1 }), config);
+      const frozen = stopGradient(embeddingLookup(raggedPlaceholder(graph, { name: 'b', valuesPerRow: 1 }), config));
       const loss = reduceMean(rowDot(trained, frozen));
       const [grad] = gradients([loss], [trained]) as [Tensor];
       const updates = applyEmbeddingGradients([[grad, trained]]);

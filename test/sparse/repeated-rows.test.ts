@@ -33,8 +33,8 @@ interface Form {
 /** Lookups of one table, beside dense floats, through one layer; a term of its own for every lookup. */
 function build({ computed, frozen, looks, twice }: Form) {
   const graph = new Graph();
-  const ids = idsPlaceholder(graph, 'ids', FIELDS);
-  const dense = placeholder(graph, 'dense', 3);
+  const ids = idsPlaceholder(graph, { name: 'ids', width: FIELDS });
+  const dense = placeholder(graph, { name: 'dense', width: 3 });
   const optimizer = AdagradOptimizer({ learningRate: 0.1, initialAccumulatorValue: 0.1 });
   const table = defineTable('t', [{ dim: DIM, initializer: RandomUniformInitializer(-0.5, 0.5), optimizer }]);
   const lookups = Array.from({ length: FIELDS }, (_, f) => embeddingLookup(columns(ids, f, f + 1), table));
@@ -43,9 +43,11 @@ function build({ computed, frozen, looks, twice }: Form) {
   const parts = [lookups[0]!, dense, lookups[1]!, lookups[2]!];
   const x = computed ? scale(concatColumns(parts), 1) : concatColumns(parts);
   const layer = (name: string, outputs: number) =>
-    variable(graph, name, [x.columns, outputs], () =>
-      Float32Array.from({ length: x.columns * outputs }, (_, i) => Math.sin(i * 1.7 + name.length) / 4),
-    );
+    variable(graph, {
+      name,
+      shape: [x.columns, outputs],
+      initial: () => Float32Array.from({ length: x.columns * outputs }, (_, i) => Math.sin(i * 1.7 + name.length) / 4),
+    });
   const other = { apart: OUTPUTS + 13, added: OUTPUTS };
   const weights = [layer('w', OUTPUTS), ...(twice ? [layer('other', other[twice])] : [])];
   const products = weights.map((w) => matMul(x, w));

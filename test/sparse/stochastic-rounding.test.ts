@@ -86,7 +86,7 @@ t.test('the two backends round alike', async (t) => {
 function model() {
   const graph = new ml.Graph();
   const table = rounded(0.1);
-  const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, 'ids', 1), table);
+  const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
   const loss = ml.reduceMean(ml.rowDot(x, x));
   const updates = ml.applyEmbeddingGradients([[ml.gradients([loss], [x])[0]!, x]]);
   const train = ml.group(graph, [...updates, ml.increment(ml.globalStep(graph))]);
@@ -127,7 +127,7 @@ for (const backend of BACKENDS) {
     const first = 1638 * SPACING;
     const graph = new ml.Graph();
     const table = rounded(first);
-    const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, 'ids', 1), table);
+    const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
     const loss = ml.scale(ml.reduceSum(x), 5e-6);
     const update = ml.applyEmbeddingGradients([[ml.gradients([loss], [x])[0]!, x]]);
     await withSession(graph, { backend, batchSize: BATCH, threads: 2 }, async (session) => {

@@ -21,7 +21,9 @@ const definition = (name: string) =>
 function model(wrap: (x: Tensor) => Tensor = (x) => x) {
   const graph = new Graph();
   const [table, other] = [definition('trained'), definition('other')];
-  const lookups = [table, other].map((config) => embeddingLookup(raggedPlaceholder(graph, config.name, 4), config));
+  const lookups = [table, other].map((config) =>
+    embeddingLookup(raggedPlaceholder(graph, { name: config.name, valuesPerRow: 4 }), config),
+  );
   const loss = reduceMean(rowDot(lookups[0]!, wrap(lookups[1]!)));
   const [grad] = gradients([loss], [lookups[0]!]) as [Tensor];
   const updates = applyEmbeddingGradients([[grad, lookups[0]!]]);

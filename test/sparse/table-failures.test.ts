@@ -87,11 +87,11 @@ t.test('a request beyond 32 bits is refused, not cut', async (t) => {
 
 t.test('rates given to one call are for that call alone', async (t) => {
   const graph = new Graph();
-  const ids = raggedPlaceholder(graph, 'ids', 4);
+  const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 });
   const users = config('users');
   const looked = embeddingLookup(ids, users);
-  const seed = placeholder(graph, 'seed', 2);
-  const updates = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]);
+  const seed = placeholder(graph, { name: 'seed', width: 2 });
+  const updates = applyEmbeddingGradients([[gradients([looked], [looked], { gradYs: [seed] })[0]!, looked]]);
   await withSession(graph, { batchSize: 1 }, async (session) => {
     const table = HashTable.of(session, users);
     table.optimize(one, Float32Array.of(-1, -1), { learningRates: [100] });

@@ -61,11 +61,11 @@ for (const banks of [1, 2]) {
 /** Trains on ids 0, 1, 2, … until there have been many more than fit, with ids 0 to 9 in every batch. */
 async function grown(options: Partial<SessionOptions>, t: T, perRow = 300, seen: { oldest?: Uint8Array } = {}) {
   const graph = new Graph();
-  const ids = raggedPlaceholder(graph, 'ids', 400);
+  const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 400 });
   const config = defineTable('big', segments, { defaultExpireTime: 1 });
   const looked = embeddingLookup(ids, config);
-  const seed = placeholder(graph, 'seed', DIM);
-  const updates = applyEmbeddingGradients([[gradients([looked], [looked], [seed])[0]!, looked]]);
+  const seed = placeholder(graph, { name: 'seed', width: DIM });
+  const updates = applyEmbeddingGradients([[gradients([looked], [looked], { gradYs: [seed] })[0]!, looked]]);
   return withSession(graph, { batchSize: 2, ...options }, async (session) => {
     const table = HashTable.of(session, config);
     table.assign(idsFrom(-500, 500), minusOnes(500), { timeSec: 100 });

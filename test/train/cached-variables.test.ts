@@ -23,7 +23,7 @@ import { BACKENDS, openSession, withSession } from '../runtime/with-session.js';
 function cached(graph: Graph, name = 'var', values = [5], device: DeviceScope = '/job:ps/task:1'): Tensor {
   const shape = values.length === 1 ? [] : [values.length, 1];
   return graph.variableCreatorScope(cachedVariableCreator, () =>
-    graph.device(device, () => variable(graph, name, shape, () => Float32Array.from(values))),
+    graph.device(device, () => variable(graph, { name, shape, initial: () => Float32Array.from(values) })),
   );
 }
 
@@ -34,7 +34,7 @@ t.test('testBasic', async (t) => {
     const graph = new Graph();
     const v = cached(graph);
     const read = scale(v, 1);
-    const add = assignAdd(v, constant(graph, [2], []));
+    const add = assignAdd(v, constant(graph, [2], { shape: [] }));
     const fetch = fetchAllCachedVariables(graph);
     const assign = assignAllCachedVariables(graph);
     await withSession(graph, { backend }, async (session) => {
@@ -53,7 +53,7 @@ t.test('testHook', async (t) => {
   const graph = new Graph();
   const v = cached(graph);
   const read = scale(v, 1);
-  const lower = assignAdd(v, constant(graph, [-2], []));
+  const lower = assignAdd(v, constant(graph, [-2], { shape: [] }));
   const hooks = [new FetchAllCachedVariablesHook()];
   const createSession = async () => {
     const session = await openSession(graph);
@@ -97,7 +97,7 @@ t.test('testGradient', async (t) => {
 t.test('gradients go to the variable, and a step reads what was there one step before', async (t) => {
   for (const [backend, threads] of [...BACKENDS.map((name) => [name, 3] as const), ['wasm', 1] as const]) {
     const graph = new Graph();
-    const x = placeholder(graph, 'x', 40);
+    const x = placeholder(graph, { name: 'x', width: 40 });
     const start = Array.from({ length: 40 }, (_, i) => i);
     const w = cached(graph, 'w', start, psDevice(0));
     const y = matMul(x, w);
@@ -170,7 +170,7 @@ t.test('slots of an optimizer may be cached too', async (t) => {
   const step = graph.variableCreatorScope(cachedVariableCreator, () =>
     graph.device(psDevice(1), () =>
       applyGradients(
-        [[constant(graph, [2], []), v]],
+        [[constant(graph, [2], { shape: [] }), v]],
         AdagradOptimizer({ learningRate: 1, initialAccumulatorValue: 0 }),
       ),
     ),
@@ -193,11 +193,11 @@ t.test('what cannot be cached is refused in the words of the reference', async (
   const other = () =>
     graph.variableCreatorScope(cachedVariableCreator, () =>
       graph.variableCreatorScope(
-        () => constant(graph, [1], []),
-        () => variable(graph, 'w', [], () => new Float32Array(1)),
+        () => constant(graph, [1], { shape: [] }),
+        () => variable(graph, { name: 'w', shape: [], initial: () => new Float32Array(1) }),
       ),
     );
-  t.throws(() => cachedVariableCreator(() => constant(graph, [1], []), {} as never), {
+  t.throws(() => cachedVariableCreator(() => constant(graph, [1], { shape: [] }), {} as never), {
     code: 'ML_CACHED_TYPE',
     message: 'Only ResourceVariable is supported. Do you disable V2 behavior or use strategy?',
   });

@@ -17,9 +17,9 @@ function model(featureEvictEveryNHours?: number) {
   globalStep(graph);
   const evicts = featureEvictEveryNHours === undefined ? {} : { featureEvictEveryNHours };
   const config = defineTable('t', [{ dim: 2, optimizer: SgdOptimizer() }], { defaultExpireTime: 3, ...evicts });
-  const lookup = embeddingLookup(raggedPlaceholder(graph, 'ids', 4), config);
-  const seed = placeholder(graph, 'seed', 2);
-  const updates = applyEmbeddingGradients([[gradients([lookup], [lookup], [seed])[0]!, lookup]]);
+  const lookup = embeddingLookup(raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 }), config);
+  const seed = placeholder(graph, { name: 'seed', width: 2 });
+  const updates = applyEmbeddingGradients([[gradients([lookup], [lookup], { gradYs: [seed] })[0]!, lookup]]);
   return { graph, config, updates };
 }
 

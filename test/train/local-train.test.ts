@@ -143,7 +143,7 @@ t.test('told to log, it goes on past a loss that is not a number and tells of ev
 
 t.test('NanTensorHook looks at every value of a tensor, and by itself warns once', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x', 2);
+  const x = placeholder(graph, { name: 'x', width: 2 });
   const at = (globalStep: number) => ({ globalStep }) as RunContext;
   const failing = nanTensorHook(x);
   failing.afterRun(at(1), [Float32Array.of(1, Number.POSITIVE_INFINITY)]);

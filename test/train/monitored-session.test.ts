@@ -130,13 +130,13 @@ t.test('the graph takes additions in begin and none later', async (t) => {
   let added: Tensor | undefined;
   const hook: TrainHook = {
     begin: (graph) => {
-      added = constant(graph, [2.5], [], 'added');
+      added = constant(graph, [2.5], { shape: [], name: 'added' });
     },
   };
   const monitored = await open(model, [hook]);
   t.teardown(() => monitored.close());
   t.same(await monitored.run([added!]), [2.5]);
-  t.throws(() => constant(model.graph, [1], [], 'late'), { code: 'ML_GRAPH', message: /final/ });
+  t.throws(() => constant(model.graph, [1], { shape: [], name: 'late' }), { code: 'ML_GRAPH', message: /final/ });
 });
 
 t.test('a stop request ends after the step at hand, and end is called', async (t) => {

@@ -111,12 +111,9 @@ t.test('a session says how far ahead it can run', async (t) => {
 
 t.test('a session with a rate by step runs one step at a time, also before its program was made', async (t) => {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
+  const x = placeholder(graph, { name: 'x' });
   const loss = reduceMean(
-    addBias(
-      x,
-      variable(graph, 'bias', [1], () => new Float32Array(1)),
-    ),
+    addBias(x, variable(graph, { name: 'bias', shape: [1], initial: () => new Float32Array(1) })),
   );
   const learningRate = new ExponentialDecay({ initialLearningRate: 0.1, decaySteps: 1, decayRate: 0.5 });
   const train = new GradientDescentOptimizer({ learningRate }).minimize(loss);

@@ -59,7 +59,7 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
   const all = gradients([loss], [...variables, ...lookups]);
   const dense = pairsOf(all.slice(0, variables.length), variables);
   const sparse = pairsOf(all.slice(variables.length), lookups);
-  if (dense.length + sparse.length === 0) return group(graph, [], name) as Op;
+  if (dense.length + sparse.length === 0) return group(graph, [], { name }) as Op;
 
   const factor = denseReduceMean ? 1 / batchSize : 1;
   const clipped = clipGradients(
@@ -77,9 +77,9 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
     ...applyEmbeddingGradients(sparse.map(([, lookup], i) => [clipped.sparse[i]!, lookup] as const)),
     ...graph.getCollection<Op>(UPDATE_OPS),
   ];
-  if (counter === undefined) return group(graph, updates, name) as Op;
-  const count = graph.controlDependencies(updates, () => increment(counter, 1, `${name}/AssignAdd`));
-  return group(graph, [...updates, count as Op], name) as Op;
+  if (counter === undefined) return group(graph, updates, { name }) as Op;
+  const count = graph.controlDependencies(updates, () => increment(counter, { by: 1, name: `${name}/AssignAdd` }));
+  return group(graph, [...updates, count as Op], { name }) as Op;
 }
 
 function checkOptions(name: string, options: VarOptimizerOptions): void {

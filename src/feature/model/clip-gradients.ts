@@ -41,12 +41,13 @@ export const GLOBAL_GRADIENT_NORM = 'global_gradient_norm';
 export function clipGradients({ dense, sparse }: Gradients, options: ClipOptions): Gradients {
   const { clipType = 'ClipByGlobalNorm', clipNorm, sparseClipNorm, sparseNormWarmupSteps } = options;
   const scaled = (grads: readonly Tensor[], limit: number | undefined, norm: Tensor | undefined) =>
-    limit === undefined ? grads : grads.map((grad) => clipByNorm(grad, limit, norm));
+    limit === undefined ? grads : grads.map((grad) => clipByNorm(grad, limit, { norm }));
   const warmed = (limit: number | undefined, norm: Tensor | undefined) =>
     limit === undefined || sparseNormWarmupSteps === undefined || norm === undefined
       ? scaled(sparse, limit, norm)
       : sparse.map((grad) => clipWarm(grad, limit, norm, sparseNormWarmupSteps));
-  const normOf = (grads: readonly Tensor[], name: string) => (grads.length === 0 ? undefined : globalNorm(grads, name));
+  const normOf = (grads: readonly Tensor[], name: string) =>
+    grads.length === 0 ? undefined : globalNorm(grads, { name });
   switch (clipType) {
     case 'ClipByGlobalNorm': {
       if (clipNorm === undefined) return { dense, sparse };
@@ -79,5 +80,5 @@ const NORM_MIN = 1e-38;
 function clipWarm(grad: Tensor, clipNorm: number, norm: Tensor, warmupSteps: number): Tensor {
   const share = minimum(div(cast(globalStep(grad.graph), 'float32'), warmupSteps), 1);
   const limit = mul(share, clipNorm);
-  return mul(grad, div(limit, maximum(maximum(norm, limit), NORM_MIN)), 'clip_by_warm_norm');
+  return mul(grad, div(limit, maximum(maximum(norm, limit), NORM_MIN)), { name: 'clip_by_warm_norm' });
 }

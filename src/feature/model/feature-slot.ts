@@ -164,19 +164,16 @@ export class FeatureColumn {
 
   /** The combined rows of the feature, all slices side by side: what gradients are asked for. */
   getAllEmbeddingsConcat(): Tensor {
-    this.#lookup ??= embeddingLookup(
-      this.ids,
-      this.#factory.tableOf(this.slot),
-      undefined,
-      poolingOf(this.combiner, this.ids.op.name),
-    );
+    this.#lookup ??= embeddingLookup(this.ids, this.#factory.tableOf(this.slot), {
+      pooling: poolingOf(this.combiner, this.ids.op.name),
+    });
     return this.#lookup;
   }
 
   /** `[batch, n]`: 1 for the positions that have an id. Only with FirstN. */
   getSizeTensor(): Tensor {
     if (this.combiner.maxSeqLength === 0) throw misfit(this.ids.op.name, 'only FirstN has positions');
-    return sequenceMask(this.ids, this.combiner.maxSeqLength, `${this.ids.op.name}/size`);
+    return sequenceMask(this.ids, this.combiner.maxSeqLength, { name: `${this.ids.op.name}/size` });
   }
 
   embeddingLookup(slice: FeatureSlice): Tensor {
@@ -186,8 +183,8 @@ export class FeatureColumn {
     const all = this.getAllEmbeddingsConcat();
     if (slice.start === 0 && slice.end === this.slot.dim) return all;
     const name = `${this.ids.op.name}:${slice.start}_${slice.end}`;
-    if (this.combiner.maxSeqLength > 0) return sliceInner(all, 2, slice.start, slice.end, name);
-    return columns(all, slice.start, slice.end, name);
+    if (this.combiner.maxSeqLength > 0) return sliceInner(all, slice.start, slice.end, { axis: 2, name });
+    return columns(all, slice.start, slice.end, { name });
   }
 
   getBias(): Tensor {

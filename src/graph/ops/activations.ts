@@ -1,10 +1,12 @@
 /**
  * @file Activations. The gradients of relu, sigmoid and tanh need only the output, those of the others their input.
  */
+
 import { misfit, type OpDef, type Tensor } from '../graph.js';
 import { floats, perColumn, rowsOfFloats } from './checks.js';
 import { addN, mul, sub } from './elementwise.js';
 import { batchNorm } from './norms.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 import { scaleColumns } from './rows.js';
 import type { TrainingOption } from './training.js';
 
@@ -26,10 +28,12 @@ export const ActivationGrad: OpDef<{ readonly kind: ActivationKind }> = {
   infer: ([grad]) => [grad!.spec],
 };
 
-export const relu = (x: Tensor, name = 'Relu'): Tensor => x.graph.add(Activation, [x], { kind: 'relu' }, name).output;
-export const sigmoid = (x: Tensor, name = 'Sigmoid'): Tensor =>
-  x.graph.add(Activation, [x], { kind: 'sigmoid' }, name).output;
-export const tanh = (x: Tensor, name = 'Tanh'): Tensor => x.graph.add(Activation, [x], { kind: 'tanh' }, name).output;
+export const relu = (x: Tensor, options: OpOptions = {}): Tensor =>
+  x.graph.add(Activation, [x], { kind: 'relu' }, nameOf('relu', options, 'Relu')).output;
+export const sigmoid = (x: Tensor, options: OpOptions = {}): Tensor =>
+  x.graph.add(Activation, [x], { kind: 'sigmoid' }, nameOf('sigmoid', options, 'Sigmoid')).output;
+export const tanh = (x: Tensor, options: OpOptions = {}): Tensor =>
+  x.graph.add(Activation, [x], { kind: 'tanh' }, nameOf('tanh', options, 'Tanh')).output;
 
 export type SmoothKind = 'gelu' | 'geluTanh' | 'swish' | 'softplus';
 
@@ -46,25 +50,25 @@ export const SmoothActivationGrad: OpDef<{ readonly kind: SmoothKind }> = {
   infer: ([grad]) => [grad!.spec],
 };
 
-export interface GeluOptions {
+export interface GeluOptions extends OpOptions {
   /** The tanh form, which is cheaper; the exact one is x * Phi(x). */
   readonly approximate?: boolean;
 }
 
 /** x times the standard normal distribution at x. */
-export function gelu(x: Tensor, options: GeluOptions = {}, name = 'Gelu'): Tensor {
-  const kind = options.approximate ? 'geluTanh' : 'gelu';
-  return x.graph.add(SmoothActivation, [x], { kind }, name).output;
+export function gelu(x: Tensor, options: GeluOptions = {}): Tensor {
+  const { approximate = false, name = 'Gelu' } = checkedOptions('gelu', options, ['approximate']);
+  return x.graph.add(SmoothActivation, [x], { kind: approximate ? 'geluTanh' : 'gelu' }, name).output;
 }
 
 /** x * sigmoid(x), also called silu. */
-export const swish = (x: Tensor, name = 'Swish'): Tensor =>
-  x.graph.add(SmoothActivation, [x], { kind: 'swish' }, name).output;
+export const swish = (x: Tensor, options: OpOptions = {}): Tensor =>
+  x.graph.add(SmoothActivation, [x], { kind: 'swish' }, nameOf('swish', options, 'Swish')).output;
 export const silu = swish;
 
 /** log(1 + exp(x)). */
-export const softplus = (x: Tensor, name = 'Softplus'): Tensor =>
-  x.graph.add(SmoothActivation, [x], { kind: 'softplus' }, name).output;
+export const softplus = (x: Tensor, options: OpOptions = {}): Tensor =>
+  x.graph.add(SmoothActivation, [x], { kind: 'softplus' }, nameOf('softplus', options, 'Softplus')).output;
 
 export const LeakyRelu: OpDef<{ readonly slope: number }> = {
   type: 'LeakyRelu',
@@ -80,8 +84,14 @@ export const LeakyReluGrad: OpDef<{ readonly slope: number }> = {
   infer: ([grad]) => [grad!.spec],
 };
 
+export interface LeakyReluOptions extends OpOptions {
+  /** Default: 0.2. */
+  readonly slope?: number;
+}
+
 /** x above zero, slope * x below it. */
-export function leakyRelu(x: Tensor, slope = 0.2, name?: string): Tensor {
+export function leakyRelu(x: Tensor, options: LeakyReluOptions = {}): Tensor {
+  const { slope = 0.2, name } = checkedOptions('leakyRelu', options, ['slope']);
   return x.graph.add(LeakyRelu, [x], { slope }, name).output;
 }
 
@@ -108,16 +118,15 @@ export const PreluSlopeGrad: OpDef<null> = {
 };
 
 /** x above zero, below it x times the slope of its column, which is learned. */
-export function prelu(x: Tensor, slope: Tensor, name?: string): Tensor {
-  return x.graph.add(Prelu, [x, slope], null, name).output;
+export function prelu(x: Tensor, slope: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(Prelu, [x, slope], null, nameOf('prelu', options)).output;
 }
 
-export interface DiceOptions extends TrainingOption {
+export interface DiceOptions extends OpOptions, TrainingOption {
   /** Share of the moving averages that a step keeps. Default 0.99. */
   readonly momentum?: number;
   /** Default 1e-9. */
   readonly epsilon?: number;
-  readonly name?: string;
 }
 
 /**
@@ -125,7 +134,8 @@ export interface DiceOptions extends TrainingOption {
  * is learned; it mostly starts from zeros. Statistics are as with batchNorm. Updates of the moving averages are in the collection UPDATE_OPS.
  */
 export function dice(x: Tensor, alpha: Tensor, options: DiceOptions = {}): Tensor {
-  const { epsilon = 1e-9, name = 'dice', ...more } = options;
+  const keys = ['training', 'momentum', 'epsilon'] as const;
+  const { epsilon = 1e-9, name = 'dice', ...more } = checkedOptions('dice', options, keys);
   return x.graph.nameScope(name, () => {
     const p = sigmoid(batchNorm(x, { ...more, epsilon, center: false, scale: false }));
     const kept = mul(p, x);

@@ -1,7 +1,9 @@
 /** @file What attention is made of: softmax with a mask, scores per head and what they take of the values. */
+
 import { elementCount, misfit, type OpDef, sameShape, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { BatchMatMul, swapped } from './batch-matmul.js';
 import { checkWhole, innerShape } from './inner-shape.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 
 export interface SoftmaxAttrs {
   readonly groups: number;
@@ -21,17 +23,17 @@ export const SoftmaxGrad: OpDef<SoftmaxAttrs> = {
   infer: ([grad]) => [grad!.spec],
 };
 
-export interface SoftmaxOptions {
+export interface SoftmaxOptions extends OpOptions {
   /** 0 where x does not count and the result is 0, of the shape of x or `[batch, n]` for all groups of n. */
-  readonly mask?: Tensor;
+  readonly mask?: Tensor | undefined;
 }
 
 /** exp(x) / sum of exp(x) over the last dimension. Where all is masked the result is 0. The mask gets no gradient. */
-export function softmax(x: Tensor, options: SoftmaxOptions = {}, name = 'Softmax'): Tensor {
+export function softmax(x: Tensor, options: SoftmaxOptions = {}): Tensor {
+  const { mask, name = 'Softmax' } = checkedOptions('softmax', options, ['mask']);
   const sizes = innerShape(name, x);
   const width = sizes.at(-1);
   if (width === undefined) throw misfit(name, `${shapeText(x.spec.shape)} has no inner dimension`);
-  const { mask } = options;
   if (mask !== undefined) {
     const fits = sameShape(mask.spec.shape, x.spec.shape) || sameShape(mask.spec.shape, ['batch', width]);
     if (!fits || mask.spec.dtype !== 'float32') {
@@ -42,8 +44,13 @@ export function softmax(x: Tensor, options: SoftmaxOptions = {}, name = 'Softmax
   return x.graph.add(Softmax, mask === undefined ? [x] : [x, mask], attrs, name).output;
 }
 
+export interface HeadOptions extends OpOptions {
+  readonly heads: number;
+}
+
 /** Scores of attention: `[batch, n, heads * d] x [batch, p, heads * d] → [batch, heads, n, p]`, a dot product per head. */
-export function headScores(query: Tensor, key: Tensor, heads: number, name = 'HeadScores'): Tensor {
+export function headScores(query: Tensor, key: Tensor, options: HeadOptions): Tensor {
+  const { heads, name = 'HeadScores' } = checkedOptions('headScores', options, ['heads']);
   const [n, width] = heads2d(name, query, heads);
   const [p, keyWidth] = heads2d(name, key, heads);
   if (width !== keyWidth) throw misfit(name, `queries of ${width} and keys of ${keyWidth} floats do not fit together`);
@@ -55,7 +62,8 @@ export function headScores(query: Tensor, key: Tensor, heads: number, name = 'He
 }
 
 /** What attention takes of the values: `[batch, heads, n, p] x [batch, p, heads * d] → [batch, n, heads * d]`. */
-export function headMix(weights: Tensor, value: Tensor, name = 'HeadMix'): Tensor {
+export function headMix(weights: Tensor, value: Tensor, options: OpOptions = {}): Tensor {
+  const name = nameOf('headMix', options, 'HeadMix');
   const [heads, n, p] = innerShape(name, weights) as [number, number, number];
   const [positions, width] = heads2d(name, value, heads);
   if (positions !== p) throw misfit(name, `${p} weights per position for ${positions} values`);

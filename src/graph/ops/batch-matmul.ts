@@ -3,8 +3,11 @@
  *
  * A product is described by strides, so that heads of attention and transposed operands are read and written in place.
  */
+
 import { elementCount, misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { innerShape } from './inner-shape.js';
+import type { MatMulOptions } from './matmul.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 
 /** Where a matrix of each group lies in a row: floats between groups, rows and columns. */
 export interface MatrixLayout {
@@ -54,12 +57,9 @@ export const BatchMatMul: OpDef<BatchMatMulAttrs> = {
  * Matrix product of each example: `[batch, m, k] x [batch, k, n] → [batch, m, n]`; further sizes before the last two are
  * groups and must be equal. The transposed forms read `[k, m]` and `[n, k]`.
  */
-export function batchMatMul(
-  a: Tensor,
-  b: Tensor,
-  options: { readonly transposeA?: boolean; readonly transposeB?: boolean } = {},
-  name = 'BatchMatMul',
-): Tensor {
+export function batchMatMul(a: Tensor, b: Tensor, options: MatMulOptions = {}): Tensor {
+  const keys = ['transposeA', 'transposeB'] as const;
+  const { transposeA, transposeB, name = 'BatchMatMul' } = checkedOptions('batchMatMul', options, keys);
   const side = (tensor: Tensor, transpose = false) => {
     const sizes = innerShape(name, tensor);
     if (sizes.length < 2) throw misfit(name, `${shapeText(tensor.spec.shape)} is no matrix per example`);
@@ -68,7 +68,7 @@ export function batchMatMul(
     const groups = sizes.slice(0, -2);
     return transpose ? { rows: cols, cols: rows, layout: swapped(layout), groups } : { rows, cols, layout, groups };
   };
-  const [x, y] = [side(a, options.transposeA), side(b, options.transposeB)];
+  const [x, y] = [side(a, transposeA), side(b, transposeB)];
   if (x.cols !== y.rows || shapeText(x.groups) !== shapeText(y.groups)) {
     throw misfit(name, `${shapeText(a.spec.shape)} and ${shapeText(b.spec.shape)} do not fit together`);
   }
@@ -109,6 +109,6 @@ export const MatMulInnerGrad: OpDef<{ readonly like: Tensor }> = {
 };
 
 /** All inner rows times one matrix: `[batch, n, d] x [d, k] → [batch, n, k]`. */
-export function matMulInner(x: Tensor, w: Tensor, name = 'MatMulInner'): Tensor {
-  return x.graph.add(MatMulInner, [x, w], { transposeB: false }, name).output;
+export function matMulInner(x: Tensor, w: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(MatMulInner, [x, w], { transposeB: false }, nameOf('matMulInner', options, 'MatMulInner')).output;
 }

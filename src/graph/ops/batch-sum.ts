@@ -6,7 +6,9 @@
  * barrier. The gradient of a partial tensor is always whole, because every part has the same one; the gradient of a
  * whole tensor may be partial, when examples use it.
  */
+
 import { elementCount, misfit, type OpDef, type Tensor, type TensorSpec } from '../graph.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 
 /** Up to this many floats every slice adds the parts up for itself: that takes one barrier instead of two. */
 const SMALL_FLOATS = 1024;
@@ -15,6 +17,8 @@ export interface BatchSumAttrs {
   /** Who adds the parts up: every slice for itself, or each thread a range for all. */
   readonly by: 'slices' | 'threads';
 }
+
+export interface BatchSumOptions extends OpOptions, Partial<BatchSumAttrs> {}
 
 export const BatchSum: OpDef<BatchSumAttrs> = {
   type: 'BatchSum',
@@ -33,10 +37,11 @@ function whole({ dtype, shape }: TensorSpec): TensorSpec {
  * The completed value of a sum over the batch, such as a mean, for use in the same step; any other tensor stays as it is.
  * Costs a barrier or two per step. `by: 'threads'` is for large sums that only thread code uses, such as gradients.
  */
-export function batchSum(x: Tensor, options: Partial<BatchSumAttrs> & { readonly name?: string } = {}): Tensor {
+export function batchSum(x: Tensor, options: BatchSumOptions = {}): Tensor {
+  const { name, ...asked } = checkedOptions('batchSum', options, ['by']);
   if (!x.spec.partial) return x;
-  const by = options.by ?? (elementCount(x.spec.shape) <= SMALL_FLOATS ? 'slices' : 'threads');
-  return x.graph.add(BatchSum, [x], { by }, options.name).output;
+  const by = asked.by ?? (elementCount(x.spec.shape) <= SMALL_FLOATS ? 'slices' : 'threads');
+  return x.graph.add(BatchSum, [x], { by }, name).output;
 }
 
 export const AsPartial: OpDef<null> = {
@@ -49,6 +54,6 @@ export const AsPartial: OpDef<null> = {
 };
 
 /** A whole value as a sum over the batch, of which the first slice holds all: so that it can be added to one. */
-export function asPartial(x: Tensor, name?: string): Tensor {
-  return x.spec.partial ? x : x.graph.add(AsPartial, [x], null, name).output;
+export function asPartial(x: Tensor, options: OpOptions = {}): Tensor {
+  return x.spec.partial ? x : x.graph.add(AsPartial, [x], null, nameOf('asPartial', options)).output;
 }

@@ -3,14 +3,21 @@
  *
  * A sum over the batch is partial (see TensorSpec) until `batchSum` completes it.
  */
+
 import { type Dim, elementCount, misfit, type OpDef, sameShape, shapeText, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
+import { checkedOptions, type OpOptions } from './options.js';
 
 export interface ResizeAttrs {
   readonly shape: readonly Dim[];
   /** Divide by the number of examples of the batch. */
   readonly perBatch: boolean;
+}
+
+export interface BroadcastOptions extends OpOptions {
+  /** Divide by the number of examples of the batch. Default: false. */
+  readonly perBatch?: boolean;
 }
 
 /** What is summed, or repeated, between two shapes. Shared matrices have rows too: all but their last dimension. */
@@ -42,11 +49,12 @@ export const SumTo: OpDef<ResizeAttrs> = {
     const isSum = spec.partial || (perExample && shape[0] !== 'batch');
     return [{ dtype: 'float32', shape, ...(isSum && { partial: true }) }];
   },
-  gradient: (op, [grad]) => [grad && broadcastTo(grad, op.inputs[0]!.spec.shape, op.attrs.perBatch)],
+  gradient: (op, [grad]) => [grad && broadcastTo(grad, op.inputs[0]!.spec.shape, { perBatch: op.attrs.perBatch })],
 };
 
 /** Sum over whatever `shape` lacks. */
-export function sumTo(x: Tensor, shape: readonly Dim[], perBatch = false, name?: string): Tensor {
+export function sumTo(x: Tensor, shape: readonly Dim[], options: BroadcastOptions = {}): Tensor {
+  const { perBatch = false, name } = checkedOptions('sumTo', options, ['perBatch']);
   if (sameShape(x.spec.shape, shape) && !perBatch) return x;
   return x.graph.add(SumTo, [x], { shape, perBatch }, name).output;
 }
@@ -61,11 +69,12 @@ export const BroadcastTo: OpDef<ResizeAttrs> = {
     if (spec.partial && shape[0] === 'batch') throw misfit('BroadcastTo', `${x!.name} must be completed with batchSum`);
     return [{ ...spec, shape }];
   },
-  gradient: (op, [grad]) => [grad && sumTo(grad, op.inputs[0]!.spec.shape, op.attrs.perBatch)],
+  gradient: (op, [grad]) => [grad && sumTo(grad, op.inputs[0]!.spec.shape, { perBatch: op.attrs.perBatch })],
 };
 
 /** The values of `x` repeated over rows, columns or both. */
-export function broadcastTo(x: Tensor, shape: readonly Dim[], perBatch = false, name?: string): Tensor {
+export function broadcastTo(x: Tensor, shape: readonly Dim[], options: BroadcastOptions = {}): Tensor {
+  const { perBatch = false, name } = checkedOptions('broadcastTo', options, ['perBatch']);
   if (sameShape(x.spec.shape, shape) && !perBatch) return x;
   const whole = shape[0] === 'batch' ? batchSum(x) : x;
   return x.graph.add(BroadcastTo, [whole], { shape, perBatch }, name).output;

@@ -6,11 +6,13 @@
  * a barrier they scale what they hold: a step that clips has one stage more than one that does not. Rows per example, such
  * as the gradients of lookups, may have a part in a norm too; slices scale them.
  */
+
 import { MonolithError } from '../../base/errors.js';
 import { elementCount, misfit, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
 import { greaterEqual, maximum, minimum, mul, type Operand } from './elementwise.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 
 /** Floats whose squares are summed together, whatever the number of threads. */
 export const SQUARES_GRAIN = 1024;
@@ -60,7 +62,8 @@ export const ClipToNorm: OpDef<{ readonly clipNorm: number }> = {
 const completed = (tensor: Tensor) => batchSum(tensor, { by: 'threads' });
 
 /** Square root of the sum of all squares of all tensors; `undefined` ones have none. */
-export function globalNorm(tensors: readonly (Tensor | undefined)[], name = 'global_norm'): Tensor {
+export function globalNorm(tensors: readonly (Tensor | undefined)[], options: OpOptions = {}): Tensor {
+  const name = nameOf('globalNorm', options, 'global_norm');
   const given = tensors.filter((tensor) => tensor !== undefined);
   const first = given[0];
   if (first === undefined) throw misfit(name, 'there is nothing to take the norm of');
@@ -72,8 +75,14 @@ export function globalNorm(tensors: readonly (Tensor | undefined)[], name = 'glo
   return graph.add(RootOfSum, squares, null, name).output;
 }
 
-/** The tensor scaled by clipNorm / norm where its norm is larger than `clipNorm`. `norm` replaces its own. Has no gradient. */
-export function clipByNorm(tensor: Tensor, clipNorm: number, norm?: Tensor, name = 'clip_by_norm'): Tensor {
+export interface ClipByNormOptions extends OpOptions {
+  /** Replaces the norm of the tensor. */
+  readonly norm?: Tensor | undefined;
+}
+
+/** The tensor scaled by clipNorm / norm where its norm is larger than `clipNorm`. Has no gradient. */
+export function clipByNorm(tensor: Tensor, clipNorm: number, options: ClipByNormOptions = {}): Tensor {
+  const { norm, name = 'clip_by_norm' } = checkedOptions('clipByNorm', options, ['norm']);
   const whole = completed(tensor);
   const length = norm === undefined ? globalNorm([whole]) : batchSum(norm);
   return tensor.graph.add(ClipToNorm, [whole, length], { clipNorm }, name).output;
@@ -85,9 +94,14 @@ export interface ClippedTensors<T extends Tensor | undefined = Tensor> {
   readonly globalNorm: Tensor | 0;
 }
 
+export interface ClipByGlobalNormOptions extends OpOptions {
+  /** Replaces the norm that would be computed. */
+  readonly useNorm?: Tensor | undefined;
+}
+
 /**
- * The tensors scaled by clipNorm / norm where the norm of them all is larger than `clipNorm`, and that norm. `useNorm`
- * replaces the norm that would be computed. What is `undefined` stays. Has no gradient.
+ * The tensors scaled by clipNorm / norm where the norm of them all is larger than `clipNorm`, and that norm. What is
+ * `undefined` stays. Has no gradient.
  *
  * ```ts
  * const { clipped } = clipByGlobalNorm(gradients([loss], weights), 1.0);
@@ -96,13 +110,14 @@ export interface ClippedTensors<T extends Tensor | undefined = Tensor> {
 export function clipByGlobalNorm<T extends Tensor | undefined>(
   tensors: readonly T[],
   clipNorm: number,
-  useNorm?: Tensor,
+  options: ClipByGlobalNormOptions = {},
 ): ClippedTensors<T> {
+  const { useNorm, name = 'clip_by_global_norm' } = checkedOptions('clipByGlobalNorm', options, ['useNorm']);
   if (!Array.isArray(tensors)) throw new MonolithError('ML_CLIP_LIST');
   if (tensors.every((tensor) => tensor === undefined)) return { clipped: tensors, globalNorm: 0 };
   const whole = tensors.map((tensor) => tensor && completed(tensor));
   const norm = useNorm === undefined ? globalNorm(whole) : batchSum(useNorm);
-  const clipped = whole.map((tensor) => tensor && clipByNorm(tensor, clipNorm, norm, 'clip_by_global_norm')) as T[];
+  const clipped = whole.map((tensor) => tensor && clipByNorm(tensor, clipNorm, { norm, name })) as T[];
   return { clipped, globalNorm: norm };
 }
 
@@ -130,11 +145,12 @@ export const ClipByValue: OpDef<ClipByValueAttrs> = {
  * const clipped = gradients([loss], weights).map((gradient) => gradient && clipByValue(gradient, -1, 1));
  * ```
  */
-export function clipByValue(x: Tensor, low: Operand, high: Operand, name = 'clip_by_value'): Tensor {
+export function clipByValue(x: Tensor, low: Operand, high: Operand, options: OpOptions = {}): Tensor {
+  const name = nameOf('clipByValue', options, 'clip_by_value');
   const areNumbers = typeof low === 'number' && typeof high === 'number';
   if (areNumbers && !(low <= high)) throw misfit(name, `${low} to ${high} is no range`);
   floats(name, x);
   const isLarge = !x.perExample && (x.spec.partial || elementCount(x.spec.shape) > SQUARES_GRAIN);
-  if (!areNumbers || !isLarge) return maximum(minimum(x, high), low, name);
+  if (!areNumbers || !isLarge) return maximum(minimum(x, high), low, { name });
   return x.graph.add(ClipByValue, [completed(x)], { low, high }, name).output;
 }

@@ -1,6 +1,8 @@
 /** @file Columns of the rows of examples: views of some, and tensors side by side. */
+
 import { type Dim, misfit, type OpDef, type Tensor } from '../graph.js';
 import { rowsOfFloats } from './checks.js';
+import { nameOf, type OpOptions } from './options.js';
 
 const batchOf = (columns: number): readonly Dim[] => (columns === 1 ? ['batch'] : ['batch', columns]);
 
@@ -26,8 +28,8 @@ export const Columns: OpDef<ColumnsAttrs> = {
 };
 
 /** Columns `[start, end)` of each row, of floats or of ids: a view, nothing is copied. */
-export function columns(x: Tensor, start: number, end: number, name?: string): Tensor {
-  return x.graph.add(Columns, [x], { start, end, shape: batchOf(end - start) }, name).output;
+export function columns(x: Tensor, start: number, end: number, options: OpOptions = {}): Tensor {
+  return x.graph.add(Columns, [x], { start, end, shape: batchOf(end - start) }, nameOf('columns', options)).output;
 }
 
 export interface AssembleColumnsAttrs {
@@ -66,7 +68,7 @@ export function assembleColumns(
 }
 
 /** Per-example tensors side by side. */
-export function concatColumns(inputs: readonly Tensor[], name?: string): Tensor {
+export function concatColumns(inputs: readonly Tensor[], options: OpOptions = {}): Tensor {
   const starts: number[] = [];
   let width = 0;
   for (const input of inputs) {
@@ -75,5 +77,10 @@ export function concatColumns(inputs: readonly Tensor[], name?: string): Tensor 
   }
   const first = inputs[0];
   if (first === undefined) throw misfit('Concat', 'there is nothing to join');
-  return first.graph.add(AssembleColumns, inputs, { starts, width, shape: batchOf(width) }, name ?? 'concat').output;
+  return first.graph.add(
+    AssembleColumns,
+    inputs,
+    { starts, width, shape: batchOf(width) },
+    nameOf('concatColumns', options, 'concat'),
+  ).output;
 }

@@ -4,10 +4,12 @@
  * Shapes may differ where one side repeats: a number or a vector over all rows, one value per example over the columns.
  * A sum over the batch stays one where the op is linear in it, and is completed where it is not.
  */
+
 import { type Dim, misfit, type OpDef, sameShape, shapeText, Tensor } from '../graph.js';
 import { asPartial, batchSum } from './batch-sum.js';
 import { spreadOf, sumTo } from './broadcast.js';
 import { floats, rowsOfFloats, same } from './checks.js';
+import { nameOf, type OpOptions } from './options.js';
 import { constant } from './state.js';
 
 export const AddN: OpDef<null> = {
@@ -21,11 +23,11 @@ export const AddN: OpDef<null> = {
 };
 
 /** Sum of tensors of one shape. */
-export function addN(inputs: readonly Tensor[], name?: string): Tensor {
+export function addN(inputs: readonly Tensor[], options: OpOptions = {}): Tensor {
   if (inputs.length === 1) return inputs[0]!;
   const first = inputs[0];
   if (first === undefined) throw misfit('AddN', 'there is nothing to add');
-  return first.graph.add(AddN, inputs, null, name).output;
+  return first.graph.add(AddN, inputs, null, nameOf('addN', options)).output;
 }
 
 export const Scale: OpDef<{ readonly factor: number }> = {
@@ -34,8 +36,8 @@ export const Scale: OpDef<{ readonly factor: number }> = {
   gradient: (op, [grad]) => [grad && scale(grad, op.attrs.factor)],
 };
 
-export function scale(x: Tensor, factor: number, name?: string): Tensor {
-  return x.graph.add(Scale, [x], { factor }, name).output;
+export function scale(x: Tensor, factor: number, options: OpOptions = {}): Tensor {
+  return x.graph.add(Scale, [x], { factor }, nameOf('scale', options)).output;
 }
 
 export type BinaryKind = 'add' | 'sub' | 'mul' | 'div' | 'maximum' | 'minimum' | 'greaterEqual' | 'equal';
@@ -70,11 +72,11 @@ function binaryGradients(kind: BinaryKind, grad: Tensor, a: Tensor, b: Tensor, y
     case 'add':
       return [grad, grad];
     case 'sub':
-      return [grad, scale(grad, -1, 'Neg')];
+      return [grad, scale(grad, -1, { name: 'Neg' })];
     case 'mul':
       return [binary('mul', grad, b), binary('mul', grad, a)];
     case 'div':
-      return [binary('div', grad, b), scale(binary('div', binary('mul', grad, y), b), -1, 'Neg')];
+      return [binary('div', grad, b), scale(binary('div', binary('mul', grad, y), b), -1, { name: 'Neg' })];
     case 'maximum':
     case 'minimum': {
       // Where both are equal the first one gets it all, as in TensorFlow.
@@ -126,7 +128,7 @@ export type Operand = Tensor | number;
 export function operandsOf(a: Operand, b: Operand): [Tensor, Tensor] {
   const tensor = a instanceof Tensor ? a : b;
   if (!(tensor instanceof Tensor)) throw misfit('elementwise', 'one operand must be a tensor');
-  const of = (x: Operand) => (x instanceof Tensor ? x : constant(tensor.graph, [x], []));
+  const of = (x: Operand) => (x instanceof Tensor ? x : constant(tensor.graph, [x], { shape: [] }));
   return [of(a), of(b)];
 }
 
@@ -134,9 +136,10 @@ export function operandsOf(a: Operand, b: Operand): [Tensor, Tensor] {
 export const alike = (a: Tensor, b: Tensor): boolean =>
   sameShape(a.spec.shape, b.spec.shape) && (a.spec.partial ?? false) === (b.spec.partial ?? false);
 
-export function add(x: Operand, y: Operand, name = 'add'): Tensor {
+export function add(x: Operand, y: Operand, options: OpOptions = {}): Tensor {
+  const name = nameOf('add', options, 'add');
   const [a, b] = operandsOf(x, y);
-  return alike(a, b) ? addN([a, b], name) : binary('add', a, b, name);
+  return alike(a, b) ? addN([a, b], { name }) : binary('add', a, b, name);
 }
 
 export const Sub: OpDef<null> = {
@@ -146,7 +149,8 @@ export const Sub: OpDef<null> = {
 };
 
 /** Difference, with broadcasting. */
-export function sub(a: Operand, b: Operand, name = 'Sub'): Tensor {
+export function sub(a: Operand, b: Operand, options: OpOptions = {}): Tensor {
+  const name = nameOf('sub', options, 'Sub');
   const [x, y] = operandsOf(a, b);
   return alike(x, y) ? x.graph.add(Sub, [x, y], null, name).output : binary('sub', x, y, name);
 }
@@ -158,17 +162,20 @@ export const Mul: OpDef<null> = {
 };
 
 /** Elementwise product, with broadcasting. */
-export function mul(a: Operand, b: Operand, name = 'Mul'): Tensor {
+export function mul(a: Operand, b: Operand, options: OpOptions = {}): Tensor {
+  const name = nameOf('mul', options, 'Mul');
   const [x, y] = operandsOf(a, b);
   return x.perExample && alike(x, y) ? x.graph.add(Mul, [x, y], null, name).output : binary('mul', x, y, name);
 }
 
-export const div = (x: Operand, y: Operand, name = 'div'): Tensor => binary('div', ...operandsOf(x, y), name);
+export const div = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
+  binary('div', ...operandsOf(x, y), nameOf('div', options, 'div'));
 
-export const maximum = (x: Operand, y: Operand, name = 'Maximum'): Tensor =>
-  binary('maximum', ...operandsOf(x, y), name);
-export const minimum = (x: Operand, y: Operand, name = 'Minimum'): Tensor =>
-  binary('minimum', ...operandsOf(x, y), name);
-export const greaterEqual = (x: Operand, y: Operand, name = 'GreaterEqual'): Tensor =>
-  binary('greaterEqual', ...operandsOf(x, y), name);
-export const equal = (x: Operand, y: Operand, name = 'Equal'): Tensor => binary('equal', ...operandsOf(x, y), name);
+export const maximum = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
+  binary('maximum', ...operandsOf(x, y), nameOf('maximum', options, 'Maximum'));
+export const minimum = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
+  binary('minimum', ...operandsOf(x, y), nameOf('minimum', options, 'Minimum'));
+export const greaterEqual = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
+  binary('greaterEqual', ...operandsOf(x, y), nameOf('greaterEqual', options, 'GreaterEqual'));
+export const equal = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
+  binary('equal', ...operandsOf(x, y), nameOf('equal', options, 'Equal'));

@@ -4,9 +4,11 @@
  *
  * Each slice takes its own examples against those of the whole batch, which are gathered first: a barrier in between.
  */
+
 import { misfit, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { oneFloat } from './checks.js';
+import { checkedOptions, type OpOptions } from './options.js';
 
 /** The rows of all slices in one place. Only ops that read across slices can use it. */
 export const GatherBatch: OpDef<null> = {
@@ -41,12 +43,18 @@ export const InbatchAucGrad: OpDef<InbatchAucAttrs> = {
   infer: ([, , , logits]) => [logits!.spec],
 };
 
+export interface InbatchAucOptions extends OpOptions {
+  /** Weighs the gradients of negatives; above 0, at most 1. Default: 1. */
+  readonly negWeight?: number;
+}
+
 /**
  * Sum over the pairs of a positive p and a negative n of the batch of log sigmoid(logit[p] - logit[n]): at most 0, and
  * larger the better the order, so train on its negation. Labels above 0 are positive, those of -10000 and below are left
- * out. `negWeight`, in (0, 1], weighs the gradients of negatives.
+ * out.
  */
-export function inbatchAucLoss(labels: Tensor, logits: Tensor, negWeight = 1, name = 'inbatch_auc_loss'): Tensor {
+export function inbatchAucLoss(logits: Tensor, labels: Tensor, options: InbatchAucOptions = {}): Tensor {
+  const { negWeight = 1, name = 'inbatch_auc_loss' } = checkedOptions('inbatchAucLoss', options, ['negWeight']);
   const { graph } = logits;
   const [all, scores] = [labels, logits].map((x) => graph.add(GatherBatch, [x], null, `${name}/gather`).output);
   return graph.add(InbatchAuc, [all!, scores!, logits], { negWeight }, name).output;

@@ -1,5 +1,12 @@
 /** @file What ops over the dimensions after the batch share: their sizes, and how an axis cuts a row. */
+
 import { type Dim, elementCount, misfit, shapeText, type Tensor } from '../graph.js';
+import type { OpOptions } from './options.js';
+
+export interface AxisOptions extends OpOptions {
+  /** The batch is axis 0, as in TensorFlow; -1 is the last one. Default: 1. */
+  readonly axis?: number;
+}
 
 /** A row read as `[outer, n, inner]` floats, `n` being the size of the axis. */
 export interface Cut {

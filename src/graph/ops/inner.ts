@@ -2,8 +2,10 @@
  * @file Ops inside an example: sums, means, maxima and the largest values of an inner axis, factors and dot products of
  * vectors, and operands that all examples share.
  */
+
 import { elementCount, misfit, type OpDef, sameShape, shapeText, type Tensor, type TensorSpec } from '../graph.js';
-import { type Cut, checkWhole, cutAt, innerShape, withAxis } from './inner-shape.js';
+import { type AxisOptions, type Cut, checkWhole, cutAt, innerShape, withAxis } from './inner-shape.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 
 export interface InnerAttrs extends Cut {
   readonly factor: number;
@@ -41,25 +43,29 @@ function without(x: Tensor, cut: Cut): TensorSpec {
 }
 
 /** Sum over an inner axis: `[batch, n, d] → [batch, d]` for axis 1, `[batch, n]` for axis 2. */
-export function sumInner(x: Tensor, axis = 1, name = 'Sum'): Tensor {
+export function sumInner(x: Tensor, options: AxisOptions = {}): Tensor {
+  const { axis = 1, name = 'Sum' } = checkedOptions('sumInner', options, ['axis']);
   const cut = cutAt(name, x, axis);
   return x.graph.add(SumInner, [x], { ...cut, factor: 1, spec: without(x, cut) }, name).output;
 }
 
 /** Mean over an inner axis. */
-export function meanInner(x: Tensor, axis = 1, name = 'Mean'): Tensor {
+export function meanInner(x: Tensor, options: AxisOptions = {}): Tensor {
+  const { axis = 1, name = 'Mean' } = checkedOptions('meanInner', options, ['axis']);
   const cut = cutAt(name, x, axis);
   return x.graph.add(SumInner, [x], { ...cut, factor: 1 / cut.n, spec: without(x, cut) }, name).output;
 }
 
 /** Maximum over an inner axis; equal values share its gradient, as in TensorFlow. */
-export function maxInner(x: Tensor, axis = 1, name = 'Max'): Tensor {
+export function maxInner(x: Tensor, options: AxisOptions = {}): Tensor {
+  const { axis = 1, name = 'Max' } = checkedOptions('maxInner', options, ['axis']);
   const cut = cutAt(name, x, axis);
   return x.graph.add(MaxInner, [x], { ...cut, spec: without(x, cut) }, name).output;
 }
 
 /** `x` repeated `n` times along a new inner axis: `[batch, d] → [batch, n, d]` for axis 1, `[batch, d, n]` for axis 2. */
-export function broadcastInner(x: Tensor, n: number, axis = 1, name = 'BroadcastInner'): Tensor {
+export function broadcastInner(x: Tensor, n: number, options: AxisOptions = {}): Tensor {
+  const { axis = 1, name = 'BroadcastInner' } = checkedOptions('broadcastInner', options, ['axis']);
   checkWhole(name, 'the number of positions', n);
   const { shape } = x.spec;
   const at = axis < 0 ? shape.length + 1 + axis : axis;
@@ -96,7 +102,8 @@ export const TopKGrad: OpDef<TopKAttrs> = {
  * The `k` largest values of the last dimension, largest first, and where they were, as floats; of equal values the first
  * comes first. Gradients go to the values that were taken.
  */
-export function topK(x: Tensor, k: number, name = 'TopK'): { values: Tensor; indices: Tensor } {
+export function topK(x: Tensor, k: number, options: OpOptions = {}): { values: Tensor; indices: Tensor } {
+  const name = nameOf('topK', options, 'TopK');
   const sizes = innerShape(name, x);
   const width = sizes.at(-1) ?? 0;
   if (checkWhole(name, 'k', k) > width) throw misfit(name, `${k} of the ${width} values of ${shapeText(x.spec.shape)}`);
@@ -120,8 +127,8 @@ export const ScaleGroups: OpDef<null> = {
 };
 
 /** Each vector of `x` times its factor: `[batch, n] x [batch, n, d] → [batch, n, d]`. */
-export function scaleGroups(factors: Tensor, x: Tensor, name?: string): Tensor {
-  return x.graph.add(ScaleGroups, [factors, x], null, name).output;
+export function scaleGroups(factors: Tensor, x: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(ScaleGroups, [factors, x], null, nameOf('scaleGroups', options)).output;
 }
 
 export const GroupDot: OpDef<null> = {
@@ -139,8 +146,8 @@ export const GroupDot: OpDef<null> = {
 };
 
 /** Dot products of the vectors at equal positions: `[batch, n, d] x [batch, n, d] → [batch, n]`. */
-export function groupDot(a: Tensor, b: Tensor, name?: string): Tensor {
-  return a.graph.add(GroupDot, [a, b], null, name).output;
+export function groupDot(a: Tensor, b: Tensor, options: OpOptions = {}): Tensor {
+  return a.graph.add(GroupDot, [a, b], null, nameOf('groupDot', options)).output;
 }
 
 export type SharedKind = 'add' | 'mul';
@@ -173,11 +180,11 @@ export const SumShared: OpDef<{ readonly like: Tensor }> = {
 };
 
 /** x + v, where v is a variable or constant of the last sizes of x: `[d]` or `[n, d]` for `[batch, n, d]`. */
-export function addShared(x: Tensor, v: Tensor, name = 'AddShared'): Tensor {
-  return x.graph.add(Shared, [x, v], { kind: 'add' }, name).output;
+export function addShared(x: Tensor, v: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(Shared, [x, v], { kind: 'add' }, nameOf('addShared', options, 'AddShared')).output;
 }
 
 /** x * v, elementwise, with the shapes of addShared. */
-export function mulShared(x: Tensor, v: Tensor, name = 'MulShared'): Tensor {
-  return x.graph.add(Shared, [x, v], { kind: 'mul' }, name).output;
+export function mulShared(x: Tensor, v: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(Shared, [x, v], { kind: 'mul' }, nameOf('mulShared', options, 'MulShared')).output;
 }

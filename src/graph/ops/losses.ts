@@ -3,23 +3,24 @@
  *
  * Labels get no gradient, squared error excepted.
  */
+
 import { misfit, type OpDef, sameShape, shapeText, type Tensor } from '../graph.js';
 import { floats, oneFloat, rowsOfFloats } from './checks.js';
 import { columns } from './columns.js';
 import { mul, scale, sub } from './elementwise.js';
+import { checkedOptions, type OpOptions } from './options.js';
 import { rowDot } from './rows.js';
 
-export interface LossOptions {
+export interface LossOptions extends OpOptions {
   /** A weight per example that its loss is multiplied by. */
-  readonly weights?: Tensor;
-  readonly name?: string;
+  readonly weights?: Tensor | undefined;
 }
 
 /** The loss of each example times its weight, where there is one. */
 export function weightLoss(type: string, loss: Tensor, weights: Tensor | undefined): Tensor {
   if (weights === undefined) return loss;
   const plain = oneFloat(type, weights, 'weight').spec.shape.length === 1 ? weights : columns(weights, 0, 1);
-  return mul(loss, plain, `${loss.op.name}_weighted`);
+  return mul(loss, plain, { name: `${loss.op.name}_weighted` });
 }
 
 export const SigmoidCrossEntropy: OpDef<null> = {
@@ -43,13 +44,9 @@ export const SigmoidCrossEntropyGrad: OpDef<null> = {
   infer: ([logits]) => [logits!.spec],
 };
 
-/** Cross entropy of each example from its logit, in the stable form; labels get no gradient. A string is a name. */
-export function sigmoidCrossEntropyWithLogits(
-  logits: Tensor,
-  labels: Tensor,
-  options: string | LossOptions = {},
-): Tensor {
-  const { name, weights } = typeof options === 'string' ? { name: options } : options;
+/** Cross entropy of each example from its logit, in the stable form; labels get no gradient. */
+export function sigmoidCrossEntropyWithLogits(logits: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {
+  const { name, weights } = checkedOptions('sigmoidCrossEntropyWithLogits', options, ['weights']);
   const loss = logits.graph.add(SigmoidCrossEntropy, [logits, labels], null, name).output;
   return weightLoss(SigmoidCrossEntropy.type, loss, weights);
 }
@@ -86,6 +83,11 @@ function logitLoss(logits: Tensor, labels: Tensor, attrs: Partial<LogitLossAttrs
   return weightLoss(full.kind, loss, options.weights);
 }
 
+export interface WeightedCrossEntropyOptions extends LossOptions {
+  /** How often a positive counts. Default: 1. */
+  readonly posWeight?: number;
+}
+
 /**
  * Cross entropy of each example from its logit, with positives counted `posWeight` times: above 1 for more recall, below
  * for more precision. Mirrors tf.nn.weighted_cross_entropy_with_logits.
@@ -93,14 +95,15 @@ function logitLoss(logits: Tensor, labels: Tensor, attrs: Partial<LogitLossAttrs
 export function weightedCrossEntropyWithLogits(
   logits: Tensor,
   labels: Tensor,
-  options: LossOptions & { readonly posWeight?: number } = {},
+  options: WeightedCrossEntropyOptions = {},
 ): Tensor {
+  checkedOptions('weightedCrossEntropyWithLogits', options, ['weights', 'posWeight']);
   return logitLoss(logits, labels, { kind: 'weightedBce', positive: options.posWeight ?? 1 }, options);
 }
 
 /** max(0, 1 - logit) for label 1, max(0, 1 + logit) for label 0. */
 export function hingeLoss(logits: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {
-  return logitLoss(logits, labels, { kind: 'hinge' }, options);
+  return logitLoss(logits, labels, { kind: 'hinge' }, checkedOptions('hingeLoss', options, ['weights']));
 }
 
 export interface FocalOptions extends LossOptions {
@@ -112,9 +115,9 @@ export interface FocalOptions extends LossOptions {
 
 /** Cross entropy from the logit times (1 - p)^gamma, p the probability of the true class. */
 export function focalLoss(logits: Tensor, labels: Tensor, options: FocalOptions = {}): Tensor {
-  const alpha = options.alpha === undefined ? 0.25 : options.alpha;
+  const { alpha = 0.25, gamma = 2 } = checkedOptions('focalLoss', options, ['weights', 'gamma', 'alpha']);
   const [positive, negative] = alpha === null ? [1, 1] : [alpha, 1 - alpha];
-  return logitLoss(logits, labels, { kind: 'focal', gamma: options.gamma ?? 2, positive, negative }, options);
+  return logitLoss(logits, labels, { kind: 'focal', gamma, positive, negative }, options);
 }
 
 export interface SoftmaxLossAttrs {
@@ -144,8 +147,9 @@ export const SoftmaxLossGrad: OpDef<SoftmaxLossAttrs> = {
 
 /** Cross entropy of the softmax of `[batch, n]` logits with labels of the same shape, mostly one of them 1. */
 export function softmaxCrossEntropyWithLogits(logits: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {
-  const loss = logits.graph.add(SoftmaxLoss, [logits, labels], { sparse: false }, options.name).output;
-  return weightLoss(SoftmaxLoss.type, loss, options.weights);
+  const { name, weights } = checkedOptions('softmaxCrossEntropyWithLogits', options, ['weights']);
+  const loss = logits.graph.add(SoftmaxLoss, [logits, labels], { sparse: false }, name).output;
+  return weightLoss(SoftmaxLoss.type, loss, weights);
 }
 
 /**
@@ -157,14 +161,16 @@ export function sparseSoftmaxCrossEntropyWithLogits(
   classes: Tensor,
   options: LossOptions = {},
 ): Tensor {
-  const loss = logits.graph.add(SoftmaxLoss, [logits, classes], { sparse: true }, options.name).output;
-  return weightLoss(SoftmaxLoss.type, loss, options.weights);
+  const { name, weights } = checkedOptions('sparseSoftmaxCrossEntropyWithLogits', options, ['weights']);
+  const loss = logits.graph.add(SoftmaxLoss, [logits, classes], { sparse: true }, name).output;
+  return weightLoss(SoftmaxLoss.type, loss, weights);
 }
 
 /** Squared difference of each example, the mean of its columns where it has several. */
 export function squaredError(predictions: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {
-  const off = sub(rowsOfFloats('squaredError', predictions), labels, options.name ?? 'squaredError');
+  const { name = 'squaredError', weights } = checkedOptions('squaredError', options, ['weights']);
+  const off = sub(rowsOfFloats('squaredError', predictions), labels, { name });
   const sum = rowDot(off, off);
   const loss = predictions.columns === 1 ? sum : scale(sum, 1 / predictions.columns);
-  return weightLoss('squaredError', loss, options.weights);
+  return weightLoss('squaredError', loss, weights);
 }

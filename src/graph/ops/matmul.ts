@@ -1,12 +1,16 @@
 /** @file Matrix product, with its gradient. */
+
 import { type Dim, misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
+import { checkedOptions, type OpOptions } from './options.js';
 
 export interface MatMulAttrs {
   readonly transposeA: boolean;
   readonly transposeB: boolean;
 }
+
+export interface MatMulOptions extends OpOptions, Partial<MatMulAttrs> {}
 
 function matrix(type: string, tensor: Tensor): readonly [Dim, number] {
   const [rows, cols] = floats(type, tensor).spec.shape;
@@ -48,10 +52,11 @@ export const MatMul: OpDef<MatMulAttrs> = {
 };
 
 /** Matrix product. `[batch, k] x [k, n] → [batch, n]`; with `transposeA`, `[batch, k]ᵀ x [batch, n] → [k, n]`, summed over the batch. Sums over the batch are completed where needed. */
-export function matMul(a: Tensor, b: Tensor, attrs: Partial<MatMulAttrs> = {}, name?: string): Tensor {
-  const full = { transposeA: attrs.transposeA ?? false, transposeB: attrs.transposeB ?? false };
+export function matMul(a: Tensor, b: Tensor, options: MatMulOptions = {}): Tensor {
+  const keys = ['transposeA', 'transposeB'] as const;
+  const { transposeA = false, transposeB = false, name } = checkedOptions('matMul', options, keys);
   // A product is linear: one sum over the batch may stay one, unless examples or another sum meet it.
   const completed = b.spec.partial && (a.perExample || a.spec.partial) ? batchSum(b) : b;
   const inputs = [a.spec.partial && completed.perExample ? batchSum(a) : a, completed];
-  return a.graph.add(MatMul, inputs, full, name).output;
+  return a.graph.add(MatMul, inputs, { transposeA, transposeB }, name).output;
 }

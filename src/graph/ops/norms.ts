@@ -5,10 +5,12 @@
  * differentiated through, and keep moving averages of both in variables that are not trained. Others use those. Mirrors
  * tf.layers.batch_normalization.
  */
+
 import { misfit, type Op, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { perColumn, rowsOfFloats } from './checks.js';
 import { add, binary, div, mul, scale, sub } from './elementwise.js';
+import { checkedOptions, type OpOptions } from './options.js';
 import { reduceMean } from './reductions.js';
 import { sumRows } from './rows.js';
 import { assign, variable } from './state.js';
@@ -18,7 +20,7 @@ import { sqrt, square } from './unary.js';
 /** Collection of updates that belong to the step but to no gradient: add them to the train op. */
 export const UPDATE_OPS = 'update_ops';
 
-export interface BatchNormOptions extends TrainingOption {
+export interface BatchNormOptions extends OpOptions, TrainingOption {
   /** Share of the moving averages that a step keeps. Default 0.99. */
   readonly momentum?: number;
   /** Default 1e-3. */
@@ -27,7 +29,6 @@ export interface BatchNormOptions extends TrainingOption {
   readonly center?: boolean;
   /** Learn a factor; default true. */
   readonly scale?: boolean;
-  readonly name?: string;
 }
 
 /**
@@ -41,7 +42,9 @@ export interface BatchNormOptions extends TrainingOption {
  * ```
  */
 export function batchNorm(x: Tensor, options: BatchNormOptions = {}): Tensor {
-  const { momentum = 0.99, epsilon = 1e-3, name = 'batch_normalization' } = options;
+  const keys = ['training', 'momentum', 'epsilon', 'center', 'scale'] as const;
+  const asked = checkedOptions('batchNorm', options, keys);
+  const { momentum = 0.99, epsilon = 1e-3, name = 'batch_normalization' } = asked;
   const { graph } = x;
   const width = rowsOfFloats(name, x).columns;
   if (x.spec.shape.length > 2) throw misfit(name, `${x.name} must be a matrix or a column`);
@@ -49,17 +52,17 @@ export function batchNorm(x: Tensor, options: BatchNormOptions = {}): Tensor {
   const shape = x.spec.shape.slice(1) as number[];
   const filled = (value: number) => () => new Float32Array(width).fill(value);
   return graph.nameScope(name, () => {
-    const gamma = options.scale === false ? undefined : variable(graph, 'gamma', shape, filled(1));
-    const beta = options.center === false ? undefined : variable(graph, 'beta', shape, filled(0));
-    const movingMean = variable(graph, 'moving_mean', shape, filled(0), false);
-    const movingVariance = variable(graph, 'moving_variance', shape, filled(1), false);
+    const gamma = options.scale === false ? undefined : variable(graph, { name: 'gamma', shape, initial: filled(1) });
+    const beta = options.center === false ? undefined : variable(graph, { name: 'beta', shape, initial: filled(0) });
+    const movingMean = variable(graph, { name: 'moving_mean', shape, initial: filled(0), trainable: false });
+    const movingVariance = variable(graph, { name: 'moving_variance', shape, initial: filled(1), trainable: false });
 
     const ofBatch = (value: Tensor, name: string) => batchSum(reduceMean(value, { axis: 'batch' }), { name });
     const current = (moving: Tensor, make: () => Tensor) => {
       if (options.training === false) return moving;
       const value = make();
       graph.addToCollection(UPDATE_OPS, movingAverage(moving, value, momentum));
-      return ifTraining(value, moving, options);
+      return ifTraining(value, moving, { ...(options.training !== undefined && { training: options.training }) });
     };
     const mean = current(movingMean, () => ofBatch(x, 'mean'));
     const centred = sub(x, mean);
@@ -74,12 +77,14 @@ export function batchNorm(x: Tensor, options: BatchNormOptions = {}): Tensor {
 /** moving = momentum * moving + (1 - momentum) * current, at the end of the step. */
 function movingAverage(moving: Tensor, current: Tensor, momentum: number): Op {
   const next = add(scale(moving, momentum), mul(current, 1 - momentum));
-  return assign(moving, next, `${moving.op.name.slice(moving.op.name.lastIndexOf('/') + 1)}/assign`);
+  return assign(moving, next, { name: `${moving.op.name.slice(moving.op.name.lastIndexOf('/') + 1)}/assign` });
 }
 
 export interface NormAttrs {
   readonly epsilon: number;
 }
+
+export interface NormOptions extends OpOptions, Partial<NormAttrs> {}
 
 function checkEpsilon(type: string, { epsilon }: NormAttrs): void {
   if (!(epsilon >= 0 && Number.isFinite(epsilon))) throw misfit(type, `epsilon ${epsilon} is not zero or above`);
@@ -114,14 +119,9 @@ export const LayerNormGainGrad: OpDef<null> = {
 };
 
 /** Each row less its mean, over its standard deviation, times `gain` plus `bias`; both have a value per column. */
-export function layerNorm(
-  x: Tensor,
-  gain: Tensor,
-  bias: Tensor,
-  options: Partial<NormAttrs> = {},
-  name?: string,
-): Tensor {
-  return x.graph.add(LayerNorm, [x, gain, bias], { epsilon: options.epsilon ?? 1e-3 }, name).output;
+export function layerNorm(x: Tensor, gain: Tensor, bias: Tensor, options: NormOptions = {}): Tensor {
+  const { epsilon = 1e-3, name } = checkedOptions('layerNorm', options, ['epsilon']);
+  return x.graph.add(LayerNorm, [x, gain, bias], { epsilon }, name).output;
 }
 
 export const L2Normalize: OpDef<NormAttrs> = {
@@ -136,6 +136,7 @@ export const L2Normalize: OpDef<NormAttrs> = {
 export const L2NormalizeGrad: OpDef<NormAttrs> = { type: 'L2NormalizeGrad', infer: ([grad]) => [grad!.spec] };
 
 /** Each row over its Euclidean length; a sum of squares below epsilon counts as epsilon. */
-export function l2Normalize(x: Tensor, options: Partial<NormAttrs> = {}, name?: string): Tensor {
-  return x.graph.add(L2Normalize, [x], { epsilon: options.epsilon ?? 1e-12 }, name).output;
+export function l2Normalize(x: Tensor, options: NormOptions = {}): Tensor {
+  const { epsilon = 1e-12, name } = checkedOptions('l2Normalize', options, ['epsilon']);
+  return x.graph.add(L2Normalize, [x], { epsilon }, name).output;
 }

@@ -1,7 +1,9 @@
 /** @file Products of pairs of fields: factorization machines, field-aware ones (ffm_ops), and the interaction of xDeepFM. */
+
 import { misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { batchMatMul } from './batch-matmul.js';
 import { innerShape } from './inner-shape.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 import { reshape } from './shape.js';
 
 /** How a row is cut: `fields` vectors of `dim` floats. */
@@ -27,15 +29,21 @@ export const FmPairsGrad: OpDef<FmAttrs> = {
   infer: ([, x]) => [x!.spec],
 };
 
+export interface FmOptions extends OpOptions {
+  /** Floats of a field; the last size of a tensor of fields unless told. */
+  readonly dim?: number | undefined;
+}
+
 /**
  * Sum of the dot products of all pairs of fields of an example, as 0.5 * ((sum v)^2 - sum v^2): `[batch]`. `x` is
  * `[batch, fields, dim]`, or `[batch, fields * dim]` when `dim` is given.
  *
  * ```ts
- * const second = fmPairs(concatColumns(embeddings), 16); // 26 fields of 16
+ * const second = fmPairs(concatColumns(embeddings), { dim: 16 }); // 26 fields of 16
  * ```
  */
-export function fmPairs(x: Tensor, dim?: number, name?: string): Tensor {
+export function fmPairs(x: Tensor, options: FmOptions = {}): Tensor {
+  const { dim, name } = checkedOptions('fmPairs', options, ['dim']);
   const { shape } = x.spec;
   const width = dim ?? (shape.length === 3 ? (shape[2] as number) : 0);
   if (!Number.isInteger(width) || width < 1 || x.columns % width !== 0) {
@@ -69,15 +77,23 @@ export const PairProductsGrad: OpDef<PairAttrs & { readonly of: 'left' | 'right'
 
 export type FfmKind = 'multiply' | 'dot';
 
+export interface FfmOptions extends OpOptions {
+  /** Floats of a field. */
+  readonly dim: number;
+  /** Default: `multiply`. */
+  readonly kind?: FfmKind;
+}
+
 /**
  * All pairs of a left and a right field of `dim` floats; pair l * R + r. `multiply` gives `[batch, L * R * dim]`, `dot`
  * sums over the field: `[batch, L * R]`. Mirrors ffm_ops.
  *
  * ```ts
- * const pairs = ffm(users, items, 16, 'dot'); // [batch, 3 * 16] x [batch, 2 * 16] → [batch, 6]
+ * const pairs = ffm(users, items, { dim: 16, kind: 'dot' }); // [batch, 3 * 16] x [batch, 2 * 16] → [batch, 6]
  * ```
  */
-export function ffm(left: Tensor, right: Tensor, dim: number, kind: FfmKind = 'multiply', name = 'FFM'): Tensor {
+export function ffm(left: Tensor, right: Tensor, options: FfmOptions): Tensor {
+  const { dim, kind = 'multiply', name = 'FFM' } = checkedOptions('ffm', options, ['dim', 'kind']);
   for (const side of [left, right]) {
     innerShape(name, side);
     if (!Number.isInteger(dim) || dim < 1 || side.columns % dim !== 0) {
@@ -88,7 +104,7 @@ export function ffm(left: Tensor, right: Tensor, dim: number, kind: FfmKind = 'm
   switch (kind) {
     case 'dot': {
       const [a, b] = [reshape(left, [lefts, dim]), reshape(right, [rights, dim])];
-      return reshape(batchMatMul(a, b, { transposeB: true }, name), [lefts * rights]);
+      return reshape(batchMatMul(a, b, { transposeB: true, name }), [lefts * rights]);
     }
     case 'multiply':
       return left.graph.add(PairProducts, [left, right], { lefts, rights, dim }, name).output;
@@ -118,7 +134,8 @@ export const CinGrad: OpDef<CinAttrs> = {
  * One layer of a compressed interaction network: output o is the sum of all products of a left and a right field,
  * elementwise, with weights w[l * R + r, o]. `[batch, L, dim]`, `[batch, R, dim]`, `[L * R, outs]` → `[batch, outs, dim]`.
  */
-export function cin(left: Tensor, right: Tensor, w: Tensor, name = 'Cin'): Tensor {
+export function cin(left: Tensor, right: Tensor, w: Tensor, options: OpOptions = {}): Tensor {
+  const name = nameOf('cin', options, 'Cin');
   const [a, b, shape] = [innerShape(name, left), innerShape(name, right), w.spec.shape];
   const isShared = !w.perExample && w.spec.dtype === 'float32' && !w.spec.partial && shape.length === 2;
   if (a.length !== 2 || b.length !== 2 || a[1] !== b[1] || !isShared || shape[0] !== a[0]! * b[0]!) {

@@ -4,21 +4,22 @@
  * A sum over the batch is partial (see TensorSpec) until `batchSum` completes it; a largest value over the batch cannot be
  * put together from sums and is completed at once.
  */
+
 import { type Dim, elementCount, misfit, type OpDef, type Tensor, type TensorSpec } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { sumTo } from './broadcast.js';
 import { oneFloat, rowsOfFloats } from './checks.js';
 import { binary, mul, scale } from './elementwise.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 import { scaleRows } from './rows.js';
 import { constant } from './state.js';
 
 /** Over the examples of the batch, over the columns of each row, or over everything. */
 export type Axis = 'batch' | 'columns' | 'all';
 
-export interface ReduceOptions {
+export interface ReduceOptions extends OpOptions {
   /** Default: everything. */
   readonly axis?: Axis;
-  readonly name?: string;
 }
 
 function reducedShape(type: string, x: Tensor, axis: Axis): readonly Dim[] {
@@ -28,8 +29,9 @@ function reducedShape(type: string, x: Tensor, axis: Axis): readonly Dim[] {
 }
 
 /** Sum over the batch (a sum to be completed), over columns, or over everything. */
-export function reduceSum(x: Tensor, { axis = 'all', name = 'Sum' }: ReduceOptions = {}): Tensor {
-  return sumTo(x, reducedShape('Sum', x, axis), false, name);
+export function reduceSum(x: Tensor, options: ReduceOptions = {}): Tensor {
+  const { axis = 'all', name = 'Sum' } = checkedOptions('reduceSum', options, ['axis']);
+  return sumTo(x, reducedShape('Sum', x, axis), { name });
 }
 
 export const ReduceMean: OpDef<null> = {
@@ -42,15 +44,15 @@ export const ReduceMean: OpDef<null> = {
 };
 
 /** Mean over all elements of the batch, or over the axis that the options name. */
-export function reduceMean(x: Tensor, options: string | ReduceOptions = {}): Tensor {
-  const { axis = 'all', name = 'Mean' } = typeof options === 'string' ? { name: options } : options;
-  if (axis !== 'all' || !x.perExample) return reduceMeanOver(x, axis, name);
+export function reduceMean(x: Tensor, options: ReduceOptions = {}): Tensor {
+  const { axis = 'all', name = 'Mean' } = checkedOptions('reduceMean', options, ['axis']);
+  if (axis !== 'all' || !x.perExample) return meanOver(x, axis, name);
   return x.graph.add(ReduceMean, [x], null, name).output;
 }
 
 /** Mean over the batch (a sum to be completed), over columns, or over everything. */
-export function reduceMeanOver(x: Tensor, axis: Axis, name = 'Mean'): Tensor {
-  const sum = sumTo(x, reducedShape('Mean', x, axis), x.perExample && axis !== 'columns', name);
+function meanOver(x: Tensor, axis: Axis, name: string): Tensor {
+  const sum = sumTo(x, reducedShape('Mean', x, axis), { perBatch: x.perExample && axis !== 'columns', name });
   return axis === 'batch' || x.columns === 1 ? sum : scale(sum, 1 / x.columns);
 }
 
@@ -78,13 +80,13 @@ export const DivideByScalar: OpDef<null> = {
  * examples. 0 when all weights are. Weights get no gradient. Costs a barrier per step, because the sum of the weights must
  * be known before gradients are; `reduceMean` of weighted losses divides by the number of examples and costs none.
  */
-export function weightedMean(x: Tensor, weights: Tensor, name?: string): Tensor {
+export function weightedMean(x: Tensor, weights: Tensor, options: OpOptions = {}): Tensor {
   rowsOfFloats('weightedMean', x);
   oneFloat('weightedMean', weights, 'weight');
   const mean = batchSum(reduceMean(weights));
   const shares = x.graph.add(DivideByScalar, [weights, mean], null, 'weight_shares').output;
   const fits = shares.spec.shape.length === x.spec.shape.length && x.columns === 1;
-  return reduceMean(fits ? mul(x, shares) : scaleRows(shares, x), name);
+  return reduceMean(fits ? mul(x, shares) : scaleRows(shares, x), { name: nameOf('weightedMean', options) });
 }
 
 export const MaxColumns: OpDef<null> = {
@@ -113,7 +115,8 @@ function shareOfLargest(x: Tensor, largest: Tensor, grad: Tensor, axis: Axis): T
 }
 
 /** Largest value over the batch, over columns, or over everything; completed within the step. */
-export function reduceMax(x: Tensor, { axis = 'all', name = 'Max' }: ReduceOptions = {}): Tensor {
+export function reduceMax(x: Tensor, options: ReduceOptions = {}): Tensor {
+  const { axis = 'all', name = 'Max' } = checkedOptions('reduceMax', options, ['axis']);
   if (axis === 'columns') return x.graph.add(MaxColumns, [x], null, name).output;
   const rows = axis === 'all' && rowsOfFloats('Max', x).columns > 1 ? reduceMax(x, { axis: 'columns' }) : x;
   const parts = x.graph.add(SliceMax, [rows], null, `${name}/slices`).output;
@@ -124,5 +127,5 @@ export function reduceMax(x: Tensor, { axis = 'all', name = 'Max' }: ReduceOptio
 export function onesLike(tensor: Tensor): Tensor {
   if (tensor.perExample) throw misfit(tensor.name, 'a seed gradient is needed: only scalars get ones by themselves');
   const shape = tensor.spec.shape as readonly number[];
-  return constant(tensor.graph, new Float32Array(elementCount(shape)).fill(1), shape, 'grad_ys');
+  return constant(tensor.graph, new Float32Array(elementCount(shape)).fill(1), { shape, name: 'grad_ys' });
 }

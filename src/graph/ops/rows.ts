@@ -1,8 +1,10 @@
 /** @file Rows of examples with a factor, another row, or a vector that all examples share. */
+
 import { misfit, type OpDef, sameShape, shapeText, type Tensor } from '../graph.js';
 import { floats, perColumn, rowsOfFloats, same } from './checks.js';
 import { Columns } from './columns.js';
 import { mul } from './elementwise.js';
+import { nameOf, type OpOptions } from './options.js';
 
 export const RowDot: OpDef<null> = {
   type: 'RowDot',
@@ -14,8 +16,8 @@ export const RowDot: OpDef<null> = {
 };
 
 /** Dot product of the two rows of each example: `[batch, n] x [batch, n] → [batch]`. */
-export function rowDot(a: Tensor, b: Tensor, name?: string): Tensor {
-  return a.graph.add(RowDot, [a, b], null, name).output;
+export function rowDot(a: Tensor, b: Tensor, options: OpOptions = {}): Tensor {
+  return a.graph.add(RowDot, [a, b], null, nameOf('rowDot', options)).output;
 }
 
 export const ScaleRows: OpDef<null> = {
@@ -32,8 +34,8 @@ export const ScaleRows: OpDef<null> = {
 };
 
 /** Each row of `x` times the example's factor. */
-export function scaleRows(factors: Tensor, x: Tensor, name?: string): Tensor {
-  return x.graph.add(ScaleRows, [factors, x], null, name).output;
+export function scaleRows(factors: Tensor, x: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(ScaleRows, [factors, x], null, nameOf('scaleRows', options)).output;
 }
 
 /** `x`, which has one column, in the shape of `like`: `[batch]` or `[batch, 1]`. A view. */
@@ -55,8 +57,8 @@ export const AddBias: OpDef<null> = {
 };
 
 /** Adds a vector to every row. */
-export function addBias(x: Tensor, bias: Tensor, name?: string): Tensor {
-  return x.graph.add(AddBias, [x, bias], null, name).output;
+export function addBias(x: Tensor, bias: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(AddBias, [x, bias], null, nameOf('addBias', options)).output;
 }
 
 export const SumRows: OpDef<null> = {
@@ -82,6 +84,6 @@ export const ScaleColumns: OpDef<null> = {
 };
 
 /** Each column of `x` times its factor. */
-export function scaleColumns(x: Tensor, factors: Tensor, name?: string): Tensor {
-  return x.graph.add(ScaleColumns, [x, factors], null, name).output;
+export function scaleColumns(x: Tensor, factors: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(ScaleColumns, [x, factors], null, nameOf('scaleColumns', options)).output;
 }

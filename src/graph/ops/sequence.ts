@@ -1,8 +1,10 @@
 /** @file What the lengths of a ragged feature say: masks and lengths of sequences. Mirrors gen_seq_mask. */
+
 import { misfit, type OpDef, type Tensor } from '../graph.js';
 import { type Ids, tensorOfIds } from '../typed-inputs.js';
 import { sumInner } from './inner.js';
 import { checkWhole } from './inner-shape.js';
+import { nameOf, type OpOptions } from './options.js';
 
 export const SequenceMask: OpDef<{ readonly n: number }> = {
   type: 'SequenceMask',
@@ -13,12 +15,13 @@ export const SequenceMask: OpDef<{ readonly n: number }> = {
 };
 
 /** `[batch, n]`: 1 for the first n positions that have an id, else 0. */
-export function sequenceMask(ids: Ids, n: number, name = 'SequenceMask'): Tensor {
+export function sequenceMask(ids: Ids, n: number, options: OpOptions = {}): Tensor {
+  const name = nameOf('sequenceMask', options, 'SequenceMask');
   return ids.graph.add(SequenceMask, [tensorOfIds(ids)], { n: checkWhole(name, 'the sequence length', n) }, name)
     .output;
 }
 
 /** `[batch]`: how many of the first n positions have an id. */
-export function sequenceLengths(ids: Ids, n: number, name = 'SequenceLengths'): Tensor {
-  return sumInner(sequenceMask(ids, n), 1, name);
+export function sequenceLengths(ids: Ids, n: number, options: OpOptions = {}): Tensor {
+  return sumInner(sequenceMask(ids, n), { name: nameOf('sequenceLengths', options, 'SequenceLengths') });
 }

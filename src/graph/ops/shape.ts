@@ -4,9 +4,11 @@
  * A tensor `[batch, n, d]` is rows of n * d floats, so a change of shape is a view, and so are the parts of a stack.
  * Transposing and stacking copy.
  */
+
 import { elementCount, misfit, type OpDef, shapeText, type Tensor } from '../graph.js';
 import { AssembleColumns, Columns } from './columns.js';
 import { checkWhole, cutAt, innerShape, withAxis } from './inner-shape.js';
+import { nameOf, type OpOptions } from './options.js';
 
 export const Reshape: OpDef<{ readonly shape: readonly number[] }> = {
   type: 'Reshape',
@@ -21,12 +23,12 @@ export const Reshape: OpDef<{ readonly shape: readonly number[] }> = {
 };
 
 /** The same rows under other sizes after the batch; one of them may be -1. A view: nothing is copied. */
-export function reshape(x: Tensor, sizes: readonly number[], name?: string): Tensor {
+export function reshape(x: Tensor, sizes: readonly number[], options: OpOptions = {}): Tensor {
   const known = sizes.filter((size) => size !== -1);
   const rest = x.columns / elementCount(known);
   const shape = sizes.map((size) => (size === -1 ? rest : size));
   for (const size of shape) checkWhole('Reshape', 'a size', size);
-  return x.graph.add(Reshape, [x], { shape }, name).output;
+  return x.graph.add(Reshape, [x], { shape }, nameOf('reshape', options)).output;
 }
 
 export interface TransposeAttrs {
@@ -45,7 +47,8 @@ export const TransposeInner: OpDef<TransposeAttrs> = {
 };
 
 /** Swaps the last two dimensions: `[batch, n, d] → [batch, d, n]`. */
-export function transposeInner(x: Tensor, name?: string): Tensor {
+export function transposeInner(x: Tensor, options: OpOptions = {}): Tensor {
+  const name = nameOf('transposeInner', options);
   const sizes = innerShape('TransposeInner', x);
   if (sizes.length < 2)
     throw misfit(name ?? 'TransposeInner', `${shapeText(x.spec.shape)} has no two inner dimensions`);
@@ -54,7 +57,8 @@ export function transposeInner(x: Tensor, name?: string): Tensor {
 }
 
 /** Tensors of one shape as positions of a new first inner axis: n of `[batch, d]` → `[batch, n, d]`. */
-export function stack(inputs: readonly Tensor[], name = 'stack'): Tensor {
+export function stack(inputs: readonly Tensor[], options: OpOptions = {}): Tensor {
+  const name = nameOf('stack', options, 'stack');
   const first = inputs[0];
   if (first === undefined) throw misfit(name, 'there is nothing to stack');
   const sizes = innerShape(name, first);
@@ -70,11 +74,12 @@ export function stack(inputs: readonly Tensor[], name = 'stack'): Tensor {
 }
 
 /** The positions of the first inner axis apart: `[batch, n, d]` → n of `[batch, d]`. Views. */
-export function unstack(x: Tensor, name?: string): Tensor[] {
+export function unstack(x: Tensor, options: OpOptions = {}): Tensor[] {
+  const name = nameOf('unstack', options, 'unstack');
   const { n, inner } = cutAt('Unstack', x, 1);
   const shape = withAxis(x.spec.shape, 1);
   return Array.from(
     { length: n },
-    (_, i) => x.graph.add(Columns, [x], { start: i * inner, end: (i + 1) * inner, shape }, name ?? 'unstack').output,
+    (_, i) => x.graph.add(Columns, [x], { start: i * inner, end: (i + 1) * inner, shape }, name).output,
   );
 }

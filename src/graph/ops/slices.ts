@@ -3,9 +3,11 @@
  *
  * A slice of the first inner axis is a view. The other ones copy.
  */
+
 import { misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { AssembleColumns, Columns } from './columns.js';
-import { type Cut, checkWhole, cutAt, withAxis } from './inner-shape.js';
+import { type AxisOptions, type Cut, checkWhole, cutAt, withAxis } from './inner-shape.js';
+import { checkedOptions } from './options.js';
 
 /** `blocks` runs of `width` floats, `step` apart, from `start` on. */
 export interface SliceAttrs {
@@ -45,7 +47,8 @@ export const AssembleBlocks: OpDef<AssembleAttrs> = {
 };
 
 /** Positions `[start, end)` of an inner axis. Of the first inner axis it is a view. */
-export function sliceInner(x: Tensor, axis: number, start: number, end: number, name?: string): Tensor {
+export function sliceInner(x: Tensor, start: number, end: number, options: AxisOptions = {}): Tensor {
+  const { axis = 1, name } = checkedOptions('sliceInner', options, ['axis']);
   const cut = cutAt('SliceInner', x, axis);
   if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start < end && end <= cut.n)) {
     throw misfit(name ?? 'SliceInner', `[${start}, ${end}) of ${cut.n} positions of ${shapeText(x.spec.shape)}`);
@@ -64,17 +67,19 @@ export function sliceInner(x: Tensor, axis: number, start: number, end: number, 
 }
 
 /** Equal parts of an inner axis, in order. */
-export function splitInner(x: Tensor, axis: number, parts: number, name?: string): Tensor[] {
+export function splitInner(x: Tensor, parts: number, options: AxisOptions = {}): Tensor[] {
+  const { axis = 1, name } = checkedOptions('splitInner', options, ['axis']);
   const { n } = cutAt('SplitInner', x, axis);
   if (n % checkWhole('SplitInner', 'the number of parts', parts) !== 0) {
     throw misfit(name ?? 'SplitInner', `${n} positions of ${shapeText(x.spec.shape)} are not ${parts} equal parts`);
   }
   const size = n / parts;
-  return Array.from({ length: parts }, (_, i) => sliceInner(x, axis, i * size, (i + 1) * size, name));
+  return Array.from({ length: parts }, (_, i) => sliceInner(x, i * size, (i + 1) * size, { axis, name }));
 }
 
 /** Tensors joined along an inner axis; their other sizes must be equal. */
-export function concatInner(inputs: readonly Tensor[], axis: number, name = 'concat'): Tensor {
+export function concatInner(inputs: readonly Tensor[], options: AxisOptions = {}): Tensor {
+  const { axis = 1, name = 'concat' } = checkedOptions('concatInner', options, ['axis']);
   const first = inputs[0];
   if (first === undefined) throw misfit(name, 'there is nothing to join');
   const cuts = inputs.map((input) => cutAt(name, input, axis));
@@ -128,7 +133,8 @@ export const ScatterInner: OpDef<GatherAttrs> = {
 };
 
 /** The positions `indices` of an inner axis, in that order; one may come more than once. */
-export function gatherInner(x: Tensor, indices: readonly number[], axis = 1, name?: string): Tensor {
+export function gatherInner(x: Tensor, indices: readonly number[], options: AxisOptions = {}): Tensor {
+  const { axis = 1, name } = checkedOptions('gatherInner', options, ['axis']);
   const cut = cutAt('GatherInner', x, axis);
   const wrong = indices.find((index) => !(Number.isInteger(index) && index >= 0 && index < cut.n));
   if (indices.length === 0 || wrong !== undefined) {

@@ -1,4 +1,5 @@
 /** @file Ops that bring values in and keep them: placeholders, constants, variables, assignments, counters, groups. */
+
 import {
   elementCount,
   type Graph,
@@ -12,6 +13,7 @@ import {
   type VariableOptions,
 } from '../graph.js';
 import { floats } from './checks.js';
+import { checkedOptions, nameOf, type OpOptions } from './options.js';
 
 /** Collection of all variables of a graph, and the one that holds the global step. */
 export const VARIABLES = 'variables';
@@ -19,6 +21,11 @@ export const GLOBAL_STEP = 'global_step';
 
 /** Collection of variables that are copies of others: they are in sessions, and not in checkpoints. */
 export const LOCAL_VARIABLES = 'local_variables';
+
+/** What feeds and checkpoints know by its name has one. */
+interface Named extends OpOptions {
+  readonly name: string;
+}
 
 export interface PlaceholderAttrs {
   readonly spec: TensorSpec;
@@ -41,20 +48,33 @@ function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
+export interface PlaceholderOptions extends Named {
+  /** Values of an example. Default: 1. */
+  readonly width?: number;
+}
+
 /** A dense feed `[batch, width]`; width 1 gives `[batch]`. */
-export function placeholder(graph: Graph, name: string, width = 1): Tensor {
+export function placeholder(graph: Graph, options: PlaceholderOptions): Tensor {
+  const { name, width = 1 } = checkedOptions('placeholder', options, ['width']);
   const spec: TensorSpec = { dtype: 'float32', shape: width === 1 ? ['batch'] : ['batch', width] };
   return graph.add(Placeholder, [], { spec, valuesPerRow: 1 }, name).output;
 }
 
 /** A feed of `width` ids per example, `[batch, width]` int64: features with one id each, side by side. */
-export function idsPlaceholder(graph: Graph, name: string, width = 1): Tensor {
+export function idsPlaceholder(graph: Graph, options: PlaceholderOptions): Tensor {
+  const { name, width = 1 } = checkedOptions('idsPlaceholder', options, ['width']);
   const spec: TensorSpec = { dtype: 'int64', shape: width === 1 ? ['batch'] : ['batch', width] };
   return graph.add(Placeholder, [], { spec, valuesPerRow: width }, name).output;
 }
 
+export interface RaggedPlaceholderOptions extends Named {
+  /** How many ids an example has at the most, on average over a slice of the batch. */
+  readonly valuesPerRow: number;
+}
+
 /** A sparse feature: rows of int64 ids. */
-export function raggedPlaceholder(graph: Graph, name: string, valuesPerRow: number): Tensor {
+export function raggedPlaceholder(graph: Graph, options: RaggedPlaceholderOptions): Tensor {
+  const { name, valuesPerRow } = checkedOptions('raggedPlaceholder', options, ['valuesPerRow']);
   const spec: TensorSpec = { dtype: 'int64', shape: ['batch'], ragged: true };
   return graph.add(Placeholder, [], { spec, valuesPerRow }, name).output;
 }
@@ -74,8 +94,20 @@ export const Constant: OpDef<ConstantAttrs> = {
   },
 };
 
-export function constant(graph: Graph, values: ArrayLike<number>, shape: readonly number[], name?: string): Tensor {
-  return graph.add(Constant, [], { values: Float32Array.from(values), shape }, name ?? 'Const').output;
+export interface ConstantOptions extends OpOptions {
+  /** Default: `[]` of a number, `[values.length]` of a list. */
+  readonly shape?: readonly number[];
+}
+
+/** A value that never changes: a number, or a list in row-major order. */
+export function constant(graph: Graph, values: number | ArrayLike<number>, options: ConstantOptions = {}): Tensor {
+  const list = typeof values === 'number' ? Float32Array.of(values) : Float32Array.from(values);
+  const { shape = typeof values === 'number' ? [] : [list.length], name = 'Const' } = checkedOptions(
+    'constant',
+    options,
+    ['shape'],
+  );
+  return graph.add(Constant, [], { values: list, shape }, name).output;
 }
 
 export interface VariableAttrs {
@@ -91,13 +123,26 @@ export const Variable: OpDef<VariableAttrs> = {
   infer: (_, attrs) => [{ dtype: attrs.dtype, shape: attrs.shape }],
 };
 
-export function variable(
-  graph: Graph,
-  name: string,
-  shape: readonly number[],
-  initial: () => Float32Array,
-  trainable = true,
-): Tensor {
+/** What `variable` takes; creators see all of it as VariableOptions. */
+export interface NewVariable extends Omit<VariableOptions, 'trainable'> {
+  /** Whether `applyGradients` and `minimize` may step it. Default: true. */
+  readonly trainable?: boolean;
+}
+
+/**
+ * A float variable, known to checkpoints by its name.
+ *
+ * ```ts
+ * const weights = variable(graph, { name: 'weights', shape: [8, 1], initial: () => new Float32Array(8) });
+ * ```
+ */
+export function variable(graph: Graph, options: NewVariable): Tensor {
+  const {
+    name,
+    shape,
+    initial,
+    trainable = true,
+  } = checkedOptions('variable', options, ['shape', 'initial', 'trainable']);
   let make = ({ name, ...attrs }: VariableOptions): Tensor => {
     const op = graph.add(Variable, [], { dtype: 'float32', ...attrs }, name);
     graph.addToCollection(VARIABLES, op.output);
@@ -133,17 +178,23 @@ export const Increment: OpDef<{ readonly by: number }> = {
   },
 };
 
+export interface IncrementOptions extends OpOptions {
+  /** Default: 1. */
+  readonly by?: number;
+}
+
 /** Adds `by` to an int64 variable, once per step. */
-export function increment(counter: Tensor, by = 1, name = 'AssignAdd'): Op<{ readonly by: number }> {
+export function increment(counter: Tensor, options: IncrementOptions = {}): Op<{ readonly by: number }> {
+  const { by = 1, name = 'AssignAdd' } = checkedOptions('increment', options, ['by']);
   return counter.graph.add(Increment, [counter], { by }, name);
 }
 
 export const Group: OpDef<null> = { type: 'NoOp', infer: () => [] };
 
 /** An op that is done when all of `ops` are. */
-export function group(graph: Graph, ops: readonly (Op | Tensor)[], name = 'group_deps'): Op<null> {
+export function group(graph: Graph, ops: readonly (Op | Tensor)[], options: OpOptions = {}): Op<null> {
   const list = ops.map((item) => (item instanceof Tensor ? item.op : item));
-  return graph.controlDependencies(list, () => graph.add(Group, [], null, name));
+  return graph.controlDependencies(list, () => graph.add(Group, [], null, nameOf('group', options, 'group_deps')));
 }
 
 /** Inputs: value, variable. */
@@ -163,11 +214,11 @@ export const Assign: OpDef<{ readonly adds: boolean }> = {
 };
 
 /** Sets a variable to `value` at the end of the step. What must see the new value runs after it by a control dependency. */
-export function assign(target: Tensor, value: Tensor, name = 'Assign'): Op {
-  return target.graph.add(Assign, [value, target], { adds: false }, name) as Op;
+export function assign(target: Tensor, value: Tensor, options: OpOptions = {}): Op {
+  return target.graph.add(Assign, [value, target], { adds: false }, nameOf('assign', options, 'Assign')) as Op;
 }
 
 /** Adds `value` to a variable at the end of the step. */
-export function assignAdd(target: Tensor, value: Tensor, name = 'AssignAdd'): Op {
-  return target.graph.add(Assign, [value, target], { adds: true }, name) as Op;
+export function assignAdd(target: Tensor, value: Tensor, options: OpOptions = {}): Op {
+  return target.graph.add(Assign, [value, target], { adds: true }, nameOf('assignAdd', options, 'AssignAdd')) as Op;
 }

@@ -5,9 +5,11 @@
  * values only the one that is used is computed. Which elements a dropout drops is a function of seed, global step, example
  * and column: it does not depend on threads.
  */
+
 import { misfit, type OpDef, sameShape, type Tensor } from '../graph.js';
 import { asPartial } from './batch-sum.js';
 import { floats, rowsOfFloats } from './checks.js';
+import { checkedOptions, type OpOptions } from './options.js';
 import { constant, globalStep } from './state.js';
 
 /** What ops that know training from evaluation take. */
@@ -15,6 +17,8 @@ export interface TrainingOption {
   /** Fixed to always (true) or never (false). Default: in programs that update something, and in no other. */
   readonly training?: boolean;
 }
+
+export interface IfTrainingOptions extends OpOptions, TrainingOption {}
 
 /** Inputs: the value of programs that train, the value of others. */
 export const IfTraining: OpDef<null> = {
@@ -36,7 +40,10 @@ export const IfTraining: OpDef<null> = {
 };
 
 function zerosLike(x: Tensor): Tensor {
-  const zeros = constant(x.graph, new Float32Array(x.columns), x.spec.shape as readonly number[], 'zeros');
+  const zeros = constant(x.graph, new Float32Array(x.columns), {
+    shape: x.spec.shape as readonly number[],
+    name: 'zeros',
+  });
   return x.spec.partial ? asPartial(zeros) : zeros;
 }
 
@@ -47,8 +54,9 @@ function zerosLike(x: Tensor): Tensor {
  * const mean = ifTraining(batchSum(reduceMean(x, { axis: 'batch' })), movingMean);
  * ```
  */
-export function ifTraining(yes: Tensor, no: Tensor, options: TrainingOption = {}, name = 'if_training'): Tensor {
-  if (options.training !== undefined) return options.training ? yes : no;
+export function ifTraining(yes: Tensor, no: Tensor, options: IfTrainingOptions = {}): Tensor {
+  const { training, name = 'if_training' } = checkedOptions('ifTraining', options, ['training']);
+  if (training !== undefined) return training ? yes : no;
   return yes.graph.add(IfTraining, [yes, no], null, name).output;
 }
 
@@ -62,12 +70,11 @@ export interface DropoutAttrs {
   readonly training: boolean | null;
 }
 
-export interface DropoutOptions extends TrainingOption {
+export interface DropoutOptions extends OpOptions, TrainingOption {
   /** The share of elements that become zero, from 0 up to but not including 1. */
   readonly rate: number;
   /** Told apart from other dropouts by this and the seed of the session; by their order unless told. */
   readonly seed?: number;
-  readonly name?: string;
 }
 
 /** Inputs: x and the global step. */
@@ -92,6 +99,7 @@ export const Dropout: OpDef<DropoutAttrs> = {
  */
 export function dropout(x: Tensor, options: DropoutOptions): Tensor {
   const { graph } = x;
+  checkedOptions('dropout', options, ['rate', 'seed', 'training']);
   const seed = options.seed ?? graph.getCollection(DROPOUTS).length;
   const attrs = { rate: options.rate, seed, training: options.training ?? null };
   const out = graph.add(Dropout, [x, globalStep(graph)], attrs, options.name).output;

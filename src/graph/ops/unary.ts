@@ -1,8 +1,10 @@
 /** @file Elementwise ops of one operand: functions, negation, the end of gradients, whole numbers as floats. */
+
 import { misfit, type OpDef, type Tensor, type TensorSpec } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
 import { binary, scale } from './elementwise.js';
+import { nameOf, type OpOptions } from './options.js';
 
 export type UnaryKind = 'abs' | 'sqrt' | 'exp' | 'log' | 'sign';
 
@@ -36,13 +38,15 @@ function unary(kind: UnaryKind, x: Tensor, name: string = kind): Tensor {
   return x.graph.add(Unary, [batchSum(x)], { kind }, name).output;
 }
 
-export const abs = (x: Tensor, name = 'Abs'): Tensor => unary('abs', x, name);
-export const sqrt = (x: Tensor, name = 'Sqrt'): Tensor => unary('sqrt', x, name);
-export const exp = (x: Tensor, name = 'Exp'): Tensor => unary('exp', x, name);
-export const log = (x: Tensor, name = 'Log'): Tensor => unary('log', x, name);
-export const sign = (x: Tensor, name = 'Sign'): Tensor => unary('sign', x, name);
-export const neg = (x: Tensor, name = 'Neg'): Tensor => scale(x, -1, name);
-export const square = (x: Tensor, name = 'Square'): Tensor => binary('mul', x, x, name);
+export const abs = (x: Tensor, options: OpOptions = {}): Tensor => unary('abs', x, nameOf('abs', options, 'Abs'));
+export const sqrt = (x: Tensor, options: OpOptions = {}): Tensor => unary('sqrt', x, nameOf('sqrt', options, 'Sqrt'));
+export const exp = (x: Tensor, options: OpOptions = {}): Tensor => unary('exp', x, nameOf('exp', options, 'Exp'));
+export const log = (x: Tensor, options: OpOptions = {}): Tensor => unary('log', x, nameOf('log', options, 'Log'));
+export const sign = (x: Tensor, options: OpOptions = {}): Tensor => unary('sign', x, nameOf('sign', options, 'Sign'));
+export const neg = (x: Tensor, options: OpOptions = {}): Tensor =>
+  scale(x, -1, { name: nameOf('neg', options, 'Neg') });
+export const square = (x: Tensor, options: OpOptions = {}): Tensor =>
+  binary('mul', x, x, nameOf('square', options, 'Square'));
 
 export const StopGradient: OpDef<null> = {
   type: 'StopGradient',
@@ -51,8 +55,8 @@ export const StopGradient: OpDef<null> = {
 };
 
 /** `x`, which counts as a constant when gradients are taken. */
-export function stopGradient(x: Tensor, name?: string): Tensor {
-  return x.graph.add(StopGradient, [x], null, name).output;
+export function stopGradient(x: Tensor, options: OpOptions = {}): Tensor {
+  return x.graph.add(StopGradient, [x], null, nameOf('stopGradient', options)).output;
 }
 
 export const Cast: OpDef<null> = {
@@ -73,7 +77,8 @@ export const Cast: OpDef<null> = {
  * const warm = minimum(div(cast(globalStep(graph), 'float32'), 1000), 1);
  * ```
  */
-export function cast(x: Tensor, dtype: 'float32', name?: string): Tensor {
+export function cast(x: Tensor, dtype: 'float32', options: OpOptions = {}): Tensor {
+  const name = nameOf('cast', options);
   if (dtype !== 'float32') throw misfit(name ?? 'Cast', `a graph computes with float32, not with ${String(dtype)}`);
   return x.spec.dtype === 'float32' ? x : x.graph.add(Cast, [x], null, name).output;
 }

@@ -7,6 +7,7 @@
 import { MonolithError } from '../../base/errors.js';
 import { neededOps } from '../../graph/check-ops-dependence.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
+import { checkedOptions, type OpOptions } from '../../graph/ops/options.js';
 import { StopGradient } from '../../graph/ops/unary.js';
 import { type Ids, tensorOfIds } from '../../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, PARTITIONS, TIME_UNKNOWN } from '../../memory/table-layout.js';
@@ -40,12 +41,18 @@ export const EmbeddingLookup: OpDef<EmbeddingLookupAttrs> = {
   },
 };
 
+export interface LookupOptions extends OpOptions {
+  /** How the rows of an example become one. Default: `sum`. */
+  readonly pooling?: Pooling | undefined;
+}
+
 /**
  * The embeddings of each example's ids: their sum or mean, `[batch, dim]`, or the first n of them, `[batch, n, dim]`.
  * `ids` is a ragged placeholder, or columns of one with a number of ids per example, whose sums are faster. Absent ids count
  * as zeros and are not inserted.
  */
-export function embeddingLookup(ids: Ids, table: TableConfig, name?: string, pooling: Pooling = 'sum'): Tensor {
+export function embeddingLookup(ids: Ids, table: TableConfig, options: LookupOptions = {}): Tensor {
+  const { pooling = 'sum', name } = checkedOptions('embeddingLookup', options, ['pooling']);
   const { graph } = ids;
   const known = graph.getCollection<TableConfig>(TABLES).find(({ name }) => name === table.name);
   if (known === undefined) graph.addToCollection(TABLES, table);

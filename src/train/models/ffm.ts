@@ -31,8 +31,10 @@ const INTERACTIONS: readonly (readonly [number, number, number])[] = [
 /** Builds the graph. `idsPerFeature` bounds the ids an example has per feature: the generator draws at most five. */
 export function buildFfm(idsPerFeature = 5): ModelSpec {
   const graph = new Graph();
-  const label = placeholder(graph, 'label');
-  const ids = Array.from({ length: FFM_SLOTS }, (_, i) => raggedPlaceholder(graph, `feature_${i}`, idsPerFeature));
+  const label = placeholder(graph, { name: 'label' });
+  const ids = Array.from({ length: FFM_SLOTS }, (_, i) =>
+    raggedPlaceholder(graph, { name: `feature_${i}`, valuesPerRow: idsPerFeature }),
+  );
   const features = new FeatureFactory();
   const slots = ids.map((feature, i) =>
     features.createFeatureSlot({
@@ -51,19 +53,21 @@ export function buildFfm(idsPerFeature = 5): ModelSpec {
   const columns = slots.map((slot, i) => features.createFeatureColumn(slot, ids[i]!));
 
   const dots = pairs.map(([user, userSlice, item, itemSlice]) =>
-    rowDot(columns[user]!.embeddingLookup(userSlice), columns[item]!.embeddingLookup(itemSlice), `dot_${user}_${item}`),
+    rowDot(columns[user]!.embeddingLookup(userSlice), columns[item]!.embeddingLookup(itemSlice), {
+      name: `dot_${user}_${item}`,
+    }),
   );
   const biases = columns.slice(0, BIAS_SLOTS).map((column) => column.getBias());
-  const logit = addN([...dots, ...biases], 'logit');
-  const pred = sigmoid(logit, 'pred');
-  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label, 'cross_entropy'), 'loss');
+  const logit = addN([...dots, ...biases], { name: 'logit' });
+  const pred = sigmoid(logit, { name: 'pred' });
+  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label, { name: 'cross_entropy' }), { name: 'loss' });
 
-  const step = increment(globalStep(graph), 1, 'global_step/increment');
+  const step = increment(globalStep(graph), { by: 1, name: 'global_step/increment' });
   const lookups = columns.map((column) => column.getAllEmbeddingsConcat());
   const grads = gradients([loss], lookups);
   const updates = graph.controlDependencies([step], () =>
     features.applyEmbeddingGradients(grads.map((grad, i) => [grad!, columns[i]!] as const)),
   );
-  const trainOp = group(graph, [step, ...updates], 'train_op');
+  const trainOp = group(graph, [step, ...updates], { name: 'train_op' });
   return { name: 'ffm', graph, label, pred, loss, trainOp: trainOp as Op };
 }

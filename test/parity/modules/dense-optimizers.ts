@@ -20,8 +20,12 @@ const h = await KernelHarness.create(1 << 20);
 /** Steps of a variable [1] whose gradients are fed; the result has the slots by their names, after each step. */
 function runSteps(optimizer: Optimizer, given: Fields): Promise<Record<string, Series>> {
   const graph = new Graph();
-  const x = placeholder(graph, 'x');
-  const target = variable(graph, 'var', [1], () => Float32Array.of(listOf<number>(given.var)[0]!));
+  const x = placeholder(graph, { name: 'x' });
+  const target = variable(graph, {
+    name: 'var',
+    shape: [1],
+    initial: () => Float32Array.of(listOf<number>(given.var)[0]!),
+  });
   const loss = reduceMean(rowDot(x, addBias(scale(x, 0), target)));
   const [gradient] = gradients([loss], [target]) as [Tensor];
   const train = optimizer.applyGradients([[gradient, target]]);
