@@ -86,7 +86,7 @@ export async function runCtr(options: CtrOptions): Promise<CtrResult> {
   });
   try {
     const { session } = trainer;
-    trainer.prepare();
+    await trainer.prepare();
     prepareEvaluation(session, model);
     const reader = await start(session, train);
     let ms: number;

@@ -443,10 +443,11 @@ export { AsyncFunctionMgr, type AsyncFunctionOptions, AsyncPushHook } from './tr
 // Training: the loop, its hooks, the built-in model.
 export { defineModel, type ModelFunction, type ModelOptions, type ModelOutputs } from './train/define-model.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';
+export { Coordinator } from './train/hooks/coordinator.js';
 export { EnqueueHook } from './train/hooks/enqueue-hook.js';
 export { EvictionHook, type EvictionOptions } from './train/hooks/eviction.js';
 export { FetchAllCachedVariablesHook } from './train/hooks/fetch-cached-variables.js';
-export type { Coordinator, RunContext, TrainHook } from './train/hooks/hook.js';
+export type { RunContext, TrainHook } from './train/hooks/hook.js';
 export { NanTensorHook, type NanTensorOptions, nanTensorHook } from './train/hooks/nan-tensor.js';
 export { StopAtStepHook } from './train/hooks/stop-at-step.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';

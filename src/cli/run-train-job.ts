@@ -80,7 +80,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   let evaluation: Evaluation;
   let [started, failed] = [false, true];
   try {
-    trainer.prepare();
+    await trainer.prepare();
     prepareEvaluation(session, model);
     onEvent({
       event: 'start',

@@ -4,6 +4,7 @@
  * Mirrors local_train of native_training as far as the engine goes: restore the newest checkpoint of the model directory, train a
  * number of steps, save. What the input is and what is reported is up to the caller.
  */
+import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
 import { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
 import { prepareModelDir } from '../checkpoint/model-dir.js';
@@ -18,9 +19,13 @@ import { NanTensorHook, type NanTensorOptions } from './hooks/nan-tensor.js';
 import { StopAtStepHook } from './hooks/stop-at-step.js';
 import type { ModelSpec } from './model-spec.js';
 import { MonitoredSession } from './monitored-session.js';
+import { BatchQueue, checkInput, type TrainInput } from './train-input.js';
+
+export type { TrainInput } from './train-input.js';
 
 export interface LocalTrainOptions {
-  readonly model: ModelSpec;
+  /** The model, or what makes it: a session that is lost (ML_ABORTED) is made again from a model that is made again. */
+  readonly model: ModelSpec | (() => ModelSpec);
   readonly session: SessionOptions;
   /** Without it nothing is saved or restored. */
   readonly modelDir: string | null;
@@ -37,7 +42,12 @@ export interface LocalTrainOptions {
   readonly nanLoss?: NanTensorOptions;
   readonly hooks?: readonly TrainHook[];
   readonly signal?: AbortSignal;
+  /** What hooks wait by. Default: the system's. */
+  readonly clock?: Clock;
 }
+
+/** An input, or what makes one for a session that was made again. */
+export type TrainInputOf = TrainInput | ((session: Session) => TrainInput | Promise<TrainInput>);
 
 /**
  * Steps run in groups of about this length where the hooks allow it: long enough that waking up the main thread costs
@@ -47,20 +57,18 @@ export interface LocalTrainOptions {
 const GROUP_MS = 50;
 const GROUP_STEPS = 4;
 const GROUP_MS_MAX = 500;
+/** How often a session is made again without getting any further. */
+const RECREATIONS_MAX = 3;
 
-/** Where batches come from. */
-export interface TrainInput {
-  /** Address of the next batch; ML_OUT_OF_RANGE at the end of input, which is a normal stop. */
-  next(): number | Promise<number>;
-  /**
-   * How many addresses that `next` returned stay good at once: steps run in groups, so batches are taken before they are
-   * used. 1 unless told, which is right for an input that fills the same memory again and again.
-   */
-  readonly batchesAhead?: number;
+/** A model with its session, and how they were restored. */
+interface Opened {
+  readonly model: ModelSpec;
+  readonly monitored: MonitoredSession;
+  readonly stop: StopAtStepHook;
+  readonly restored: LoadedCheckpoint | null;
 }
 
 export class LocalTrainer {
-  readonly session: Session;
   /** Global step at which training stops. */
   readonly lastStep: number;
   readonly startStep: number;
@@ -68,26 +76,20 @@ export class LocalTrainer {
   readonly restored: string | null;
   /** Settings the restored checkpoint was made with that are others now, as text: `batch_size 64, now 512`. */
   readonly changedSettings: readonly string[];
-  readonly #monitored: MonitoredSession;
   readonly #kept: KeptModelDir | undefined;
   readonly #options: LocalTrainOptions;
-  readonly #fetches: readonly Fetch[];
+  #opened: Opened;
+  #fetches: readonly Fetch[];
   #training: 'not yet' | 'now' | 'ended' = 'not yet';
 
-  private constructor(
-    options: LocalTrainOptions,
-    monitored: MonitoredSession,
-    kept: KeptModelDir | undefined,
-    lastStep: number,
-    restored: LoadedCheckpoint | null,
-  ) {
+  private constructor(options: LocalTrainOptions, opened: Opened, kept: KeptModelDir | undefined) {
+    const { model, restored, stop } = opened;
     this.#options = options;
     this.#kept = kept;
-    this.#fetches = [options.model.trainOp];
-    this.#monitored = monitored;
-    this.session = monitored.session;
-    this.startStep = monitored.session.globalStep;
-    this.lastStep = lastStep;
+    this.#opened = opened;
+    this.#fetches = [model.trainOp];
+    this.startStep = this.session.globalStep;
+    this.lastStep = stop.lastStep;
     this.restored = restored?.path ?? null;
     this.changedSettings = changes(restored?.settings ?? {}, options.settings ?? {});
   }
@@ -99,79 +101,49 @@ export class LocalTrainer {
   static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
     const { modelDir, settings } = options;
     checkSteps(options);
-    if (modelDir === null) return LocalTrainer.#open(options, undefined);
+    if (modelDir === null) return new LocalTrainer(options, await open(options), undefined);
     checkSettings(settings, modelDir);
     await prepareModelDir(modelDir);
     const kept = await keepModelDir(modelDir);
     try {
-      return await LocalTrainer.#open(options, kept);
+      return new LocalTrainer(options, await open(options), kept);
     } catch (error) {
       await kept.release();
       throw error;
     }
   }
 
-  static async #open(options: LocalTrainOptions, kept: KeptModelDir | undefined): Promise<LocalTrainer> {
-    const { model, modelDir, steps, until, saveEverySteps, settings, onSaved, onSaveFailed, hooks = [] } = options;
-    const stop = new StopAtStepHook({
-      ...(typeof steps === 'number' && { steps }),
-      ...(typeof until === 'number' && { maxSteps: until }),
-    });
-    const saver =
-      modelDir === null
-        ? []
-        : [
-            new CheckpointSaverHook({
-              modelDir,
-              modelName: model.name,
-              ...(saveEverySteps && { everySteps: saveEverySteps }),
-              ...(settings && { settings }),
-              ...(onSaved && { onSaved }),
-              ...(onSaveFailed && { onSaveFailed }),
-            }),
-          ];
-    let restored: LoadedCheckpoint | null = null;
-    const monitored = await MonitoredSession.create({
-      graph: model.graph,
-      // The guard comes first, though the reference has it near the end: a step that went wrong must not be saved, or every later
-      // run would go on from it.
-      hooks: [new NanTensorHook(model.loss, options.nanLoss), new EvictionHook(), ...saver, ...hooks, stop],
-      createSession: async () => {
-        const session = await Session.create(model.graph, options.session);
-        try {
-          restored = modelDir === null ? null : await restoreLatest(session, model, modelDir);
-          return session;
-        } catch (error) {
-          await session.close();
-          throw error;
-        }
-      },
-    });
-    return new LocalTrainer(options, monitored, kept, stop.lastStep, restored);
+  /** The session at hand; another one after it was made again. */
+  get session(): Session {
+    return this.#monitored.session;
+  }
+
+  get #monitored(): MonitoredSession {
+    return this.#opened.monitored;
   }
 
   /** Makes the program of a step. `train` does it too; called before the input is made, a batch too large fails early. */
-  prepare(): void {
-    this.#monitored.prepare(this.#fetches);
+  async prepare(): Promise<void> {
+    await this.#monitored.prepare(this.#fetches);
   }
 
   /**
    * Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. Called again, an
    * epoch later for example, it goes on; once the last step is reached, or a call has failed, that is ML_CANCELLED.
    */
-  async train(input: TrainInput): Promise<boolean> {
+  async train(input: TrainInputOf): Promise<boolean> {
     if (this.#training !== 'not yet') this.#again();
-    if (typeof (input as Partial<TrainInput> | null)?.next !== 'function') throw notABatch('it has no method next');
+    if (typeof input !== 'function') checkInput(input);
     this.#training = 'now';
     try {
-      await this.#loop(input);
+      await this.#loopOn(input);
+      await this.#monitored.end();
     } catch (error) {
       this.#monitored.fail();
       throw error;
     } finally {
       this.#training = 'ended';
     }
-    await this.#monitored.end();
     return this.#options.signal?.aborted ?? false;
   }
 
@@ -187,21 +159,46 @@ export class LocalTrainer {
     this.#monitored.resume();
   }
 
+  /** Runs the loop, and goes on with a new session where one was lost and can be made again. */
+  async #loopOn(input: TrainInputOf): Promise<void> {
+    let [without, reached] = [0, this.session.globalStep];
+    for (;;) {
+      try {
+        await this.#loop(typeof input === 'function' ? await input(this.session) : input);
+        return;
+      } catch (error) {
+        if (!isAborted(error) || typeof input !== 'function' || typeof this.#options.model !== 'function') throw error;
+        without = this.session.globalStep > reached ? 1 : without + 1;
+        reached = Math.max(reached, this.session.globalStep);
+        if (without > RECREATIONS_MAX) throw error;
+        await this.#recreate();
+      }
+    }
+  }
+
+  /** A new graph and a new session from the newest checkpoint, with the same hooks and the same last step. */
+  async #recreate(): Promise<void> {
+    this.#monitored.fail();
+    await this.#monitored.close();
+    this.#opened = await open(this.#options, this.lastStep);
+    this.#fetches = [this.#opened.model.trainOp];
+  }
+
   async #loop(input: TrainInput): Promise<void> {
     const { signal } = this.#options;
     const fetches = this.#fetches;
-    const { batchesAhead = 1 } = input;
     const batches = new BatchQueue(input);
+    const { batchesAhead = 1 } = input;
     let wanted = 1;
     while (!this.#monitored.shouldStop && !signal?.aborted) {
-      const count = Math.min(wanted, batchesAhead, this.#monitored.stepsAheadMax(fetches));
+      const count = Math.min(wanted, batchesAhead, await this.#monitored.stepsAheadMax(fetches));
       const group = await batches.take(count);
       if (group.length === 0) break;
       const before = this.session.globalStep;
       const start = performance.now();
       await this.#monitored.runSteps(fetches, group);
       wanted = groupSize((performance.now() - start) / group.length);
-      if (this.session.globalStep === before) throw uncounted(this.#options.model);
+      if (this.session.globalStep === before) throw uncounted(this.#opened.model);
     }
   }
 
@@ -215,21 +212,64 @@ export class LocalTrainer {
   }
 }
 
+/** The model and its session, restored; `lastStep` is where a run that is made again stops. */
+async function open(options: LocalTrainOptions, lastStep?: number): Promise<Opened> {
+  const { modelDir, steps, until, hooks = [], clock = systemClock } = options;
+  const model = typeof options.model === 'function' ? options.model() : options.model;
+  const stop = new StopAtStepHook({
+    ...(typeof steps === 'number' && lastStep === undefined && { steps }),
+    ...(typeof (lastStep ?? until) === 'number' && { maxSteps: (lastStep ?? until)! }),
+  });
+  let restored: LoadedCheckpoint | null = null;
+  const monitored = await MonitoredSession.create({
+    graph: model.graph,
+    clock,
+    // The guard comes first, though the reference has it near the end: a step that went wrong must not be saved, or every later
+    // run would go on from it.
+    hooks: [
+      new NanTensorHook(model.loss, options.nanLoss),
+      new EvictionHook(),
+      ...saverOf(options, model),
+      ...hooks,
+      stop,
+    ],
+    createSession: async () => {
+      const session = await Session.create(model.graph, options.session);
+      try {
+        restored = modelDir === null ? null : await restoreLatest(session, model, modelDir);
+        return session;
+      } catch (error) {
+        await session.close();
+        throw error;
+      }
+    },
+  });
+  return { model, monitored, stop, restored };
+}
+
+function saverOf(options: LocalTrainOptions, { name: modelName }: ModelSpec): readonly TrainHook[] {
+  const { modelDir, saveEverySteps, settings, onSaved, onSaveFailed } = options;
+  if (modelDir === null) return [];
+  return [
+    new CheckpointSaverHook({
+      modelDir,
+      modelName,
+      ...(saveEverySteps && { everySteps: saveEverySteps }),
+      ...(settings && { settings }),
+      ...(onSaved && { onSaved }),
+      ...(onSaveFailed && { onSaveFailed }),
+    }),
+  ];
+}
+
+const isAborted = (error: unknown) => error instanceof MonolithError && error.code === 'ML_ABORTED';
+
 /** The stop rule counts global steps: a model that does not would train for ever. */
 function uncounted(model: ModelSpec): MonolithError {
   return new MonolithError(
     'ML_GRAPH',
     { op: model.trainOp.name, reason: 'a run of it does not count the global step' },
     { hint: 'make increment(globalStep(graph)) a part of the train op' },
-  );
-}
-
-function notABatch(found: unknown): MonolithError {
-  const what = typeof found === 'string' ? found : `its next gave ${found === null ? 'null' : typeof found}`;
-  return new MonolithError(
-    'ML_FEED',
-    { name: 'input', reason: `${what}, not the address of a batch` },
-    { hint: 'next returns addresses, such as those of loadBatches, and throws ML_OUT_OF_RANGE at the end of input' },
   );
 }
 
@@ -248,42 +288,6 @@ function checkSteps({ steps, until, saveEverySteps }: LocalTrainOptions): void {
 function groupSize(stepMs: number): number {
   const few = Math.min(GROUP_STEPS, GROUP_MS_MAX / stepMs);
   return Math.max(1, Math.floor(Math.max(GROUP_MS / stepMs, few)));
-}
-
-/** Takes batches from an input in groups. */
-class BatchQueue {
-  readonly #input: TrainInput;
-  #waiting: Promise<number> | undefined;
-
-  constructor(input: TrainInput) {
-    this.#input = input;
-  }
-
-  /** Up to `count` batches: waits for the first, takes the others as far as they are there. Empty at the end of input. */
-  async take(count: number): Promise<number[]> {
-    const group: number[] = [];
-    try {
-      while (group.length < count) {
-        const next = this.#waiting ?? this.#input.next();
-        if (typeof next === 'number') group.push(next);
-        else if (typeof (next as Partial<Promise<number>> | null)?.catch !== 'function') throw notABatch(next);
-        else if (group.length > 0) {
-          // It is awaited by the next call; until then a failure must not count as unhandled.
-          next.catch(() => undefined);
-          this.#waiting = next;
-          break;
-        } else {
-          this.#waiting = undefined;
-          const batch: unknown = await next;
-          if (typeof batch !== 'number') throw notABatch(batch);
-          group.push(batch);
-        }
-      }
-    } catch (error) {
-      if (!(error instanceof MonolithError) || error.code !== 'ML_OUT_OF_RANGE') throw error;
-    }
-    return group;
-  }
 }
 
 /** Restores the newest checkpoint and returns it; null when there is none. */

@@ -1,31 +1,39 @@
 /**
- * @file A session with hooks: begin → create and restore → afterCreateSession → (beforeRun, run, afterRun)* → end.
+ * @file A session with hooks: begin → create and restore → afterCreateSession → (beforeRun, run, afterRun)* → drain → end →
+ * afterEnd → close.
  *
- * Mirrors tf.train.MonitoredSession. Hooks are called in the order given. A stop request ends the loop after the
- * step at hand; end of input does too; after an error `end` is not called and the error goes to the caller.
+ * Mirrors tf.train.MonitoredSession. Hooks are called in the order given. A stop request ends the loop after the step at
+ * hand; end of input does too. After an error, of a step, a hook or a registered task, hooks are not ended, only closed, and
+ * the error goes to the caller.
  */
+import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
 import type { FetchValue } from '../runtime/session/fetch.js';
 import { flattenFetches, isFlat } from '../runtime/session/nested-fetches.js';
 import type { Feeds, Fetch, Fetched, FetchTree, Session } from '../runtime/session/session.js';
-import type { Coordinator, RunContext, TrainHook } from './hooks/hook.js';
+import { Coordinator } from './hooks/coordinator.js';
+import type { RunContext, TrainHook } from './hooks/hook.js';
 
 export interface MonitoredSessionOptions {
   readonly graph: Graph;
   readonly hooks: readonly TrainHook[];
   /** Makes the session, with variables initialised or restored. */
   readonly createSession: () => Promise<Session>;
+  /** What hooks wait by. Default: the system's. */
+  readonly clock?: Clock;
 }
 
 const NO_FETCHES: readonly Fetch[] = [];
 const NO_VALUES: readonly FetchValue[] = [];
+/** Longest wait for registered tasks once they were told to stop. */
+const JOIN_MS = 10_000;
 
-export class MonitoredSession implements Coordinator {
+export class MonitoredSession {
   readonly session: Session;
+  readonly coordinator: Coordinator;
   readonly #hooks: readonly TrainHook[];
   readonly #context: RunContext & { globalStep: number };
-  #stop = false;
   #failed = false;
   #ended = false;
   #closed = false;
@@ -35,36 +43,41 @@ export class MonitoredSession implements Coordinator {
   /** The hooks were asked for the fetches of the next run already. */
   #asked = false;
 
-  private constructor(session: Session, hooks: readonly TrainHook[]) {
+  private constructor(session: Session, hooks: readonly TrainHook[], coordinator: Coordinator) {
     this.session = session;
+    this.coordinator = coordinator;
     this.#hooks = hooks;
     this.#context = {
       session,
       globalStep: session.globalStep,
-      requestStop: () => this.requestStop(),
+      requestStop: (error) => coordinator.requestStop(error),
     };
   }
 
-  static async create({ graph, hooks, createSession }: MonitoredSessionOptions): Promise<MonitoredSession> {
-    for (const hook of hooks) await hook.begin?.(graph);
-    graph.finalize();
-    const session = await createSession();
-    const monitored = new MonitoredSession(session, hooks);
+  static async create(options: MonitoredSessionOptions): Promise<MonitoredSession> {
+    const { graph, hooks, createSession, clock = systemClock } = options;
+    const coordinator = new Coordinator(clock);
+    let session: Session | undefined;
     try {
-      for (const hook of hooks) await hook.afterCreateSession?.(session, monitored);
+      for (const hook of hooks) await hook.begin?.(graph);
+      graph.finalize();
+      session = await createSession();
+      for (const hook of hooks) await hook.afterCreateSession?.(session, coordinator);
+      return new MonitoredSession(session, hooks, coordinator);
     } catch (error) {
-      await session.close();
+      coordinator.requestStop();
+      await session?.close();
+      await closeHooks(hooks).catch(() => undefined); // The first error is the one to tell of.
       throw error;
     }
-    return monitored;
   }
 
   get shouldStop(): boolean {
-    return this.#stop;
+    return this.coordinator.shouldStop;
   }
 
-  requestStop(): void {
-    this.#stop = true;
+  requestStop(error?: unknown): void {
+    this.coordinator.requestStop(error);
   }
 
   /** One step with the hooks around it; the values of `fetches`, in lists and dictionaries as they are. */
@@ -78,21 +91,24 @@ export class MonitoredSession implements Coordinator {
   }
 
   /** Makes what a run of `fetches` with those of the hooks needs, so that want of memory shows before the first step. */
-  prepare(fetches: readonly Fetch[]): void {
-    const all = this.#gather(fetches);
-    this.#asked = true;
-    this.session.prepare(all);
+  async prepare(fetches: readonly Fetch[]): Promise<void> {
+    this.session.prepare(await this.#ask(fetches));
   }
 
   /** Steps that may run at once: the hooks allow it and the values they fetch outlive it. */
-  stepsAheadMax(fetches: readonly Fetch[]): number {
+  async stepsAheadMax(fetches: readonly Fetch[]): Promise<number> {
     const { globalStep } = this.session;
     let steps = Number.POSITIVE_INFINITY;
-    for (const hook of this.#hooks) steps = Math.min(steps, hook.quietSteps?.(globalStep) ?? 1);
+    for (const hook of this.#hooks) steps = Math.min(steps, quietSteps(hook, globalStep));
     if (steps <= 1) return 1;
-    const all = this.#gather(fetches);
+    return Math.min(steps, this.session.stepsAheadMax(await this.#ask(fetches)));
+  }
+
+  /** The fetches of the next run, which then does not ask again. */
+  async #ask(fetches: readonly Fetch[]): Promise<readonly Fetch[]> {
+    const all = await this.#gather(fetches);
     this.#asked = true;
-    return Math.min(steps, this.session.stepsAheadMax(all));
+    return all;
   }
 
   /** A step per batch, at most `stepsAheadMax`, with the hooks around them; the values of `fetches` for each. */
@@ -105,9 +121,12 @@ export class MonitoredSession implements Coordinator {
     run: (all: readonly Fetch[]) => Promise<readonly (readonly FetchValue[])[]>,
   ): Promise<readonly (readonly FetchValue[])[]> {
     if (this.#closed) throw new MonolithError('ML_CLOSED', { what: 'the monitored session' });
-    if (this.#stop) throw new MonolithError('ML_CANCELLED', { what: 'a run', reason: 'a stop was requested' });
+    this.#throwFailure();
+    if (this.shouldStop) throw new MonolithError('ML_CANCELLED', { what: 'a run', reason: 'a stop was requested' });
     try {
-      return await this.#run(fetches, run);
+      const values = await this.#run(fetches, run);
+      this.#throwFailure();
+      return values;
     } catch (error) {
       this.fail();
       throw error;
@@ -121,7 +140,7 @@ export class MonitoredSession implements Coordinator {
     const context = this.#context;
     const before = this.session.globalStep;
     context.globalStep = before;
-    const all = this.#gather(fetches);
+    const all = await this.#gather(fetches);
     this.#asked = false;
     const steps = await run(all);
     const perStep = (this.session.globalStep - before) / steps.length;
@@ -130,16 +149,22 @@ export class MonitoredSession implements Coordinator {
       const told = this.#tell(steps[step]!, fetches.length);
       if (told !== undefined) await told;
     }
+    for (const hook of this.#hooks) {
+      const polled = hook.poll?.(context);
+      if (polled !== undefined) await polled;
+    }
     return steps.map((values) => values.slice(0, fetches.length));
   }
 
   /** The caller's fetches and those of all hooks, the same array as long as nobody asks for something else. */
-  #gather(fetches: readonly Fetch[]): readonly Fetch[] {
+  async #gather(fetches: readonly Fetch[]): Promise<readonly Fetch[]> {
     let changed = this.#keepPart(0, fetches);
     if (!this.#asked) {
-      this.#hooks.forEach((hook, index) => {
-        changed = this.#keepPart(index + 1, hook.beforeRun?.(this.#context) ?? NO_FETCHES) || changed;
-      });
+      for (const [index, hook] of this.#hooks.entries()) {
+        const asked = hook.beforeRun?.(this.#context);
+        const wanted = asked instanceof Promise ? await asked : asked;
+        changed = this.#keepPart(index + 1, wanted ?? NO_FETCHES) || changed;
+      }
     }
     if (changed) this.#all = this.#parts.flat();
     return this.#all;
@@ -166,37 +191,77 @@ export class MonitoredSession implements Coordinator {
   /** Tells of an error outside of a run, such as one of the input: the loop stops and hooks will not be ended. */
   fail(): void {
     this.#failed = true;
-    this.#stop = true;
+    this.coordinator.requestStop();
+  }
+
+  #throwFailure(): void {
+    if (this.coordinator.failure !== undefined) throw this.coordinator.failure.error;
   }
 
   /** Whether an error ended it. */
   get failed(): boolean {
-    return this.#failed;
+    return this.#failed || this.coordinator.failure !== undefined;
   }
 
   /** Goes on after a clean end: more steps may run, and the hooks are ended again after them. */
   resume(): void {
-    if (this.#failed) return;
-    this.#stop = false;
+    if (this.failed) return;
+    this.coordinator.resume();
     this.#ended = false;
   }
 
-  /** Ends the hooks after a clean stop; nothing after an error. The session stays usable for evaluation. */
+  /**
+   * Ends the hooks after a clean stop; nothing after an error. All drain before any ends, and the last save comes after that,
+   * so that nothing that was pushed is missing from it. The session stays usable for evaluation.
+   */
   async end(): Promise<void> {
-    if (this.#ended || this.#failed) return;
+    if (this.#ended || this.failed) return;
     this.#ended = true;
-    this.#stop = true;
-    for (const hook of this.#hooks) await hook.end?.(this.session);
+    this.coordinator.requestStop();
+    try {
+      for (const hook of this.#hooks) await hook.drain?.(this.session);
+      await this.coordinator.join(JOIN_MS);
+      this.#throwFailure();
+      for (const hook of this.#hooks) await hook.end?.(this.session);
+      for (const hook of this.#hooks) await hook.afterEnd?.(this.session);
+    } catch (error) {
+      this.fail();
+      throw error;
+    }
   }
 
-  /** Ends the hooks, unless that was done or a step failed, and closes the session. */
+  /** Ends the hooks, unless that was done or a step failed, closes the session and then the hooks. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     try {
       await this.end();
     } finally {
-      await this.session.close();
+      this.coordinator.requestStop();
+      try {
+        await this.session.close();
+      } finally {
+        await closeHooks(this.#hooks);
+      }
     }
   }
+}
+
+/** Steps a hook lets run: one that is told of runs and does not say wants to hear of each. */
+function quietSteps(hook: TrainHook, globalStep: number): number {
+  if (hook.quietSteps !== undefined) return hook.quietSteps(globalStep);
+  return hook.beforeRun === undefined && hook.afterRun === undefined ? Number.POSITIVE_INFINITY : 1;
+}
+
+/** Closes all hooks, the last first; the first error of them is thrown in the end. */
+async function closeHooks(hooks: readonly TrainHook[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const hook of hooks.toReversed()) {
+    try {
+      await hook.close?.();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }

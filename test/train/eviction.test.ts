@@ -49,7 +49,6 @@ t.test('tables that ask for it lose their expired rows between steps, every so m
   nowSec += 7199;
   await step();
   t.equal(evicted.length, 1);
-  t.ok(hook.quietSteps() > 1 && hook.quietSteps() < 10_000, 'steps pause for it now and then');
 });
 
 t.test('without such tables the hook is not in the way', async (t) => {
@@ -58,5 +57,5 @@ t.test('without such tables the hook is not in the way', async (t) => {
   const monitored = await MonitoredSession.create({ graph, hooks: [hook], createSession: () => openSession(graph) });
   t.teardown(() => monitored.close());
   await monitored.run(updates, { ids: raggedOf([[2n, 4n]]), seed: new Float32Array(2) });
-  t.equal(hook.quietSteps(), Number.POSITIVE_INFINITY);
+  t.ok((await monitored.stepsAheadMax(updates)) > 1, 'steps do not pause for it');
 });

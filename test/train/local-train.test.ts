@@ -214,7 +214,7 @@ t.test('the stop rule counts from the start of the session, or to a step; the sm
 t.test('a step too large for memory is refused before there is any input', async (t) => {
   const local = await trainer({ session: smallSession({ batchSize: 1 << 20 }) });
   t.teardown(() => local.close());
-  t.throws(() => local.prepare(), { code: 'ML_MEMORY', hint: /smaller batch/ });
+  await t.rejects(local.prepare(), { code: 'ML_MEMORY', hint: /smaller batch/ });
 });
 
 t.test('settings that changed since the checkpoint was made are told', async (t) => {

@@ -4,7 +4,8 @@ import type { Graph, Tensor } from '../../src/graph/graph.js';
 import { constant } from '../../src/graph/ops/state.js';
 import type { FetchValue } from '../../src/runtime/session/fetch.js';
 import { type Fetch, Session } from '../../src/runtime/session/session.js';
-import type { Coordinator, RunContext, TrainHook } from '../../src/train/hooks/hook.js';
+import type { Coordinator } from '../../src/train/hooks/coordinator.js';
+import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { buildFfm } from '../../src/train/models/ffm.js';
 import { MonitoredSession } from '../../src/train/monitored-session.js';
@@ -206,7 +207,7 @@ t.test('hooks are asked once per group of quiet steps', async (t) => {
   t.teardown(() => monitored.close());
   const [batch] = loadBatches(monitored.session);
   for (let group = 0; group < 2; group++) {
-    t.equal(monitored.stepsAheadMax([model.trainOp]), 3);
+    t.equal(await monitored.stepsAheadMax([model.trainOp]), 3);
     await monitored.runSteps([model.trainOp], [batch!, batch!, batch!]);
   }
   t.same(log.slice(2), [

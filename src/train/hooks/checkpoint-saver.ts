@@ -49,7 +49,8 @@ export class CheckpointSaverHook implements TrainHook {
     return this.#trySave(session);
   }
 
-  async end(session: Session): Promise<void> {
+  /** The last save comes after every hook has ended: what they still changed belongs to it. */
+  async afterEnd(session: Session): Promise<void> {
     if (session.globalStep !== this.#savedStep) await this.#save(session);
   }
 

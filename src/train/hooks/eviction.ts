@@ -2,18 +2,15 @@
  * @file Evicts expired rows while training, of the tables whose configs ask for it: between steps, when no thread is
  * at a table.
  */
-import { performance } from 'node:perf_hooks';
 import type { Session } from '../../runtime/session/session.js';
 import type { TableConfig } from '../../sparse/config/table-config.js';
 import { TABLES } from '../../sparse/steps/embedding-ops.js';
 import { HashTable } from '../../sparse/table/hash-table.js';
 import { PeriodicEviction } from '../../sparse/table/periodic-eviction.js';
-import type { RunContext, TrainHook } from './hook.js';
+import type { TrainHook } from './hook.js';
 
 const POLL_MS = 10_000;
 const EVERY_HOURS = 240;
-/** Steps without a pause: a poll may come this much late, which is nothing beside hours. */
-const QUIET_STEPS = 1000;
 
 export interface EvictionOptions {
   /** Unix seconds; the wall clock unless told. */
@@ -45,13 +42,8 @@ export class EvictionHook implements TrainHook {
     this.#poll();
   }
 
-  /** Without tables to look after, steps never pause for this hook. */
-  quietSteps(): number {
-    return this.#evictions.length === 0 ? Number.POSITIVE_INFINITY : QUIET_STEPS;
-  }
-
-  /** Told of several steps at once, it polls at the first of them: all have run by then. */
-  afterRun(_context: RunContext): void {
+  /** Half a second late is nothing beside hours: steps never pause for it. */
+  poll(): void {
     const { pollMs = POLL_MS } = this.#options;
     if (this.#evictions.length > 0 && performance.now() - this.#polledMs >= pollMs) this.#poll();
   }

@@ -1,24 +1,20 @@
 /**
  * @file Hooks of a training session, as tf.estimator's SessionRunHook: what they are told and when is in
- * monitored-session.ts.
+ * monitored-session.ts. Every method may wait.
  */
 import type { Graph } from '../../graph/graph.js';
 import type { FetchValue } from '../../runtime/session/fetch.js';
 import type { Fetch, Session } from '../../runtime/session/session.js';
+import type { Coordinator } from './coordinator.js';
 
 type Awaitable<T> = T | Promise<T>;
-
-/** Stops the loop. An error given here is thrown by the loop. */
-export interface Coordinator {
-  readonly shouldStop: boolean;
-  requestStop(): void;
-}
 
 export interface RunContext {
   readonly session: Session;
   /** Steps trained up to and including the run at hand. */
   readonly globalStep: number;
-  requestStop(): void;
+  /** The loop stops after the step at hand; an error given here is thrown by it. */
+  requestStop(error?: unknown): void;
 }
 
 export interface TrainHook {
@@ -28,14 +24,22 @@ export interface TrainHook {
   afterCreateSession?(session: Session, coordinator: Coordinator): Awaitable<void>;
   /**
    * How many steps may run, from `globalStep` on, before this hook has to act. The threads then run them without a pause,
-   * and afterRun is told of each of them in order, but only afterwards. A hook without this method is told after every
-   * step, before the next one begins.
+   * and afterRun is told of each of them in order, but only afterwards. A hook that has beforeRun or afterRun and not this
+   * method is told after every step, before the next one begins.
    */
   quietSteps?(globalStep: number): number;
   /** Fetches to add to this run; asked for once per group of quiet steps. Return the same array every time: a new one means a new program. */
-  beforeRun?(context: RunContext): readonly Fetch[] | undefined;
+  beforeRun?(context: RunContext): Awaitable<readonly Fetch[] | undefined>;
   /** The values of the fetches this hook asked for. */
   afterRun?(context: RunContext, values: readonly FetchValue[]): Awaitable<void>;
-  /** After a clean stop only. */
+  /** Asked once after each group of steps, which takes about half a second at most: for what goes by time and not by steps. */
+  poll?(context: RunContext): Awaitable<void>;
+  /** After a clean stop: finishes what is under way, such as pushes, before any hook ends. */
+  drain?(session: Session): Awaitable<void>;
+  /** After a clean stop, when all hooks have drained. */
   end?(session: Session): Awaitable<void>;
+  /** After a clean stop, when all hooks have ended: the last save, and what follows it. */
+  afterEnd?(session: Session): Awaitable<void>;
+  /** Last of all and in any case, in the opposite order: gives back what the hook opened. */
+  close?(): Awaitable<void>;
 }

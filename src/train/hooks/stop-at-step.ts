@@ -1,6 +1,7 @@
 /** @file Stops after a number of steps, or at a global step; with both, the smaller wins. */
 import type { Session } from '../../runtime/session/session.js';
-import type { Coordinator, RunContext, TrainHook } from './hook.js';
+import type { Coordinator } from './coordinator.js';
+import type { RunContext, TrainHook } from './hook.js';
 
 export class StopAtStepHook implements TrainHook {
   readonly #steps: number;

@@ -1,0 +1,64 @@
+/** @file Where the batches of a training loop come from, and how they are taken in groups. */
+import { MonolithError } from '../base/errors.js';
+
+/** Where batches come from. */
+export interface TrainInput {
+  /** Address of the next batch; ML_OUT_OF_RANGE at the end of input, which is a normal stop. */
+  next(): number | Promise<number>;
+  /**
+   * How many addresses that `next` returned stay good at once: steps run in groups, so batches are taken before they are
+   * used. 1 unless told, which is right for an input that fills the same memory again and again.
+   */
+  readonly batchesAhead?: number;
+}
+
+/** Takes batches from an input in groups. */
+export class BatchQueue {
+  readonly #input: TrainInput;
+  #waiting: Promise<number> | undefined;
+
+  constructor(input: TrainInput) {
+    checkInput(input);
+    this.#input = input;
+  }
+
+  /** Up to `count` batches: waits for the first, takes the others as far as they are there. Empty at the end of input. */
+  async take(count: number): Promise<number[]> {
+    const group: number[] = [];
+    try {
+      while (group.length < count) {
+        const next = this.#waiting ?? this.#input.next();
+        if (typeof next === 'number') group.push(next);
+        else if (typeof (next as Partial<Promise<number>> | null)?.catch !== 'function') throw notABatch(next);
+        else if (group.length > 0) {
+          // It is awaited by the next call; until then a failure must not count as unhandled.
+          next.catch(() => undefined);
+          this.#waiting = next;
+          break;
+        } else {
+          this.#waiting = undefined;
+          const batch: unknown = await next;
+          if (typeof batch !== 'number') throw notABatch(batch);
+          group.push(batch);
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof MonolithError) || error.code !== 'ML_OUT_OF_RANGE') throw error;
+    }
+    return group;
+  }
+}
+
+/** ML_FEED for what is no input. */
+export function checkInput(input: TrainInput): void {
+  if (typeof (input as Partial<TrainInput> | null)?.next !== 'function') throw notABatch('it has no method next');
+}
+
+function notABatch(found: unknown): MonolithError {
+  const what = typeof found === 'string' ? found : `its next gave ${found === null ? 'null' : typeof found}`;
+  return new MonolithError(
+    'ML_FEED',
+    { name: 'input', reason: `${what}, not the address of a batch` },
+    { hint: 'next returns addresses, such as those of loadBatches, and throws ML_OUT_OF_RANGE at the end of input' },
+  );
+}
