@@ -119,7 +119,7 @@ export function ctrArrays(file: string, batchSize: number): ArrayFileOptions {
     const rows = countOf(file, header);
     const sizes = CTR_SCHEMA.map((feed) => rows * rowBytes(feed));
     const offsets = sizes.map((_, i) => sizes.slice(0, i).reduce((sum, size) => sum + size, HEADER_BYTES));
-    return { kind: 'arrays', file, schema: CTR_SCHEMA, offsets, rows, batchSize };
+    return { file, schema: CTR_SCHEMA, offsets, rows, batchSize };
   } finally {
     closeSync(handle);
   }

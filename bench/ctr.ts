@@ -7,6 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { MonolithError } from '../src/base/errors.js';
+import { arrayFileDataset } from '../src/data/array-file.js';
 import { DataReader } from '../src/data/data-reader.js';
 import { evaluate, prepareEvaluation } from '../src/metrics/evaluate.js';
 import type { Session } from '../src/runtime/session/session.js';
@@ -118,7 +119,7 @@ export async function runCtr(options: CtrOptions): Promise<CtrResult> {
 function start(session: Session, dataset: ReturnType<typeof ctrArrays>): Promise<DataReader> {
   const { views, arena } = session;
   const maxBatches = Math[dataset.keepRemainder ? 'ceil' : 'floor'](dataset.rows / dataset.batchSize);
-  return DataReader.start({ buffer: views.buffer, arena, dataset, maxBatches });
+  return DataReader.start({ buffer: views.buffer, arena, dataset: arrayFileDataset(dataset), maxBatches });
 }
 
 /** AUC on the test file. */

@@ -5,11 +5,12 @@
 import { MonolithError } from '../src/base/errors.js';
 import { ProgressHook } from '../src/cli/progress-hook.js';
 import { DataReader } from '../src/data/data-reader.js';
-import { FFM_LENGTH_MAX, ffmSchema } from '../src/data/ffm-example.js';
+import { ffmDataset } from '../src/demo/ffm-dataset.js';
+import { FFM_LENGTH_MAX, ffmSchema } from '../src/demo/ffm-example.js';
+import { buildFfm } from '../src/demo/ffm-model.js';
 import type { BackendName } from '../src/runtime/pool/protocol.js';
 import type { TrainHook } from '../src/train/hooks/hook.js';
 import { LocalTrainer } from '../src/train/local-train.js';
-import { buildFfm } from '../src/train/models/ffm.js';
 
 const BATCH_TIMEOUT_MS = 60_000;
 /** Steps between two tests of whether a round was long enough. */
@@ -115,7 +116,7 @@ export class FfmRun {
     });
     try {
       const { views, arena } = trainer.session;
-      const dataset = { kind: 'clicks', vocab, batchSize, seed, ...(examples && { examples }) } as const;
+      const dataset = ffmDataset({ kind: 'clicks', vocab, batchSize, seed, ...(examples && { examples }) });
       const reader = await DataReader.start({ buffer: views.buffer, arena, dataset });
       return new FfmRun(batchSize, trainer, reader, turnstile);
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   DataReader,
   evaluate,
   FFM_LENGTH_MAX,
+  ffmDataset,
   ffmSchema,
   heldOutOf,
   LocalTrainer,
@@ -40,7 +41,11 @@ const trainer = await LocalTrainer.create({
 });
 try {
   const { session } = trainer;
-  const reader = await DataReader.start({ buffer: session.views.buffer, arena: session.arena, dataset });
+  const reader = await DataReader.start({
+    buffer: session.views.buffer,
+    arena: session.arena,
+    dataset: ffmDataset(dataset),
+  });
   try {
     await trainer.train({ next: () => reader.next(60_000), batchesAhead: Number.POSITIVE_INFINITY });
   } finally {

@@ -44,10 +44,10 @@ export { prepareModelDir } from './checkpoint/model-dir.js';
 export { type SavedCheckpoint, type SaveOptions, saveCheckpoint } from './checkpoint/save-checkpoint.js';
 export { restoreSession, snapshotSession } from './checkpoint/session-snapshot.js';
 export type { DenseValue, ModelLayout, Snapshot, TableRow, TableSnapshot } from './checkpoint/snapshot.js';
-// Data: batches in shared memory, the reader thread, the demo's data sets.
+// Data: batches in shared memory, the reader thread, what it reads, the demo's data sets.
+export { type ArrayFileOptions, arrayFileDataset } from './data/array-file.js';
 export { DataReader, type DataReaderOptions } from './data/data-reader.js';
-export { datasetSize, type FfmDatasetOptions, ffmBatches, heldOutOf, loadFfmBatches } from './data/ffm-dataset.js';
-export { FFM_LENGTH_MAX, ffmSchema } from './data/ffm-example.js';
+export type { DatasetModule, DatasetSize, DatasetSource, OpenDataset } from './data/dataset-source.js';
 export { loadBatches } from './data/resident-batches.js';
 export {
   type DenseFeature,
@@ -61,6 +61,16 @@ export {
   ragged,
   type Schema,
 } from './data/schema.js';
+export {
+  datasetSize,
+  type FfmDatasetOptions,
+  ffmBatches,
+  ffmDataset,
+  heldOutOf,
+  loadFfmBatches,
+} from './demo/ffm-dataset.js';
+export { FFM_LENGTH_MAX, ffmSchema } from './demo/ffm-example.js';
+export { buildFfm } from './demo/ffm-model.js';
 // Features: slots with slices, the columns that look them up, and how the rows of an example become one.
 export {
   applyGradientsWithVarOptimizer,
@@ -206,10 +216,8 @@ export { abs, cast, exp, log, neg, sign, sqrt, square, stopGradient } from './gr
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from './graph/propagate-back.js';
 export { getNdim, intShape } from './graph/shapes.js';
 export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
-
 // What a partitioned table is told of its features.
 export { OUT_TYPE, POOLING_TYPE } from './io/example-messages.js';
-
 // Layers: variables and ops of the usual parts of a recommender model.
 export type { LayerActivation } from './layers/activation.js';
 export { CIN, type CinOptions } from './layers/cin-layer.js';
@@ -223,11 +231,9 @@ export { type AttentionInputs, type AttentionOptions, MultiHeadAttention } from 
 export { SENet, type SenetOptions } from './layers/senet.js';
 export { TargetAttention, type TargetAttentionOptions } from './layers/target-attention.js';
 export type { WeightInitializer } from './layers/weight-initializers.js';
-
 // Batches as values: what a schema says and a feed holds.
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
 export type { WhenFull } from './memory/table-layout.js';
-
 // Metrics.
 export { auc } from './metrics/auc.js';
 export { type BucketCounts, BucketedAuc, ThresholdAuc } from './metrics/bucketed-auc.js';
@@ -237,7 +243,6 @@ export { Auc } from './metrics/exact-auc.js';
 export { GroupedAuc, NdcgAtK, RecallAtK } from './metrics/grouped.js';
 export { Accuracy, Calibration, LogLoss, MeanAbsoluteError, RootMeanSquaredError } from './metrics/means.js';
 export type { GroupKeys, Metric } from './metrics/metric.js';
-
 // Dense optimizers, as `optimizers.AdamOptimizer`: one step of variables from their gradients; rates by step.
 export { type ApplyGradientsOptions, applyGradients, type VariableOptimizer } from './optim/apply-gradients.js';
 export type { ApplyOptions, GradientAndVariable, MinimizeOptions } from './optim/optimizer.js';
@@ -305,7 +310,6 @@ export {
   type TablePolicy,
   type TableRegion,
 } from './runtime/tables/table-memory.js';
-
 // Embedding tables: their ops, their rows, their configuration, and the forms made of several of them.
 export {
   type AdmissionFilter,
@@ -415,7 +419,6 @@ export {
 } from './sparse/table/touched-key-set.js';
 export { TouchedPairSet, type TouchedPairs } from './sparse/table/touched-pair-set.js';
 export type { GateOptions, TouchedKeys, TouchRecorder } from './sparse/table/update-gate.js';
-
 // Tensors that hold values, and the helpers of nested_tensors, ragged_utils, static_reshape_op and tensor_utils.
 export { copyNested } from './tensor/copy-nested.js';
 export { type LeafKinds, NestedTensors } from './tensor/nested.js';
@@ -434,7 +437,6 @@ export {
   unpackPackedTensors,
   unpackTensors,
 } from './tensor/tensor-utils.js';
-
 // Traces: write what a session recorded, read it back, sum it up.
 export { type ChromeTraceReport, writeChromeTrace } from './trace/chrome-trace.js';
 export { formatTraceSummary } from './trace/format-trace-summary.js';
@@ -452,7 +454,6 @@ export { NanTensorHook, type NanTensorOptions, nanTensorHook } from './train/hoo
 export { StopAtStepHook } from './train/hooks/stop-at-step.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';
 export type { ModelSpec } from './train/model-spec.js';
-export { buildFfm } from './train/models/ffm.js';
 export { MonitoredSession, type MonitoredSessionOptions } from './train/monitored-session.js';
 export {
   type ExportMode,

@@ -5,8 +5,9 @@
  */
 import { MonolithError, messageOf } from '../base/errors.js';
 import { DataReader } from '../data/data-reader.js';
-import { type FfmDatasetOptions, heldOutOf, loadFfmBatches } from '../data/ffm-dataset.js';
-import { FFM_LENGTH_MAX, ffmSchema } from '../data/ffm-example.js';
+import { type FfmDatasetOptions, ffmDataset, heldOutOf, loadFfmBatches } from '../demo/ffm-dataset.js';
+import { FFM_LENGTH_MAX, ffmSchema } from '../demo/ffm-example.js';
+import { buildFfm } from '../demo/ffm-model.js';
 import type { Graph } from '../graph/graph.js';
 import { graphDescription, graphToJson } from '../graph/graph-description.js';
 import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
@@ -17,7 +18,6 @@ import { HashTable } from '../sparse/table/hash-table.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
 import { checkTraceTarget, writeTraceFile } from '../trace/trace-file.js';
 import { LocalTrainer } from '../train/local-train.js';
-import { buildFfm } from '../train/models/ffm.js';
 import { ProgressHook } from './progress-hook.js';
 import type { TrainEvent, TrainJob, TrainJobOptions, TrainResult } from './train-job.js';
 
@@ -149,7 +149,7 @@ async function trainOnReader(
   const reader = await DataReader.start({
     buffer: session.views.buffer,
     arena: session.arena,
-    dataset,
+    dataset: ffmDataset(dataset),
     startBatch: trainer.startStep,
     ...(ring && {
       trace: { ring: ring.ptr, fill: names.id('fill the ring'), wait: names.id('wait for space', 'wait') },

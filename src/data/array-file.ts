@@ -10,9 +10,9 @@ import { type OpenedFile, openRegular } from '../base/files/read-file.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchSchema, bytesFor, layBatchOut, rowBytes } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
+import type { DatasetSize, DatasetSource, OpenDataset } from './dataset-source.js';
 
 export interface ArrayFileOptions {
-  readonly kind: 'arrays';
   readonly file: string;
   /** Feeds in the order of a batch: dense ones and ids. */
   readonly schema: BatchSchema;
@@ -29,9 +29,7 @@ export interface ArrayFileOptions {
 const AHEAD_BYTES = 16 << 20;
 const AHEAD_MAX = 63;
 
-export interface ArrayFilePlan {
-  readonly batchCount: number;
-  readonly exampleCount: number;
+export interface ArrayFilePlan extends DatasetSize {
   /** Batches that wait in the ring, and that may be in use, at most. */
   readonly ahead: number;
   /** One more than can wait and be in use: the one that is being read. */
@@ -53,6 +51,19 @@ export function planArrayFile(options: ArrayFileOptions): ArrayFilePlan {
   const places = 2 * ahead + 1;
   const exampleCount = keepRemainder ? rows : batchCount * batchSize;
   return { batchCount, exampleCount, ahead, places, bytes: places * bytes };
+}
+
+/** Arrays of a file for the reader thread. Throws ML_DATASET for options that describe none. */
+export function arrayFileDataset(options: ArrayFileOptions): DatasetSource<ArrayFileOptions> {
+  const { bytes, ahead } = planArrayFile(options);
+  return { module: import.meta.url, options, bytes, ahead };
+}
+
+/** What the reader thread calls. */
+export function openDataset(views: Views, arena: Arena, options: ArrayFileOptions): OpenDataset {
+  const file = new ArrayFile(views, arena, options);
+  const { batchCount, exampleCount } = file.plan;
+  return { batchCount, exampleCount, batchAt: (number) => file.batchAt(number) };
 }
 
 export class ArrayFile {

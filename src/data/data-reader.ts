@@ -9,29 +9,19 @@ import type { Arena } from '../memory/arena.js';
 import { CancelReason, type RingStats, SharedRing } from '../memory/shared-ring.js';
 import { ServiceThread } from '../runtime/pool/service-thread.js';
 import { threadError } from '../runtime/pool/thread-error.js';
-import { planArrayFile } from './array-file.js';
-import { datasetBytesMax } from './ffm-dataset.js';
-import type {
-  DatasetOptions,
-  LoadReport,
-  ReaderOptions,
-  ReaderService,
-  ReaderStats,
-  StartOptions,
-} from './reader-service.js';
+import type { DatasetSource } from './dataset-source.js';
+import type { LoadReport, ReaderOptions, ReaderService, ReaderStats, StartOptions } from './reader-service.js';
 
 export interface DataReaderOptions extends StartOptions {
   readonly buffer: SharedArrayBuffer;
   /** The resident batches and the ring are taken from here. */
   readonly arena: Arena;
-  readonly dataset: DatasetOptions;
-  /** Batches that wait in the ring at most; 128 unless told, since steps are run in groups. A file has its own number. */
+  readonly dataset: DatasetSource;
+  /** Batches that wait in the ring at most, where the data set does not say. Default: 128, since steps are run in groups. */
   readonly depthMax?: number;
   /** Limit for making the data set. */
   readonly loadTimeoutMs?: number;
   readonly trace?: ReaderOptions['trace'];
-  /** Thread to run instead of the usual one; it serves the same methods. */
-  readonly entry?: URL;
 }
 
 const THREAD_NAME = 'data-reader';
@@ -62,10 +52,11 @@ export class DataReader {
     this.batches = batches;
   }
 
-  /** Starts the thread, makes the data set resident or opens its file, and begins to hand batches out. */
+  /** Starts the thread, opens the data set, and begins to hand batches out. */
   static async start(options: DataReaderOptions): Promise<DataReader> {
     const { buffer, arena, dataset } = options;
-    const { bytes, depthMax, batchesAhead } = placesOf(dataset, options.depthMax ?? DEPTH_MAX);
+    const { bytes, ahead } = dataset;
+    const depthMax = ahead ?? options.depthMax ?? DEPTH_MAX;
     const region = { offset: arena.alloc(bytes, 'batches of the data set'), bytes };
     const ringOffset = arena.alloc(SharedRing.bytesFor(depthMax, 4), 'ring of batches');
     // Woken at half, the reader refills many slots at a time and leaves the cores to the pool in between.
@@ -75,7 +66,7 @@ export class DataReader {
     const workerData: ReaderOptions = { buffer, region, ringOffset, dataset, ...(trace && { trace }) };
     const thread = new ServiceThread<ReaderService>({
       name: THREAD_NAME,
-      entry: options.entry ?? new URL('../../workers/data-reader.js', import.meta.url),
+      entry: new URL('../../workers/data-reader.js', import.meta.url),
       workerData,
       onDeath: () => ring.cancel(CancelReason.died),
     });
@@ -86,7 +77,7 @@ export class DataReader {
         ...(options.startBatch === undefined ? {} : { startBatch: options.startBatch }),
       };
       await thread.call((service) => service.start(start), CALL_TIMEOUT_MS);
-      return new DataReader(thread, ring, batches, batchesAhead);
+      return new DataReader(thread, ring, batches, ahead ?? Number.POSITIVE_INFINITY);
     } catch (error) {
       await thread.close();
       throw error;
@@ -151,13 +142,4 @@ export class DataReader {
     if (failure === null) return new MonolithError('ML_WORKER', { thread: THREAD_NAME, reason: 'it gave no reason' });
     return threadError(THREAD_NAME, fromWireError(failure));
   }
-}
-
-/** Memory for batches, how many wait, and how many may be in use. Resident ones stay for good. */
-function placesOf(dataset: DatasetOptions, depthMax: number) {
-  if (dataset.kind !== 'arrays') {
-    return { bytes: datasetBytesMax(dataset), depthMax, batchesAhead: Number.POSITIVE_INFINITY };
-  }
-  const { bytes, ahead } = planArrayFile(dataset);
-  return { bytes, depthMax: ahead, batchesAhead: ahead };
 }

@@ -1,21 +1,18 @@
 /**
- * @file What the data reader thread does: it hands addresses of batches in shared memory out through a ring, round and
- * round. A data set that is made up is made resident once; a file of arrays is read batch by batch.
+ * @file What the data reader thread does: it opens a data set and hands addresses of its batches in shared memory out
+ * through a ring, round and round.
  *
  * Batches never travel; a consumer gets the address of a header (see `batch.ts`). The order of an epoch is fixed. When
  * the ring is full the service waits on the event loop, so that calls are answered meanwhile.
  */
 import { setImmediate } from 'node:timers/promises';
 import { toWireError, type WireError } from '../base/error-wire.js';
-import { MonolithError } from '../base/errors.js';
+import { MonolithError, messageOf } from '../base/errors.js';
 import { Arena } from '../memory/arena.js';
 import { CancelReason, SharedRing } from '../memory/shared-ring.js';
 import { Views } from '../memory/views.js';
 import { TraceRing } from '../trace/trace-ring.js';
-import { ArrayFile, type ArrayFileOptions } from './array-file.js';
-import { type DatasetSize, datasetSize, type FfmDatasetOptions, loadFfmBatches } from './ffm-dataset.js';
-
-export type DatasetOptions = FfmDatasetOptions | ArrayFileOptions;
+import type { DatasetModule, DatasetSize, DatasetSource, OpenDataset } from './dataset-source.js';
 
 export interface ReaderOptions {
   readonly buffer: SharedArrayBuffer;
@@ -23,7 +20,7 @@ export interface ReaderOptions {
   readonly region: { readonly offset: number; readonly bytes: number };
   /** A ring of one word per slot. */
   readonly ringOffset: number;
-  readonly dataset: DatasetOptions;
+  readonly dataset: DatasetSource;
   /** Ring of this thread's events and the names it uses; nothing is traced without it. */
   readonly trace?: { readonly ring: number; readonly fill: number; readonly wait: number };
 }
@@ -56,8 +53,7 @@ export class ReaderService {
   readonly #options: ReaderOptions;
   readonly #ring: SharedRing;
   readonly #trace: TraceRing | null;
-  /** Address of the batch with a number, counted over epochs; it is good until the places of batches came round. */
-  #batchAt: ((number: number) => number) | null = null;
+  #dataset: OpenDataset | null = null;
   #run: Promise<void> | null = null;
   #stop = new AbortController();
   #pushed = 0;
@@ -71,27 +67,23 @@ export class ReaderService {
     this.#trace?.bindClock();
   }
 
-  /** Opens the data set: generates it and writes all batches into the region, or makes places there for those of a file. */
-  load(): LoadReport {
+  /** Loads the module of the data set and opens it in the region. */
+  async load(): Promise<LoadReport> {
     const { buffer, region, dataset } = this.#options;
     const arena = new Arena('batches', region.offset, region.offset + region.bytes);
-    if (dataset.kind === 'arrays') {
-      const file = new ArrayFile(new Views(buffer), arena, dataset);
-      const { batchCount, exampleCount } = file.plan;
-      this.#batchAt = (number) => file.batchAt(number);
-      return { batchCount, exampleCount, bytes: arena.used };
-    }
-    const pointers = loadFfmBatches(new Views(buffer), arena, dataset);
-    this.#batchAt = (number) => pointers[number % pointers.length]!;
-    return { ...datasetSize(dataset), bytes: arena.used };
+    const { openDataset } = await datasetModule(dataset.module);
+    this.#dataset = await openDataset(new Views(buffer), arena, dataset.options);
+    const { batchCount, exampleCount } = this.#dataset;
+    return { batchCount, exampleCount, bytes: arena.used };
   }
 
   /** Begins to hand batches out; returns at once. */
   start({ maxBatches = Number.POSITIVE_INFINITY, startBatch = 0 }: StartOptions = {}): void {
-    if (this.#batchAt === null) throw new MonolithError('ML_DATASET', { reason: 'it was not loaded' });
+    const dataset = this.#dataset;
+    if (dataset === null) throw new MonolithError('ML_DATASET', { reason: 'it was not loaded' });
     if (this.#run !== null) throw new MonolithError('ML_DATASET', { reason: 'its reader is already running' });
     this.#stop = new AbortController();
-    this.#run = this.#pump(maxBatches, startBatch, this.#stop.signal)
+    this.#run = this.#pump(dataset, maxBatches, startBatch, this.#stop.signal)
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#run = null;
@@ -114,16 +106,11 @@ export class ReaderService {
     this.#ring.close();
   }
 
-  /** Address of the batch with this number, counted over epochs. */
-  protected batchAt(number: number): number {
-    return this.#batchAt!(number);
-  }
-
-  async #pump(count: number, first: number, signal: AbortSignal): Promise<void> {
+  async #pump(dataset: OpenDataset, count: number, first: number, signal: AbortSignal): Promise<void> {
     const trace = this.#trace;
     let began = trace?.now() ?? 0;
     for (let sent = 0; sent < count; sent++) {
-      const pointer = this.batchAt(first + sent);
+      const pointer = dataset.batchAt(first + sent);
       while (!this.#ring.tryPushU32(pointer)) {
         this.#waits++;
         const full = trace?.now() ?? 0;
@@ -147,4 +134,16 @@ export class ReaderService {
     this.#failure = toWireError(error);
     this.#ring.cancel(CancelReason.failed);
   }
+}
+
+/** ML_DATASET when there is no such module, or it opens no data set. */
+async function datasetModule(address: string): Promise<DatasetModule<unknown>> {
+  let found: Partial<DatasetModule<unknown>>;
+  try {
+    found = await import(address);
+  } catch (cause) {
+    throw new MonolithError('ML_DATASET', { reason: `its module: ${messageOf(cause)}` }, { cause });
+  }
+  if (typeof found.openDataset === 'function') return found as DatasetModule<unknown>;
+  throw new MonolithError('ML_DATASET', { reason: `${address} exports no function openDataset` });
 }

@@ -20,8 +20,8 @@ import { DirLock, LOCK_FILE } from '../../src/checkpoint/dir-lock.js';
 import { formatOwner, type LockOwner, thisOwner } from '../../src/checkpoint/lock-owner.js';
 import { keepModelDir } from '../../src/checkpoint/model-dir-turns.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { LocalTrainer } from '../../src/train/local-train.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { smallSession } from '../train/ffm-run.js';
 import { quick, sampleSnapshot } from './helpers.js';
 

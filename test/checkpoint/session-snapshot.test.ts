@@ -4,13 +4,13 @@ import t, { type Test } from 'tap';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { Graph } from '../../src/graph/graph.js';
 import { globalStep, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { DATASET, loadBatches, smallSession } from '../train/ffm-run.js';
 import { contentOf, treeOf } from './helpers.js';
 

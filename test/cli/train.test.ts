@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { FFM_LENGTH_MAX } from '../../src/data/ffm-example.js';
+import { FFM_LENGTH_MAX } from '../../src/demo/ffm-example.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { readGraphJson } from '../../src/graph/graph-description.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { type CliEvent, eventsOf, runCli, treeOf } from './run-cli.js';
 
 /** Little data and small batches: what is tested here is not speed. */

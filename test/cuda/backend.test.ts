@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import {
   defaultDeviceFn,
   deviceRule,
@@ -18,7 +19,6 @@ import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { checkDriver, tryInitCuda } from '../../src/runtime/backends/cuda/try-init-cuda.js';
 import { Session } from '../../src/runtime/session/session.js';
 import { writeChromeTrace } from '../../src/trace/chrome-trace.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { openSession, withSession } from '../runtime/with-session.js';
 import { loadBatches, smallSession, trainFfm } from '../train/ffm-run.js';
 import { withSimulated } from './simulated.js';

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { runTraceCommand } from '../../src/cli/trace-command.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import type { SimulatorControls } from '../../src/runtime/backends/cuda/simulator.js';
 import { Session } from '../../src/runtime/session/session.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { loadBatches, smallSession } from '../train/ffm-run.js';
 import { DEFAULTS, type SimulatedDriver, withSimulated } from './simulated.js';
 

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { ffmSchema } from '../../src/data/ffm-example.js';
+import { ffmSchema } from '../../src/demo/ffm-example.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { Graph } from '../../src/graph/graph.js';
 import { relu } from '../../src/graph/ops/activations.js';
 import { matMul } from '../../src/graph/ops/matmul.js';
@@ -16,7 +17,6 @@ import { stepWorks, type WorksOptions } from '../../src/runtime/backends/cuda/st
 import { type CompileTarget, compile } from '../../src/runtime/compile/compiler.js';
 import { KERNELS } from '../../src/runtime/kernels/kernels.js';
 import type { Fetch, Session } from '../../src/runtime/session/session.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { withSession } from '../runtime/with-session.js';
 import { withSimulated } from './simulated.js';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type ArrayFileOptions, planArrayFile } from '../../src/data/array-file.js';
+import { type ArrayFileOptions, arrayFileDataset, planArrayFile } from '../../src/data/array-file.js';
 import { DataReader } from '../../src/data/data-reader.js';
 import { Arena } from '../../src/memory/arena.js';
 import { type BatchSchema, readBatch } from '../../src/memory/batch.js';
@@ -20,7 +20,7 @@ const x = Float32Array.from({ length: ROWS * 2 }, (_, i) => i / 3);
 function write(folder: string, batchSize: number, keepRemainder = false): ArrayFileOptions {
   const file = join(folder, 'arrays.bin');
   writeFileSync(file, Buffer.concat([Buffer.alloc(12), Buffer.from(x.buffer), Buffer.from(ids.buffer)]));
-  return { kind: 'arrays', file, schema, offsets: [12 + x.byteLength, 12], rows: ROWS, batchSize, keepRemainder };
+  return { file, schema, offsets: [12 + x.byteLength, 12], rows: ROWS, batchSize, keepRemainder };
 }
 
 for (const keepRemainder of [false, true]) {
@@ -33,7 +33,7 @@ for (const keepRemainder of [false, true]) {
     // More batches than there are places: they are used again, and those in use stay as they are.
     const maxBatches = 30 * batchCount;
     const arena = new Arena('test', 65536, buffer.byteLength);
-    const reader = await DataReader.start({ buffer, arena, dataset, maxBatches });
+    const reader = await DataReader.start({ buffer, arena, dataset: arrayFileDataset(dataset), maxBatches });
     t.equal(reader.batchesAhead, ahead);
     const inUse: { number: number; at: number }[] = [];
     const check = ({ number, at }: (typeof inUse)[0]) => {
@@ -57,11 +57,11 @@ for (const keepRemainder of [false, true]) {
 t.test('a file that is not what was said is refused', async (t) => {
   const dataset = write(t.testdir(), 10);
   const { buffer } = createSharedMemory(4 << 20);
-  const start = (change: Partial<ArrayFileOptions>) =>
+  const start = async (change: Partial<ArrayFileOptions>) =>
     DataReader.start({
       buffer,
       arena: new Arena('test', 65536, buffer.byteLength),
-      dataset: { ...dataset, ...change },
+      dataset: arrayFileDataset({ ...dataset, ...change }),
     });
   await t.rejects(start({ rows: ROWS + 1 }), { code: 'ML_DATASET' });
   await t.rejects(start({ file: `${dataset.file}.not` }), { code: 'ML_DATASET' });

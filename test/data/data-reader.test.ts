@@ -1,23 +1,23 @@
 import t from 'tap';
 import { DataReader, type DataReaderOptions } from '../../src/data/data-reader.js';
-import { type FfmDatasetOptions, ffmBatches } from '../../src/data/ffm-dataset.js';
-import { ffmSchema } from '../../src/data/ffm-example.js';
+import type { DatasetSource } from '../../src/data/dataset-source.js';
+import { type FfmDatasetOptions, ffmBatches, ffmDataset } from '../../src/demo/ffm-dataset.js';
+import { ffmSchema } from '../../src/demo/ffm-example.js';
 import { Arena } from '../../src/memory/arena.js';
 import { readBatch } from '../../src/memory/batch.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
-import { DIE, DIE_LOADING, FAIL_CODED, FAIL_PLAIN } from './failures.js';
+import { failingDataset } from './failing-dataset.js';
 
 const DATASET: FfmDatasetOptions = { kind: 'reference', vocab: 5, batchSize: 16, seed: 0 };
-const FAILING = new URL('./failing-reader.js', import.meta.url);
 const LIMIT_MS = 10_000;
 
-function place(dataset: Partial<FfmDatasetOptions> = {}): DataReaderOptions {
+function place(dataset: DatasetSource = ffmDataset(DATASET)): DataReaderOptions {
   const { buffer } = createSharedMemory(1 << 20);
   return {
     buffer,
     arena: new Arena('test', 65536, buffer.byteLength),
-    dataset: { ...DATASET, ...dataset },
+    dataset,
     depthMax: 4,
   };
 }
@@ -75,12 +75,12 @@ t.test('a closed reader says so, and may be closed again', async (t) => {
 });
 
 t.test('a failure in the reader reaches the consumer as it was thrown', async (t) => {
-  for (const [seed, wanted] of [
-    [FAIL_CODED, { code: 'ML_DATASET', fields: { reason: 'batch 6 is bad' } }],
-    [FAIL_PLAIN, { code: 'ML_WORKER', fields: { reason: 'batch 6 is worse' }, cause: { name: 'TypeError' } }],
-    [DIE, { code: 'ML_WORKER', fields: { thread: 'data-reader', reason: 'it ended with code 7' } }],
+  for (const [failure, wanted] of [
+    ['coded', { code: 'ML_DATASET', fields: { reason: 'batch 6 is bad' } }],
+    ['plain', { code: 'ML_WORKER', fields: { reason: 'batch 6 is worse' }, cause: { name: 'TypeError' } }],
+    ['die', { code: 'ML_WORKER', fields: { thread: 'data-reader', reason: 'it ended with code 7' } }],
   ] as const) {
-    const reader = await DataReader.start({ ...place({ seed }), entry: FAILING });
+    const reader = await DataReader.start(place(failingDataset(failure)));
     t.match(await drain(reader), wanted);
     t.match(await drain(reader), wanted, 'and does so again');
     await reader.close();
@@ -88,9 +88,18 @@ t.test('a failure in the reader reaches the consumer as it was thrown', async (t
 });
 
 t.test('a reader that cannot load says why and leaves no thread', async (t) => {
-  await t.rejects(DataReader.start(place({ vocab: 0 })), { code: 'ML_DATASET' });
-  await t.rejects(DataReader.start({ ...place({ seed: DIE_LOADING }), entry: FAILING }), { code: 'ML_WORKER' });
-  const missing = new URL('./no-such-thread.js', import.meta.url);
-  await t.rejects(DataReader.start({ ...place(), entry: missing }), { code: 'ML_WORKER' });
+  const dataset = ffmDataset(DATASET);
+  await t.rejects(DataReader.start(place({ ...dataset, options: { ...DATASET, vocab: 0 } })), { code: 'ML_DATASET' });
+  await t.rejects(DataReader.start(place(failingDataset('die loading'))), { code: 'ML_WORKER' });
+  const missing = new URL('./no-such-module.js', import.meta.url).href;
+  await t.rejects(DataReader.start(place({ ...dataset, module: missing })), {
+    code: 'ML_DATASET',
+    fields: { reason: /no-such-module/ },
+  });
+  const other = new URL('../../src/data/data-reader.js', import.meta.url).href;
+  await t.rejects(DataReader.start(place({ ...dataset, module: other })), {
+    code: 'ML_DATASET',
+    fields: { reason: /exports no function openDataset/ },
+  });
   await t.rejects(DataReader.start({ ...place(), loadTimeoutMs: 0 }), { code: 'ML_TIMEOUT' });
 });

@@ -1,21 +1,26 @@
 import t from 'tap';
-import { datasetBytesMax, type FfmDatasetOptions, ffmBatches } from '../../src/data/ffm-dataset.js';
-import { ffmSchema } from '../../src/data/ffm-example.js';
+import type { DatasetSource } from '../../src/data/dataset-source.js';
 import { ReaderService } from '../../src/data/reader-service.js';
+import { datasetBytesMax, type FfmDatasetOptions, ffmBatches, ffmDataset } from '../../src/demo/ffm-dataset.js';
+import { ffmSchema } from '../../src/demo/ffm-example.js';
 import { readBatch } from '../../src/memory/batch.js';
 import { SharedRing } from '../../src/memory/shared-ring.js';
 import { Views } from '../../src/memory/views.js';
+import { failingDataset } from './failing-dataset.js';
 
 const DATASET: FfmDatasetOptions = { kind: 'reference', vocab: 5, batchSize: 16, seed: 0 };
 const RING_BYTES = SharedRing.bytesFor(4, 4);
 const LIMIT_MS = 10_000;
 
-function make(bytes = datasetBytesMax(DATASET)): { service: ReaderService; ring: SharedRing; views: Views } {
+function make(
+  bytes = datasetBytesMax(DATASET),
+  dataset: DatasetSource = ffmDataset(DATASET),
+): { service: ReaderService; ring: SharedRing; views: Views } {
   const buffer = new SharedArrayBuffer(RING_BYTES + bytes);
   const ring = SharedRing.create(buffer, 0, { capacity: 4, slotBytes: 4, name: 'batches', lowWater: 2 });
   const region = { offset: RING_BYTES, bytes };
   return {
-    service: new ReaderService({ buffer, region, ringOffset: 0, dataset: DATASET }),
+    service: new ReaderService({ buffer, region, ringOffset: 0, dataset }),
     ring,
     views: new Views(buffer),
   };
@@ -23,7 +28,7 @@ function make(bytes = datasetBytesMax(DATASET)): { service: ReaderService; ring:
 
 t.test('the reader hands the resident batches out round and round', async (t) => {
   const { service, ring, views } = make();
-  const report = service.load();
+  const report = await service.load();
   t.match(report, { batchCount: 4, exampleCount: 64 });
   t.ok(report.bytes <= datasetBytesMax(DATASET));
   service.start();
@@ -42,14 +47,14 @@ t.test('the reader hands the resident batches out round and round', async (t) =>
 
 t.test('a run can start at any batch and end after so many', async (t) => {
   const { service, ring } = make();
-  service.load();
+  await service.load();
   service.start({ maxBatches: 4 });
   const epoch = [];
   for (let i = 0; i < 4; i++) epoch.push(await ring.popU32Async(LIMIT_MS));
   await t.rejects(ring.popU32Async(LIMIT_MS), { code: 'ML_CLOSED' });
 
   const later = make();
-  later.service.load();
+  await later.service.load();
   later.service.start({ maxBatches: 2, startBatch: 4 * 1_000_000_000 + 3 });
   t.equal(await later.ring.popU32Async(LIMIT_MS), epoch[3]);
   t.equal(await later.ring.popU32Async(LIMIT_MS), epoch[0]);
@@ -58,7 +63,7 @@ t.test('a run can start at any batch and end after so many', async (t) => {
 t.test('stop leaves the ring open for another start, close ends it', async (t) => {
   const { service, ring } = make();
   t.throws(() => service.start(), { code: 'ML_DATASET' });
-  service.load();
+  await service.load();
   service.start();
   t.throws(() => service.start(), { code: 'ML_DATASET' });
   await ring.popU32Async(LIMIT_MS);
@@ -72,7 +77,7 @@ t.test('stop leaves the ring open for another start, close ends it', async (t) =
 
 t.test('a consumer that ends the ring ends the run without a failure', async (t) => {
   const { service, ring } = make();
-  service.load();
+  await service.load();
   service.start();
   await ring.popU32Async(LIMIT_MS);
   ring.close();
@@ -81,21 +86,16 @@ t.test('a consumer that ends the ring ends the run without a failure', async (t)
 });
 
 t.test('a failure is kept and cancels the ring', async (t) => {
-  class Failing extends ReaderService {
-    protected override batchAt(): number {
-      throw new Error('bad batch');
-    }
-  }
-  const { ring, views } = make();
-  const bytes = datasetBytesMax(DATASET);
-  const region = { offset: RING_BYTES, bytes };
-  const service = new Failing({ buffer: views.buffer, region, ringOffset: 0, dataset: DATASET });
-  service.load();
+  const { ring, service } = make(64, failingDataset('plain'));
+  await service.load();
   service.start();
-  await t.rejects(ring.popU32Async(LIMIT_MS), { code: 'ML_CANCELLED', fields: { reason: 'failed' } });
-  t.match(service.stats().failure, { message: 'bad batch' });
+  const drain = async (): Promise<never> => {
+    for (;;) await ring.popU32Async(LIMIT_MS);
+  };
+  await t.rejects(drain(), { code: 'ML_CANCELLED', fields: { reason: 'failed' } });
+  t.match(service.stats().failure, { message: 'batch 6 is worse' });
 });
 
 t.test('a region that is too small is refused', async (t) => {
-  t.throws(() => make(2048).service.load(), { code: 'ML_MEMORY' });
+  await t.rejects(make(2048).service.load(), { code: 'ML_MEMORY' });
 });

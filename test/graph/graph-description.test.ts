@@ -1,4 +1,5 @@
 import t from 'tap';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { psDevice } from '../../src/graph/device.js';
 import { Graph, type OpDef } from '../../src/graph/graph.js';
 import {
@@ -19,7 +20,6 @@ import {
   raggedPlaceholder,
   variable,
 } from '../../src/graph/ops/state.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 
 function sample(): Graph {
   const graph = new Graph();

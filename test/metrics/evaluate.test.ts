@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap';
 import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
-import { ffmSchema } from '../../src/data/ffm-example.js';
+import { ffmSchema } from '../../src/demo/ffm-example.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { bytesFor, readBatch, writeBatch } from '../../src/memory/batch.js';
 import { auc } from '../../src/metrics/auc.js';
 import { evaluate } from '../../src/metrics/evaluate.js';
 import { GroupedAuc } from '../../src/metrics/grouped.js';
 import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { contentOf } from '../checkpoint/helpers.js';
 import { DATASET, loadBatches, smallSession } from '../train/ffm-run.js';
 

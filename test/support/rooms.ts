@@ -29,6 +29,7 @@ export const ORDER: readonly (string | readonly string[])[] = [
   ['summary', 'metrics'],
   'cluster',
   'serve',
+  'demo',
   ['cli', 'dashboard'],
 ];
 

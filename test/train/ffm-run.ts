@@ -1,12 +1,12 @@
 /** @file Sessions of the demo model small enough for tests: little memory, few examples, batches on this thread. */
-import { type FfmDatasetOptions, loadFfmBatches } from '../../src/data/ffm-dataset.js';
-import { ffmSchema } from '../../src/data/ffm-example.js';
+import { type FfmDatasetOptions, loadFfmBatches } from '../../src/demo/ffm-dataset.js';
+import { ffmSchema } from '../../src/demo/ffm-example.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import type { FetchValue } from '../../src/runtime/session/fetch.js';
 import type { Fetch, Session, SessionOptions } from '../../src/runtime/session/session.js';
 import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { LocalTrainer } from '../../src/train/local-train.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 
 export const BATCH_SIZE = 32;
 

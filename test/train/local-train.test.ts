@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
-import { type FfmDatasetOptions, ffmBatches } from '../../src/data/ffm-dataset.js';
-import { ffmSchema } from '../../src/data/ffm-example.js';
+import { type FfmDatasetOptions, ffmBatches } from '../../src/demo/ffm-dataset.js';
+import { ffmSchema } from '../../src/demo/ffm-example.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { Graph } from '../../src/graph/graph.js';
 import { placeholder } from '../../src/graph/ops/state.js';
 import { bytesFor, writeBatch } from '../../src/memory/batch.js';
@@ -11,7 +12,6 @@ import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { NanTensorHook, nanTensorHook } from '../../src/train/hooks/nan-tensor.js';
 import { StopAtStepHook } from '../../src/train/hooks/stop-at-step.js';
 import { LocalTrainer, type LocalTrainOptions } from '../../src/train/local-train.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { MonitoredSession } from '../../src/train/monitored-session.js';
 import { DATASET, LossHook, loadBatches, smallSession } from './ffm-run.js';
 

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import type { Graph, Tensor } from '../../src/graph/graph.js';
 import { constant } from '../../src/graph/ops/state.js';
 import type { FetchValue } from '../../src/runtime/session/fetch.js';
@@ -7,7 +8,6 @@ import { type Fetch, Session } from '../../src/runtime/session/session.js';
 import type { Coordinator } from '../../src/train/hooks/coordinator.js';
 import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { MonitoredSession } from '../../src/train/monitored-session.js';
 import { BATCH_SIZE, loadBatches, smallSession } from './ffm-run.js';
 

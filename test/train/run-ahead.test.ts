@@ -1,7 +1,8 @@
 import t from 'tap';
 import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
-import { type FfmDatasetOptions, loadFfmBatches } from '../../src/data/ffm-dataset.js';
-import { ffmSchema } from '../../src/data/ffm-example.js';
+import { type FfmDatasetOptions, loadFfmBatches } from '../../src/demo/ffm-dataset.js';
+import { ffmSchema } from '../../src/demo/ffm-example.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { Graph } from '../../src/graph/graph.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { addBias } from '../../src/graph/ops/rows.js';
@@ -14,7 +15,6 @@ import type { Fetch } from '../../src/runtime/session/session.js';
 import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { LocalTrainer } from '../../src/train/local-train.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { withSession } from '../runtime/with-session.js';
 
 const STEPS = 60;

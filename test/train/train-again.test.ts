@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import type { TrainHook } from '../../src/train/hooks/hook.js';
 import { LocalTrainer, type LocalTrainOptions, type TrainInput } from '../../src/train/local-train.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { loadBatches, smallSession } from './ffm-run.js';
 
 const endOfInput = () => new MonolithError('ML_OUT_OF_RANGE', { source: 'test' });

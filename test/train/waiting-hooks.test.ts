@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import type { Session } from '../../src/runtime/session/session.js';
 import type { TrainHook } from '../../src/train/hooks/hook.js';
 import { LocalTrainer, type LocalTrainOptions } from '../../src/train/local-train.js';
-import { buildFfm } from '../../src/train/models/ffm.js';
 import { loadBatches, smallSession } from './ffm-run.js';
 
 async function trainer(options: Partial<LocalTrainOptions>): Promise<LocalTrainer> {

@@ -6,16 +6,8 @@
  * random stream is touched.
  */
 import { hashU32, hashUniform, MersenneTwister } from '../base/random.js';
-import { type FfmExample, generateFfmExample } from './ffm-example.js';
+import { FFM_BIAS_SLOT_COUNT, FFM_PAIRS, type FfmExample, generateFfmExample } from './ffm-example.js';
 
-const BIAS_SLOT_COUNT = 4;
-const INTERACTIONS = [
-  [0, 3],
-  [0, 4],
-  [1, 5],
-  [2, 3],
-  [2, 5],
-] as const;
 const LATENT_COUNT = 4;
 /** Component of a hash that is a bias; latent components count from 0. */
 const BIAS_COMPONENT = 0xffff;
@@ -72,13 +64,13 @@ export class ClickTeacher {
 
 function biasSum(hashes: readonly (readonly number[])[]): number {
   let sum = 0;
-  for (let slot = 0; slot < BIAS_SLOT_COUNT; slot++) sum += weightSum(hashes[slot]!, BIAS_COMPONENT);
+  for (let slot = 0; slot < FFM_BIAS_SLOT_COUNT; slot++) sum += weightSum(hashes[slot]!, BIAS_COMPONENT);
   return sum;
 }
 
 function productSum(hashes: readonly (readonly number[])[]): number {
   let sum = 0;
-  INTERACTIONS.forEach(([user, item], pair) => {
+  FFM_PAIRS.forEach(([user, item], pair) => {
     for (let component = pair * LATENT_COUNT; component < (pair + 1) * LATENT_COUNT; component++) {
       sum += weightSum(hashes[user]!, component) * weightSum(hashes[item]!, component);
     }

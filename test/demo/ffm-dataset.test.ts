@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ClickTeacher } from '../../src/data/click-teacher.js';
+import { ClickTeacher } from '../../src/demo/click-teacher.js';
 import {
   datasetBytesMax,
   datasetSize,
@@ -7,8 +7,8 @@ import {
   ffmBatches,
   heldOutOf,
   loadFfmBatches,
-} from '../../src/data/ffm-dataset.js';
-import { ffmSchema } from '../../src/data/ffm-example.js';
+} from '../../src/demo/ffm-dataset.js';
+import { ffmSchema } from '../../src/demo/ffm-example.js';
 import { Arena } from '../../src/memory/arena.js';
 import { type BatchData, readBatch } from '../../src/memory/batch.js';
 import { Views } from '../../src/memory/views.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { MersenneTwister } from '../../src/base/random.js';
-import { ffmSchema, generateFfmExample, slotToKey } from '../../src/data/ffm-example.js';
+import { ffmSchema, generateFfmExample, slotToKey } from '../../src/demo/ffm-example.js';
 
 t.test('the first example of seed 0 is the reference one', async (t) => {
   const example = generateFfmExample(new MersenneTwister(0), [5, 5, 5, 5, 5, 5]);

@@ -8,12 +8,13 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { MersenneTwister } from '../base/random.js';
+import type { DatasetSize, DatasetSource, OpenDataset } from '../data/dataset-source.js';
+import { loadBatches } from '../data/resident-batches.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchData, bytesFor } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
 import { ClickTeacher } from './click-teacher.js';
 import { FFM_LENGTH_MAX, FFM_SLOT_COUNT, type FfmExample, ffmSchema, generateFfmExample } from './ffm-example.js';
-import { loadBatches } from './resident-batches.js';
 
 export const REFERENCE_EXAMPLE_COUNT = 64;
 export const CLICKS_EXAMPLE_COUNT = 16384;
@@ -31,11 +32,6 @@ export interface FfmDatasetOptions {
   readonly examples?: number;
   /** 'train' unless told. */
   readonly split?: 'train' | 'held-out';
-}
-
-export interface DatasetSize {
-  readonly batchCount: number;
-  readonly exampleCount: number;
 }
 
 /**
@@ -78,6 +74,17 @@ export function* ffmBatches(options: FfmDatasetOptions): Generator<BatchData, vo
     });
     yield batchOf(examples);
   }
+}
+
+/** The set for the reader thread. Throws ML_DATASET for options no set can be made of. */
+export function ffmDataset(options: FfmDatasetOptions): DatasetSource<FfmDatasetOptions> {
+  return { module: import.meta.url, options, bytes: datasetBytesMax(options) };
+}
+
+/** What the reader thread calls: all batches are made at once and stay. */
+export function openDataset(views: Views, arena: Arena, options: FfmDatasetOptions): OpenDataset {
+  const pointers = loadFfmBatches(views, arena, options);
+  return { ...datasetSize(options), batchAt: (number) => pointers[number % pointers.length]! };
 }
 
 /** Bytes that hold all batches of the set, whatever the draws. */

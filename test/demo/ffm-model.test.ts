@@ -1,9 +1,10 @@
 import t from 'tap';
+import { FFM_SLOT_COUNT } from '../../src/demo/ffm-example.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import type { TableConfig } from '../../src/sparse/config/table-config.js';
 import { TABLES } from '../../src/sparse/steps/embedding-ops.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
-import { buildFfm, FFM_SLOTS } from '../../src/train/models/ffm.js';
 import { stream } from '../kernels/both.js';
 import { raggedOf, withSession } from '../runtime/with-session.js';
 import { initialValue } from '../sparse/map-table.js';
@@ -16,7 +17,7 @@ const SEED = 11;
 function batch(step: number): PlainBatch {
   const next = stream(step * 31 + 5);
   const rows = step % 10 === 9 ? 5 : BATCH;
-  const ids = Array.from({ length: FFM_SLOTS }, (_, slot) =>
+  const ids = Array.from({ length: FFM_SLOT_COUNT }, (_, slot) =>
     Array.from({ length: rows }, () =>
       Array.from({ length: Math.floor(next() * 6) }, () =>
         BigInt.asIntN(

@@ -9,6 +9,16 @@ import type { MersenneTwister } from '../base/random.js';
 import type { FeedSpec } from '../memory/batch.js';
 
 export const FFM_SLOT_COUNT = 6;
+/** Slots with a bias, from the first one on. */
+export const FFM_BIAS_SLOT_COUNT = 4;
+/** Which slots meet: (user slot, item slot). */
+export const FFM_PAIRS = [
+  [0, 3],
+  [0, 4],
+  [1, 5],
+  [2, 3],
+  [2, 5],
+] as const;
 /** Most ids one slot of one example can have, when the caller does not say otherwise. */
 export const FFM_LENGTH_MAX = 5;
 
