@@ -26,6 +26,7 @@ const ADVICE = {
   ML_MEMORY: 'Use a smaller batch or table, or give the session more memory.',
   ML_METRIC: 'A metric was asked for by a name it does not have, or was given numbers it cannot count.',
   ML_NAN_LOSS: 'Lower the learning rate, clip gradients, or look for bad input near that step.',
+  ML_OPTION: 'The named function or class has no such option; the hint has the nearest one, or all of them.',
   ML_OUT_OF_RANGE: 'The input ended. Training takes it as the normal end of the data.',
   ML_THREADS:
     'Raise the limit on processes and threads (`ulimit -u`, `pids.max` of a container), or give fewer `--threads`.',

@@ -72,6 +72,7 @@ export const ERROR_MESSAGES = {
   ML_LIST_NONE: 'ListChecker cannot accept None candidate',
   ML_LIST_RANGE: 'ListChecker got candidate beyonds the range',
   ML_LIST_TYPE: 'ListChecker got candidate in the wrong type[{type}]',
+  ML_OPTION: '{where}: {reason}',
   // hyper-parameters; wording that upstream callers test is upstream's
   ML_PARAM_CLASS: 'params have no class to make an instance of: cls is null',
   ML_PARAM_DEFINED: 'Parameter {name} is already defined',

@@ -1,8 +1,10 @@
 /**
  * @file Finds and loads checkpoints. Nothing is handed out before all of it was verified.
  */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { writeWhole } from '../base/files/atomic-file.js';
 import type { FileSystem } from '../base/files/file-system.js';
@@ -88,6 +90,7 @@ function refuseUnlisted(modelDir: string): null {
  * ```
  */
 export async function loadCheckpoint(prefix: string, options: LoadOptions = {}): Promise<LoadedCheckpoint> {
+  checkOptions('loadCheckpoint', options, ['expect']);
   if (!hasAnyFile(prefix)) throw new MonolithError('ML_CKPT_PATH', { path: prefix });
   return withHint(dirname(prefix), prefix, async () => {
     const { manifest, dense } = await verifyCheckpoint(prefix, options.expect);

@@ -12,8 +12,10 @@
  * that is saved again gets another name (`model.ckpt-0<step>`). Equal snapshots give equal bytes: no file holds a time or
  * anything random.
  */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { cleanUp, writeError } from '../base/files/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
@@ -75,6 +77,7 @@ export async function saveCheckpoint(
   options: SaveOptions = {},
 ): Promise<SavedCheckpoint> {
   checkArguments(modelDir, snapshot);
+  checkOptions('saveCheckpoint', options, ['keep', 'exempt', 'fileSystem']);
   const { live, step } = snapshot;
   if (live === undefined) return saveHeld(modelDir, snapshot, options);
   // Steps that were asked for before the save have run by then; a step that the caller chose stays.

@@ -3,6 +3,7 @@
  *
  * A step takes the next batch by popping one word from a ring; only control calls are messages.
  */
+import { checkOptions } from '../base/check-options.js';
 import { fromWireError } from '../base/error-wire.js';
 import { MonolithError } from '../base/errors.js';
 import type { Arena } from '../memory/arena.js';
@@ -54,6 +55,16 @@ export class DataReader {
 
   /** Starts the thread, opens the data set, and begins to hand batches out. */
   static async start(options: DataReaderOptions): Promise<DataReader> {
+    checkOptions('DataReader.start', options, [
+      'buffer',
+      'arena',
+      'dataset',
+      'depthMax',
+      'loadTimeoutMs',
+      'trace',
+      'maxBatches',
+      'startBatch',
+    ]);
     const { buffer, arena, dataset } = options;
     const { bytes, ahead } = dataset;
     const depthMax = ahead ?? options.depthMax ?? DEPTH_MAX;

@@ -4,6 +4,7 @@
  * From one declaration come the layout of batches, the placeholders of a graph and the types of what is fed. A misspelt
  * name, ids where floats belong or a feature that is left out do not compile.
  */
+import { checkNumber, checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
 import { placeholder, raggedPlaceholder } from '../graph/ops/state.js';
@@ -28,8 +29,9 @@ export type Features = { readonly [name: string]: Feature };
 /** Overloads, because without an argument the width would be taken from the place the call stands in: any number. */
 function denseF32(): DenseFeature<1>;
 function denseF32<const Width extends number>(options: { readonly width: Width }): DenseFeature<Width>;
-function denseF32({ width } = { width: 1 }): DenseFeature {
-  return { kind: 'dense', width };
+function denseF32(options: { readonly width?: number } = {}): DenseFeature {
+  const { width = 1 } = checkOptions('dense.f32', options, ['width']);
+  return { kind: 'dense', width: checkNumber('dense.f32', 'width', width) };
 }
 
 /** Dense features: `dense.f32()` is one float for each example, `dense.f32({ width: 3 })` three. */
@@ -37,7 +39,10 @@ export const dense = { f32: denseF32 } as const;
 
 export const ragged = {
   /** Int64 ids; `valuesPerRow` bounds how many an example has, on average over a slice of the batch. */
-  i64: (options: { readonly valuesPerRow: number }): RaggedFeature => ({ kind: 'ragged', ...options }),
+  i64(options: { readonly valuesPerRow: number }): RaggedFeature {
+    const { valuesPerRow } = checkOptions('ragged.i64', options, ['valuesPerRow']);
+    return { kind: 'ragged', valuesPerRow: checkNumber('ragged.i64', 'valuesPerRow', valuesPerRow) };
+  },
 } as const;
 
 /** The placeholder of a feature. */

@@ -1,4 +1,5 @@
 /** @file Compressed interaction network of xDeepFM. */
+import { checkOptions } from '../base/check-options.js';
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { concatColumns } from '../graph/ops/columns.js';
 import { sumInner } from '../graph/ops/inner.js';
@@ -25,6 +26,7 @@ export class CIN extends Layer {
 
   constructor(sizes: readonly number[], options: CinOptions = {}) {
     super('cin', options);
+    checkOptions('CIN', options, ['name', 'seed', 'activation', 'kernelInitializer']);
     const name = options.name ?? 'cin';
     if (sizes.length === 0) throw misfit(name, 'it has no layers');
     this.sizes = sizes.map((size) => checkWhole(name, 'the number of maps', size));

@@ -1,4 +1,5 @@
 /** @file Cross network of DCN and DCN v2. */
+import { checkOptions } from '../base/check-options.js';
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { addN, mul } from '../graph/ops/elementwise.js';
 import { addShared } from '../graph/ops/inner.js';
@@ -28,6 +29,7 @@ export class Cross extends Layer {
 
   constructor(layers: number, options: CrossOptions = {}) {
     super('cross', options);
+    checkOptions('Cross', options, ['name', 'seed', 'version', 'rank', 'kernelInitializer']);
     const name = options.name ?? 'cross';
     this.layers = checkWhole(name, 'the number of layers', layers);
     if (options.rank !== undefined) checkWhole(name, 'the rank', options.rank);

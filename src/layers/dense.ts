@@ -1,4 +1,5 @@
 /** @file A fully connected layer. */
+import { checkOptions } from '../base/check-options.js';
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { matMulInner } from '../graph/ops/batch-matmul.js';
 import { addShared } from '../graph/ops/inner.js';
@@ -33,6 +34,7 @@ export class Dense extends Layer {
 
   constructor(units: number, options: DenseOptions = {}) {
     super('dense', options);
+    checkOptions('Dense', options, ['name', 'seed', 'activation', 'useBias', 'kernelInitializer', 'biasInitializer']);
     this.units = checkWhole(options.name ?? 'dense', 'the number of units', units);
     this.#options = options;
   }

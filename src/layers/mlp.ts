@@ -1,4 +1,5 @@
 /** @file A stack of fully connected layers. */
+import { checkOptions } from '../base/check-options.js';
 import { misfit, type Tensor } from '../graph/graph.js';
 import { innerShape } from '../graph/ops/inner-shape.js';
 import { layerNorm } from '../graph/ops/norms.js';
@@ -32,8 +33,19 @@ export class MLP extends Layer {
 
   constructor(units: readonly number[], options: MlpOptions = {}) {
     super('mlp', options);
+    checkOptions('MLP', options, [
+      'name',
+      'seed',
+      'activation',
+      'useBias',
+      'kernelInitializer',
+      'biasInitializer',
+      'outputActivation',
+      'norm',
+      'dropout',
+    ]);
     if (units.length === 0) throw misfit(options.name ?? 'mlp', 'it has no layers');
-    const { name: _, activation: __, ...rest } = options;
+    const { name: _, activation: __, outputActivation: ___, norm, dropout, ...rest } = options;
     this.layers = units.map((count) => new Dense(count, { ...rest, name: 'dense' }));
     this.#options = options;
   }

@@ -1,4 +1,5 @@
 /** @file Multi-gate mixture of experts. */
+import { checkOptions } from '../base/check-options.js';
 import type { Tensor } from '../graph/graph.js';
 import { softmax } from '../graph/ops/attention.js';
 import { batchMatMul } from '../graph/ops/batch-matmul.js';
@@ -28,6 +29,7 @@ export class MMoE extends Layer {
 
   constructor(options: MmoeOptions) {
     super('mmoe', options);
+    checkOptions('MMoE', options, ['name', 'seed', 'experts', 'tasks', 'units', 'activation']);
     const { name = 'mmoe', experts, tasks, units, activation = 'relu', seed = 0 } = options;
     checkWhole(name, 'the number of experts', experts);
     checkWhole(name, 'the number of tasks', tasks);

@@ -1,4 +1,5 @@
 /** @file Multi-head attention over short sequences. */
+import { checkOptions } from '../base/check-options.js';
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { headMix, headScores, softmax } from '../graph/ops/attention.js';
 import { scale } from '../graph/ops/elementwise.js';
@@ -36,6 +37,15 @@ export class MultiHeadAttention extends Layer {
 
   constructor(options: AttentionOptions) {
     super('attention', options);
+    checkOptions('MultiHeadAttention', options, [
+      'name',
+      'seed',
+      'heads',
+      'keyDim',
+      'valueDim',
+      'outputDim',
+      'useBias',
+    ]);
     const { name = 'attention', heads, keyDim, valueDim = keyDim, useBias = true, seed = 0 } = options;
     checkWhole(name, 'the number of heads', heads);
     const project = (dim: number, part: string) =>
@@ -44,7 +54,8 @@ export class MultiHeadAttention extends Layer {
     this.#inner = { query: project(keyDim, 'query'), key: project(keyDim, 'key'), value: project(valueDim, 'value') };
   }
 
-  call(query: Tensor, { value = query, mask }: AttentionInputs = {}): Tensor {
+  call(query: Tensor, inputs: AttentionInputs = {}): Tensor {
+    const { value = query, mask } = checkOptions('MultiHeadAttention.call', inputs, ['value', 'mask']);
     const { heads, keyDim, outputDim, useBias = true, seed = 0 } = this.#options;
     return this.within(query.graph, () => {
       for (const input of [query, value]) {

@@ -1,4 +1,5 @@
 /** @file Squeeze and excitation of fields, as in FiBiNET: a gate that says how much each field counts. */
+import { checkOptions } from '../base/check-options.js';
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { meanInner, scaleGroups } from '../graph/ops/inner.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
@@ -25,6 +26,7 @@ export class SENet extends Layer {
 
   constructor(options: SenetOptions = {}) {
     super('senet', options);
+    checkOptions('SENet', options, ['name', 'seed', 'reduction', 'activation', 'gateActivation']);
     if (options.reduction !== undefined) checkWhole(options.name ?? 'senet', 'the reduction', options.reduction);
     this.#options = options;
   }

@@ -1,4 +1,5 @@
 /** @file Attention of a candidate to a sequence of behaviours, as in the deep interest network (DIN). */
+import { checkOptions } from '../base/check-options.js';
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { softmax } from '../graph/ops/attention.js';
 import { batchMatMul } from '../graph/ops/batch-matmul.js';
@@ -36,6 +37,7 @@ export class TargetAttention extends Layer {
 
   constructor(options: TargetAttentionOptions = {}) {
     super('target_attention', options);
+    checkOptions('TargetAttention', options, ['name', 'seed', 'hidden', 'activation', 'softmax']);
     const { hidden = [36], activation = 'sigmoid', seed = 0 } = options;
     this.#score = new MLP([...hidden, 1], { name: 'score', activation, seed });
     this.#softmax = options.softmax ?? false;

@@ -2,6 +2,7 @@
  * @file Area under the ROC curve from counts per bucket of the prediction: a fixed amount of memory, and counts of threads,
  * slices or hosts add up.
  */
+import { checkOptions } from '../base/check-options.js';
 import { areaOfBuckets } from './auc.js';
 import { checkPortion, checkProbabilities, type GroupKeys, type Metric, refuse, sameKind } from './metric.js';
 
@@ -70,6 +71,7 @@ export class BucketedAuc extends Buckets {
   readonly #buckets: number;
 
   constructor(options: { readonly buckets?: number } = {}) {
+    checkOptions('BucketedAuc', options, ['buckets']);
     const buckets = options.buckets ?? BUCKETS;
     if (!Number.isInteger(buckets) || buckets < 1) throw refuse('bucketedAuc', `${buckets} is no number of buckets`);
     super('bucketedAuc', emptyCounts(buckets));
@@ -98,6 +100,7 @@ export class ThresholdAuc extends Buckets {
   readonly #thresholds: Float32Array;
 
   constructor(options: { readonly thresholds?: number } = {}) {
+    checkOptions('ThresholdAuc', options, ['thresholds']);
     const count = options.thresholds ?? THRESHOLDS;
     if (!Number.isInteger(count) || count < 2) throw refuse('thresholdAuc', `${count} is no number of thresholds`);
     super('thresholdAuc', emptyCounts(count + 1));

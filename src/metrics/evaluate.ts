@@ -1,4 +1,5 @@
 /** @file Loss, AUC and other metrics of a model over batches in shared memory. */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import type { Tensor } from '../graph/graph.js';
 import type { Session } from '../runtime/session/session.js';
@@ -41,6 +42,7 @@ export async function evaluate<Name extends MetricName = never>(
   batches: Iterable<number> | AsyncIterable<number>,
   options: EvaluateOptions<Name> = {},
 ): Promise<Evaluation & ([Name] extends [never] ? unknown : { readonly metrics: Record<Name, number | null> })> {
+  checkOptions('evaluate', options, ['metrics', 'weights', 'groupBy']);
   const area = new Auc();
   const metrics = (options.metrics ?? []).map((name) => [name, createMetric(name)] as const);
   const fetches = [...fetchesOf(model), ...(options.weights === undefined ? [] : [options.weights])];

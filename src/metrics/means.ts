@@ -1,4 +1,5 @@
 /** @file Metrics that are made of weighted sums over examples: log loss, errors, accuracy, calibration. */
+import { checkOptions } from '../base/check-options.js';
 import { checkPortion, checkProbabilities, type GroupKeys, type Metric, sameKind } from './metric.js';
 
 /** Two sums over examples, each term times the weight of its example. */
@@ -86,6 +87,7 @@ export class Accuracy extends Sums {
 
   constructor(options: { readonly threshold?: number } = {}) {
     super();
+    checkOptions('Accuracy', options, ['threshold']);
     this.#threshold = options.threshold ?? 0.5;
     this.name = options.threshold === undefined ? 'accuracy' : `accuracy@${options.threshold}`;
   }

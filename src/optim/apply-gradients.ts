@@ -3,6 +3,7 @@
  *
  * A config steps a variable as it steps the rows of a table, with the slots TensorFlow's optimizer of that name has.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import type { Op, Tensor } from '../graph/graph.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
@@ -30,6 +31,7 @@ export function applyGradients(
   optimizer: VariableOptimizer,
   options: ApplyGradientsOptions = {},
 ): Op[] {
+  checkOptions('applyGradients', options, ['weightDecay', 'learningRate']);
   const dense = optimizer instanceof Optimizer ? optimizer : optimizerOf(optimizer, gradsAndVars[0]?.[1].op.name);
   return dense.applyAll(gradsAndVars, options);
 }

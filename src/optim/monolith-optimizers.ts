@@ -3,6 +3,7 @@
  *
  * Slots start at zero and are named `<variable>/<name>/m` and so on. `h = weightDecay * variable + gradient`.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { Rate } from '../sparse/config/learning-rate.js';
@@ -30,6 +31,16 @@ export interface AdamomOptions {
 /** m' = mom * m + (1 - mom) * h; v' = ada * v + h^2; c' = ada * c + 1; w -= m' * lr / sqrt(v' / c' + epsilon). */
 export class AdamomOptimizer extends RangeOptimizer {
   constructor(options: AdamomOptions = {}) {
+    checkOptions('AdamomOptimizer', options, [
+      'learningRate',
+      'adaDecay',
+      'momDecay',
+      'epsilon',
+      'weightDecay',
+      'useV2',
+      'updateSlots',
+      'name',
+    ]);
     const { learningRate = 5e-6, useV2 = false, updateSlots = true, name = 'Adamom' } = options;
     const { adaDecay = 0.9999, momDecay = 0.99, epsilon = 1e-6, weightDecay = 0 } = options;
     super(name, learningRate, {
@@ -59,6 +70,16 @@ export interface RmspropOptions {
  */
 export class RmspropOptimizer extends RangeOptimizer {
   constructor(options: RmspropOptions = {}) {
+    checkOptions('RmspropOptimizer', options, [
+      'learningRate',
+      'beta1',
+      'beta2',
+      'epsilon',
+      'weightDecay',
+      'useV2',
+      'updateSlots',
+      'name',
+    ]);
     const { learningRate = 5e-6, useV2 = false, updateSlots = true, name = 'Rmsprop' } = options;
     const { beta1 = 0.99, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = options;
     super(name, learningRate, {

@@ -4,6 +4,7 @@
  * Mirrors tf.compat.v1.train.Optimizer. Slots are variables of the graph under TensorFlow's names, so checkpoints carry
  * them. What a kind of optimizer adds is its slots and how its step becomes kernel calls.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { gradients } from '../graph/gradients.js';
 import { elementCount, misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
@@ -86,6 +87,7 @@ export abstract class Optimizer implements StepLowering {
 
   /** An op that steps every variable that has a gradient. */
   applyGradients(gradsAndVars: readonly GradientAndVariable[], options: ApplyOptions = {}): Op {
+    checkOptions('applyGradients', options, ['globalStep', 'weightDecay', 'learningRate', 'name']);
     const { globalStep, name = this.name } = options;
     const target = gradsAndVars[0]?.[1];
     if (target === undefined) throw misfit(name, 'No variables provided.');
@@ -123,14 +125,15 @@ export abstract class Optimizer implements StepLowering {
 
   /** An op that lowers the loss by one step: gradients, then their application. */
   minimize(loss: Tensor, options: MinimizeOptions = {}): Op {
-    const { varList = trainableVariables(loss), clip = (pairs) => pairs } = options;
+    const { varList = trainableVariables(loss), clip = (pairs) => pairs, ...rest } = options;
+    checkOptions('minimize', options, ['globalStep', 'weightDecay', 'learningRate', 'name', 'varList', 'clip']);
     const pairs = this.computeGradients(loss, varList);
     if (pairs.every(([gradient]) => gradient === undefined)) {
       const names = varList.map((target) => target.op.name).join(', ');
       const reason = `No gradients provided for any variable, check your graph for ops that do not support gradients, between variables ${names} and loss ${loss.name}.`;
       throw misfit(this.name, reason);
     }
-    return this.applyGradients(clip(pairs), options);
+    return this.applyGradients(clip(pairs), rest);
   }
 
   /** A slot of a variable by its short name; `undefined` before the variable was stepped in the graph. */

@@ -4,6 +4,7 @@
  * One kind of object serves dense optimizers and the segments of tables (src/sparse/config/learning-rate.ts has the base class and
  * PolynomialDecay). A rate is asked for once before each step; `call` computes and makes nothing.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { checkRate, LearningRateFunction, printRate, type Rate, rateAt } from '../sparse/config/learning-rate.js';
 
@@ -46,6 +47,7 @@ abstract class Decay extends LearningRateFunction {
 
   constructor(options: DecayOptions) {
     super();
+    checkOptions(new.target.name, options, ['initialLearningRate', 'decaySteps', 'decayRate', 'staircase']);
     this.initialLearningRate = options.initialLearningRate;
     this.decaySteps = positive('decaySteps', options.decaySteps);
     this.decayRate = options.decayRate;
@@ -132,11 +134,12 @@ export class CosineDecay extends LearningRateFunction {
   readonly decaySteps: number;
   readonly alpha: number;
 
-  constructor({ initialLearningRate, decaySteps, alpha = 0 }: CosineDecayOptions) {
+  constructor(options: CosineDecayOptions) {
     super();
-    this.initialLearningRate = initialLearningRate;
-    this.decaySteps = positive('decaySteps', decaySteps);
-    this.alpha = alpha;
+    checkOptions('CosineDecay', options, ['initialLearningRate', 'decaySteps', 'alpha']);
+    this.initialLearningRate = options.initialLearningRate;
+    this.decaySteps = positive('decaySteps', options.decaySteps);
+    this.alpha = options.alpha ?? 0;
   }
 
   override get parameters() {
@@ -168,6 +171,7 @@ export class CosineDecayRestarts extends LearningRateFunction {
 
   constructor(options: CosineDecayRestartsOptions) {
     super();
+    checkOptions('CosineDecayRestarts', options, ['initialLearningRate', 'firstDecaySteps', 'tMul', 'mMul', 'alpha']);
     this.initialLearningRate = options.initialLearningRate;
     this.firstDecaySteps = positive('firstDecaySteps', options.firstDecaySteps);
     this.tMul = options.tMul ?? 2;
@@ -217,11 +221,12 @@ export class Warmup extends LearningRateFunction {
   readonly after: Rate;
   readonly initialLearningRate: number;
 
-  constructor({ warmupSteps, after, initialLearningRate = 0 }: WarmupOptions) {
+  constructor(options: WarmupOptions) {
     super();
-    this.warmupSteps = positive('warmupSteps', warmupSteps);
-    this.after = checkRate(after);
-    this.initialLearningRate = initialLearningRate;
+    checkOptions('Warmup', options, ['warmupSteps', 'after', 'initialLearningRate']);
+    this.warmupSteps = positive('warmupSteps', options.warmupSteps);
+    this.after = checkRate(options.after);
+    this.initialLearningRate = options.initialLearningRate ?? 0;
   }
 
   override get parameters() {

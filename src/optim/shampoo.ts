@@ -5,6 +5,7 @@
  * k keeps two k x k slots, and its eigenvalues take time by k^3 every `tau1` steps: a few hundred is a practical size. Axes
  * longer than `eigenHead + eigenTail` keep that many vectors only, but their statistics are as large.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { elementCount } from '../graph/graph.js';
 import {
@@ -42,6 +43,18 @@ export class ShampooOptimizer extends Optimizer {
   readonly #options: Required<Omit<ShampooOptions, 'learningRate' | 'name'>>;
 
   constructor(options: ShampooOptions = {}) {
+    checkOptions('ShampooOptimizer', options, [
+      'learningRate',
+      'beta1',
+      'beta2',
+      'warmup',
+      'tau1',
+      'tau2',
+      'eigenHead',
+      'eigenTail',
+      'dampingEpsilon',
+      'name',
+    ]);
     const { learningRate = 0.03, name = 'Shampoo' } = options;
     const { beta1 = 0.9, beta2 = 1, warmup = 5000, tau1 = 200, tau2 = 20 } = options;
     const { eigenHead = 100, eigenTail = 100, dampingEpsilon = 1e-3 } = options;

@@ -5,6 +5,7 @@
  * const train = new AdamOptimizer({ learningRate: 0.01 }).minimize(loss, { globalStep: globalStep(graph) });
  * ```
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import type { Graph, Op, Tensor } from '../graph/graph.js';
 import { scale } from '../graph/ops/elementwise.js';
@@ -21,7 +22,9 @@ export interface GradientDescentOptions {
 
 /** w -= lr * g. */
 export class GradientDescentOptimizer extends RangeOptimizer {
-  constructor({ learningRate, name = 'GradientDescent' }: GradientDescentOptions) {
+  constructor(options: GradientDescentOptions) {
+    checkOptions('GradientDescentOptimizer', options, ['learningRate', 'name']);
+    const { learningRate, name = 'GradientDescent' } = options;
     super(name, learningRate, { kernel: KERNEL.applySgdF32, slots: [], parameters: [] });
   }
 }
@@ -35,7 +38,9 @@ export interface MomentumOptions {
 
 /** accum = momentum * accum + g; w -= lr * accum, or with Nesterov lr * (g + momentum * accum). Slot `<variable>/Momentum`. */
 export class MomentumOptimizer extends RangeOptimizer {
-  constructor({ learningRate, momentum, useNesterov = false, name = 'Momentum' }: MomentumOptions) {
+  constructor(options: MomentumOptions) {
+    checkOptions('MomentumOptimizer', options, ['learningRate', 'momentum', 'useNesterov', 'name']);
+    const { learningRate, momentum, useNesterov = false, name = 'Momentum' } = options;
     super(name, learningRate, {
       kernel: KERNEL.applyDenseMomentumF32,
       slots: [{ slot: 'momentum', suffix: name }],
@@ -53,7 +58,9 @@ export interface AdagradOptions {
 
 /** accum += g^2; w -= lr * g / sqrt(accum). Slot `<variable>/Adagrad`. */
 export class AdagradOptimizer extends RangeOptimizer {
-  constructor({ learningRate, initialAccumulatorValue = 0.1, name = 'Adagrad' }: AdagradOptions) {
+  constructor(options: AdagradOptions) {
+    checkOptions('AdagradOptimizer', options, ['learningRate', 'initialAccumulatorValue', 'name']);
+    const { learningRate, initialAccumulatorValue = 0.1, name = 'Adagrad' } = options;
     if (!(initialAccumulatorValue > 0)) {
       throw bad('initialAccumulatorValue', `initial_accumulator_value must be positive: ${initialAccumulatorValue}`);
     }
@@ -79,8 +86,16 @@ export interface FtrlOptions {
  * it. Tables have another (see docs/tables.md). Slots `<variable>/Ftrl` and `<variable>/Ftrl_1`.
  */
 export class FtrlOptimizer extends RangeOptimizer {
-  constructor({ learningRate, name = 'Ftrl', ...options }: FtrlOptions) {
-    const { initialAccumulatorValue = 0.1, beta = 0 } = options;
+  constructor(options: FtrlOptions) {
+    checkOptions('FtrlOptimizer', options, [
+      'learningRate',
+      'initialAccumulatorValue',
+      'l1RegularizationStrength',
+      'l2RegularizationStrength',
+      'beta',
+      'name',
+    ]);
+    const { learningRate, name = 'Ftrl', initialAccumulatorValue = 0.1, beta = 0 } = options;
     const { l1RegularizationStrength: l1 = 0, l2RegularizationStrength: l2 = 0 } = options;
     for (const [key, value] of Object.entries({ initialAccumulatorValue, l1, l2, beta })) {
       if (!(value >= 0)) throw bad(key, `${value} needs to be positive or zero`);
@@ -120,6 +135,15 @@ export class AdamOptimizer extends RangeOptimizer {
   readonly #powers = new Map<Graph, Powers>();
 
   constructor(options: AdamOptions & { readonly weightDecay?: number } = {}) {
+    checkOptions('AdamOptimizer', options, [
+      'learningRate',
+      'beta1',
+      'beta2',
+      'epsilon',
+      'useNesterov',
+      'weightDecay',
+      'name',
+    ]);
     const { learningRate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, name = 'Adam' } = options;
     const { useNesterov = false, weightDecay = 0 } = options;
     super(name, learningRate, {

@@ -4,6 +4,7 @@
  * Closing it ends the input: takers get what is left and then ML_OUT_OF_RANGE, as OutOfRange of a queue upstream. A
  * failure of the producer reaches the taker in place of items that are not there.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 
 export interface AsyncQueueOptions {
@@ -26,7 +27,9 @@ export class AsyncQueue<T> {
   #closed = false;
   #failure: unknown;
 
-  constructor({ capacity, name, timeoutMs = TIMEOUT_MS }: AsyncQueueOptions) {
+  constructor(options: AsyncQueueOptions) {
+    checkOptions('AsyncQueue', options, ['capacity', 'name', 'timeoutMs']);
+    const { capacity, name, timeoutMs = TIMEOUT_MS } = options;
     if (!Number.isInteger(capacity) || capacity < 1) {
       throw new MonolithError('ML_FLAG', { flag: 'capacity', reason: `${capacity} is not a number of elements` });
     }

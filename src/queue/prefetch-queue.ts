@@ -5,6 +5,7 @@
  * splits the tensors of a structure over a queue per device and merges them again; here an element is one item, whose
  * device tensors are in a slot of device memory, so the two cannot fall out of step.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { DeviceTensor } from '../runtime/backends/cuda/device-tensor.js';
 import type { CudaDriver } from '../runtime/backends/cuda/driver.js';
@@ -78,6 +79,7 @@ export class PrefetchQueue<N = unknown> {
   #lastOut: Promise<unknown> = Promise.resolve();
 
   constructor(options: PrefetchQueueOptions = {}) {
+    checkOptions('PrefetchQueue', options, ['capacity', 'name', 'driver', 'place', 'timeoutMs']);
     const { capacity = 1, name = 'prefetch_queue', timeoutMs } = options;
     this.#options = options;
     this.#queue = new AsyncQueue({ capacity, name, ...(timeoutMs !== undefined && { timeoutMs }) });

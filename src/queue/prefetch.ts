@@ -4,6 +4,7 @@
  * Mirrors enqueue_dicts_with_queue_return and EnqueueHook of native_training/prefetch_queue. With capacity c an element
  * is made up to c + 1 steps before its use.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { type DequeueOptions, PrefetchQueue, type PrefetchQueueOptions } from './prefetch-queue.js';
 
@@ -29,15 +30,17 @@ export async function* prefetch<N>(
   source: AsyncIterable<N> | Iterable<N>,
   options: PrefetchQueueOptions & DequeueOptions = {},
 ): AsyncGenerator<N, void, undefined> {
+  checkOptions('prefetch', options, ['capacity', 'name', 'driver', 'place', 'timeoutMs', 'stream', 'to']);
+  const { stream, to, ...ofQueue } = options;
   if (options.capacity === 0) {
     yield* source;
     return;
   }
-  const queue = new PrefetchQueue<N>(options);
+  const queue = new PrefetchQueue<N>(ofQueue);
   const done = enqueueAll(queue, source);
   try {
     for (;;) {
-      const element = await next(queue, options);
+      const element = await next(queue, { ...(stream && { stream }), ...(to && { to }) });
       if (element === undefined) return;
       yield element.value;
     }

@@ -4,6 +4,7 @@
  * Format: "Trace Event Format", JSON object form. One process, one row per thread. Times are in microseconds from the
  * first event. Everything that is not a timed event is in `otherData`.
  */
+import { checkOptions } from '../base/check-options.js';
 import { type RingSnapshot, snapshotRing } from './read-ring.js';
 import { surveySnapshot, type TimelineItem, threadTimeline } from './thread-timeline.js';
 import { writeTraceFile } from './trace-file.js';
@@ -40,6 +41,7 @@ export interface ChromeTraceReport {
  * ```
  */
 export async function writeChromeTrace(file: string, input: ChromeTraceInput): Promise<ChromeTraceReport> {
+  checkOptions('writeChromeTrace', input, ['threads', 'names', 'metadata']);
   // All rings are copied before any is written: the rows end at about the same moment.
   const snapshots = input.threads.map((thread) => snapshotRing(thread.ring));
   const report = { events: 0, lost: snapshots.map((snapshot) => snapshot.lost) };

@@ -1,4 +1,5 @@
 /** @file A trace summary as aligned tables for a terminal. */
+import { checkOptions } from '../base/check-options.js';
 import type { StepShares } from './step-shares.js';
 import type { OpSummary, TraceSummary } from './trace-summary.js';
 
@@ -27,6 +28,7 @@ interface Column {
  * ```
  */
 export function formatTraceSummary(summary: TraceSummary, options: FormatTraceOptions = {}): string {
+  checkOptions('formatTraceSummary', options, ['color', 'top']);
   const top = options.top ?? TOP;
   const bold = (text: string) => (options.color ? `\x1b[1m${text}\x1b[22m` : text);
   const warn = (text: string) => (options.color ? `\x1b[33m${text}\x1b[39m` : text);

@@ -5,6 +5,7 @@
  * one place; from the next step on, each run also calls the function on what the step before has put there, and the end
  * of training calls it on the rest: after n steps it has run n - 1 times, after the end n times.
  */
+import { checkOptions } from '../base/check-options.js';
 import { PrefetchQueue } from '../queue/prefetch-queue.js';
 import type { TrainHook } from './hooks/hook.js';
 
@@ -70,8 +71,10 @@ export class AsyncFunctionMgr {
   /** What a step calls in place of `target`. Arguments are tensors and lists or dictionaries of them, or kept as they are. */
   addAsyncFunction<A extends readonly unknown[]>(
     target: Target<A>,
-    { isAsync = this.#isAsync, queueName = 'async_queue' }: AsyncFunctionOptions = {},
+    options: AsyncFunctionOptions = {},
   ): (...args: A) => Promise<void> {
+    checkOptions('addAsyncFunction', options, ['isAsync', 'queueName']);
+    const { isAsync = this.#isAsync, queueName = 'async_queue' } = options;
     if (!isAsync) {
       return async (...args) => {
         await target(...args);

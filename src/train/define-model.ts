@@ -1,7 +1,10 @@
 /** @file A model from a schema: the function that builds its graph, held to the features and the label it declared. */
 
+import { checkOptions } from '../base/check-options.js';
+import { MonolithError } from '../base/errors.js';
+import { didYouMean } from '../base/suggest.js';
 import type { Features, Inputs, LabelName, Schema } from '../data/schema.js';
-import { Graph, type Op, type Tensor } from '../graph/graph.js';
+import { Graph, misfit, Op, Tensor } from '../graph/graph.js';
 import type { ModelSpec } from './model-spec.js';
 
 export interface ModelOptions<F extends Features> {
@@ -35,11 +38,23 @@ export type ModelFunction<F extends Features> = (inputs: Inputs<F>, graph: Graph
  */
 export function defineModel<const F extends Features>(
   schema: Schema<F>,
-  { name, label }: ModelOptions<F>,
+  options: ModelOptions<F>,
   build: ModelFunction<F>,
 ): ModelSpec {
+  const { name, label } = checkOptions('defineModel', options, ['name', 'label']);
   const graph = new Graph();
   const inputs = schema.inputs(graph);
-  const { loss, pred, trainOp } = build(inputs, graph);
+  if (!Object.hasOwn(inputs, label)) throw noLabel(label, Object.keys(inputs));
+  const outputs = build(inputs, graph);
+  const { loss, pred, trainOp } = checkOptions('the outputs of a model', outputs, ['loss', 'pred', 'trainOp']);
+  for (const [output, value] of Object.entries({ loss, pred, trainOp })) {
+    if (!(value instanceof Tensor || value instanceof Op)) throw misfit(name, `the model function gave no ${output}`);
+  }
   return { name, graph, label: inputs[label] as unknown as Tensor, loss, pred, trainOp };
+}
+
+function noLabel(label: unknown, features: readonly string[]): MonolithError {
+  const reason = `the schema has no feature ${String(label)} to be the label`;
+  const hint = didYouMean(String(label), features) ?? `it has ${features.join(', ')}`;
+  return new MonolithError('ML_OPTION', { where: 'defineModel', option: 'label', reason }, { hint });
 }

@@ -4,6 +4,7 @@
  * Mirrors local_train of native_training as far as the engine goes: restore the newest checkpoint of the model directory, train a
  * number of steps, save. What the input is and what is reported is up to the caller.
  */
+import { checkOptions } from '../base/check-options.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
 import { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
@@ -99,6 +100,21 @@ export class LocalTrainer {
    * names the process that has it already.
    */
   static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
+    checkOptions('LocalTrainer.create', options, [
+      'model',
+      'session',
+      'modelDir',
+      'steps',
+      'until',
+      'saveEverySteps',
+      'onSaved',
+      'onSaveFailed',
+      'settings',
+      'nanLoss',
+      'hooks',
+      'signal',
+      'clock',
+    ]);
     const { modelDir, settings } = options;
     checkSteps(options);
     if (modelDir === null) return new LocalTrainer(options, await open(options), undefined);

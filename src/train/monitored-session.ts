@@ -6,6 +6,7 @@
  * hand; end of input does too. After an error, of a step, a hook or a registered task, hooks are not ended, only closed, and
  * the error goes to the caller.
  */
+import { checkOptions } from '../base/check-options.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
@@ -55,6 +56,7 @@ export class MonitoredSession {
   }
 
   static async create(options: MonitoredSessionOptions): Promise<MonitoredSession> {
+    checkOptions('MonitoredSession.create', options, ['graph', 'hooks', 'createSession', 'clock']);
     const { graph, hooks, createSession, clock = systemClock } = options;
     const coordinator = new Coordinator(clock);
     let session: Session | undefined;

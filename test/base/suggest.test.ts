@@ -14,6 +14,17 @@ t.test('slips are matched to the word that was meant', async (t) => {
   t.equal(suggest('x', []), undefined);
 });
 
+t.test('names of options are found by their first letters, and inside of longer words', async (t) => {
+  const options = ['learningRate', 'threads', 'valuesPerRow', 'biasOptimizer', 'defaultVecOptimizer'];
+  t.equal(suggest('lr', options), 'learningRate');
+  t.equal(suggest('LR', options), 'learningRate');
+  t.equal(suggest('xy', options), undefined);
+  t.equal(suggest('numThreads', options), 'threads');
+  t.equal(suggest('defaultBiasOptimizer', options), 'biasOptimizer');
+  t.equal(suggest('values', options), 'valuesPerRow');
+  t.equal(suggest('lr', ['learningRate', 'lossReduction']), undefined, 'two have these letters');
+});
+
 t.test('edit distance is zero for equal words only, and is symmetric', async (t) => {
   const word = fc.string({ maxLength: 8 });
   const property = fc.property(word, word, (a, b) => {

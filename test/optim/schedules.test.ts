@@ -141,7 +141,7 @@ t.test('schedules that cannot be are refused', async (t) => {
   const decay = { initialLearningRate: 1, decaySteps: 0, decayRate: 1 };
   for (const make of [
     () => new ml.ExponentialDecay(decay),
-    () => new ml.CosineDecay(decay),
+    () => new ml.CosineDecay({ initialLearningRate: 1, decaySteps: 0 }),
     () => new ml.CosineDecayRestarts({ initialLearningRate: 1, firstDecaySteps: 1, tMul: 0.5 }),
     () => new ml.PiecewiseConstantDecay([1], [1]),
     () => new ml.PiecewiseConstantDecay([2, 1], [1, 1, 1]),

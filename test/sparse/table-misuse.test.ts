@@ -20,7 +20,7 @@ t.test('a misspelt choice is refused, and leaves the name free', async (t) => {
 });
 
 t.test('an option that an optimizer does not have is refused with those it has', async (t) => {
-  const optimizer = ml.AdagradOptimizer(untyped({ learning_rate: 1 }));
+  const optimizer = untyped<ReturnType<typeof ml.SgdOptimizer>>({ adagrad: { learning_rate: 1 } });
   t.throws(() => ml.defineTable('x', [{ dim: 1, optimizer }]), {
     code: 'ML_FLAG',
     message: 'adagrad.learning_rate: the optimizer has no such option',

@@ -1,6 +1,8 @@
 /** @file Copies files and trees of them, on file systems where files come and go meanwhile (monolith/utils). */
+
 import { constants, copyFile as copyOnce, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkOptions } from '../check-options.js';
 import { MonolithError, messageOf } from '../errors.js';
 import { makeDirectory } from './make-directory.js';
 
@@ -20,6 +22,7 @@ export interface CopyRecursivelyOptions extends Omit<CopyFileOptions, 'overwrite
 
 /** Copies one file. Whether it was there. */
 export async function copyFile(src: string, dst: string, options: CopyFileOptions = {}): Promise<boolean> {
+  checkOptions('copyFile', options, ['overwrite', 'skipNonexist', 'maxRetries']);
   const { overwrite = true, skipNonexist = true, maxRetries = 5 } = options;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -35,7 +38,9 @@ export async function copyFile(src: string, dst: string, options: CopyFileOption
 
 /** Copies a folder with all in it to `dst`, which is removed first if it exists. The number of files copied. */
 export async function copyRecursively(src: string, dst: string, options: CopyRecursivelyOptions = {}): Promise<number> {
-  const { skipNonexist = true, maxWorkers = 1 } = options;
+  checkOptions('copyRecursively', options, ['skipNonexist', 'maxRetries', 'maxWorkers']);
+  const { maxWorkers = 1, ...ofFile } = options;
+  const { skipNonexist = true } = ofFile;
   if (!(await exists(src))) {
     if (skipNonexist) return 0;
     throw refused(src, 'it does not exist');
@@ -45,7 +50,7 @@ export async function copyRecursively(src: string, dst: string, options: CopyRec
   let copied = 0;
   const work = async () => {
     for (let path = files.pop(); path !== undefined; path = files.pop()) {
-      if (await copyFile(join(src, path), join(dst, path), options)) copied++;
+      if (await copyFile(join(src, path), join(dst, path), ofFile)) copied++;
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, maxWorkers) }, work));

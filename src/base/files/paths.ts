@@ -1,9 +1,11 @@
 /** @file Where things are: files of the package, of a model directory, of tests; the address of this host (utils, path_utils). */
+
 import { lookup } from 'node:dns/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkOptions } from '../check-options.js';
 import { MonolithError } from '../errors.js';
 
 const PACKAGE = 'monolith-ts';
@@ -47,6 +49,7 @@ export interface LocalHostOptions {
 
 /** The IPv4 address of this host's name; outside of Linux and Windows hosts know themselves as `<name>.local`. */
 export function getLocalHost(options: LocalHostOptions = {}): Promise<string> {
+  checkOptions('getLocalHost', options, ['platform', 'hostname', 'lookup']);
   const { platform = process.platform, hostname: name = hostname() } = options;
   const { lookup: resolve = async (host: string) => (await lookup(host, 4)).address } = options;
   return resolve(platform === 'linux' || platform === 'win32' ? name : `${name}.local`);

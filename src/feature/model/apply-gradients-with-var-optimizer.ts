@@ -2,6 +2,7 @@
  * @file The train op of a model in one call: gradients of the loss, clipping, weight decay, steps of variables and rows, and
  * the global step. Mirrors apply_gradients_with_var_optimizer of native_training's feature_utils.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { gradients } from '../../graph/gradients.js';
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
@@ -48,9 +49,24 @@ export interface VarOptimizerOptions extends ClipOptions {
  * ```
  */
 export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op {
+  checkOptions('applyGradientsWithVarOptimizer', options, [
+    'loss',
+    'varOptimizer',
+    'featureColumns',
+    'varList',
+    'globalStep',
+    'denseWeightDecay',
+    'denseReduceMean',
+    'batchSize',
+    'name',
+    'clipType',
+    'clipNorm',
+    'sparseClipNorm',
+    'sparseNormWarmupSteps',
+  ]);
   const { loss, varOptimizer, featureColumns = [], globalStep: counter, name = 'train_op' } = options;
   const { denseWeightDecay = 0, denseReduceMean = false, batchSize = 1 } = options;
-  checkOptions(name, options);
+  checkNumbers(name, options);
   const { graph } = loss;
   const variables = options.varList ?? trainableVariables(loss);
   const lookups = featureColumns.map((column) =>
@@ -82,7 +98,7 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
   return group(graph, [...updates, count as Op], { name }) as Op;
 }
 
-function checkOptions(name: string, options: VarOptimizerOptions): void {
+function checkNumbers(name: string, options: VarOptimizerOptions): void {
   const { clipType = 'ClipByGlobalNorm', clipNorm, sparseClipNorm, sparseNormWarmupSteps, batchSize = 1 } = options;
   if (!CLIP_TYPES.includes(clipType)) {
     const hint = `there are ${CLIP_TYPES.join(', ')}`;

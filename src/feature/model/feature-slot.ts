@@ -4,6 +4,7 @@
  * Mirrors native_training's feature module. Slots whose configs are equal share one physical table, named after
  * the md5 of their names. Slices must be declared before the first lookup, since they decide the width of the rows.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import { columns } from '../../graph/ops/columns.js';
@@ -94,6 +95,7 @@ export class FeatureSlot {
 
   /** Appends a slice of `dim` weights; what is not given comes from the slot's config. */
   addFeatureSlice(dim: number, options: Omit<SegmentOptions, 'dim'> = {}): FeatureSlice {
+    checkOptions('addFeatureSlice', options, ['initializer', 'optimizer', 'compressor', 'learningRate']);
     const { defaultVecInitializer, defaultVecOptimizer, defaultVecCompressor, defaultVecLearningRate } = this.#config;
     return this.#addSlice({
       dim,
@@ -205,10 +207,27 @@ export class FeatureFactory {
   #tables: ReadonlyMap<FeatureSlot, TableConfig> | undefined;
 
   constructor(options: FeatureFactoryOptions = {}) {
+    checkOptions('FeatureFactory', options, ['filterCapacity', 'filterSplitNum']);
     this.#options = options;
   }
 
   createFeatureSlot(config: FeatureSlotConfig): FeatureSlot {
+    checkOptions('createFeatureSlot', config, [
+      'name',
+      'slotId',
+      'occurrenceThreshold',
+      'expireTime',
+      'hasBias',
+      'biasInitializer',
+      'biasOptimizer',
+      'biasCompressor',
+      'biasLearningRate',
+      'defaultVecInitializer',
+      'defaultVecOptimizer',
+      'defaultVecCompressor',
+      'defaultVecLearningRate',
+      'featureEvictEveryNHours',
+    ]);
     const name = nameOf(config);
     this.assertOpen(name);
     if (this.#slots.has(name)) throw misfit(name, `Duplicate names for the table. Name: ${name}`);

@@ -1,4 +1,5 @@
 /** @file What a session can be told when it is made. */
+import { checkOptions } from '../../base/check-options.js';
 import type { BatchSchema } from '../../memory/batch.js';
 import type { CudaDriverOptions } from '../backends/cuda/driver.js';
 import type { DeviceTableOptions } from '../backends/cuda/resident-tables.js';
@@ -40,4 +41,33 @@ export interface SessionOptions {
   /** Events each thread keeps; nothing is traced without it. */
   readonly traceEvents?: number;
   readonly stepTimeoutMs?: number;
+}
+
+/** ML_OPTION for what is none of the above, at any depth. */
+export function checkSessionOptions(options: SessionOptions): void {
+  checkOptions('Session.create', options, [
+    'schema',
+    'batchSize',
+    'threads',
+    'backend',
+    'cuda',
+    'deterministic',
+    'kernels',
+    'memoryBytes',
+    'tableBytes',
+    'bankBytes',
+    'tablePolicy',
+    'useGpuEmbTable',
+    'seed',
+    'traceEvents',
+    'stepTimeoutMs',
+  ]);
+  const { cuda, tablePolicy, useGpuEmbTable } = options;
+  if (cuda !== undefined) checkOptions('the session option cuda', cuda, ['driver', 'device', 'env']);
+  if (tablePolicy !== undefined) {
+    checkOptions('the session option tablePolicy', tablePolicy, ['whenFull', 'badGradients']);
+  }
+  if (typeof useGpuEmbTable === 'object') {
+    checkOptions('the session option useGpuEmbTable', useGpuEmbTable, ['rows', 'grows']);
+  }
 }

@@ -33,7 +33,7 @@ import { explainFailure } from './explain-failure.js';
 import { copyOf, type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat, notAFetch } from './nested-fetches.js';
-import type { SessionOptions } from './session-options.js';
+import { checkSessionOptions, type SessionOptions } from './session-options.js';
 import { SessionTrace } from './session-trace.js';
 import { SessionVariables } from './session-variables.js';
 
@@ -129,7 +129,7 @@ export class Session implements CompileTarget {
 
   /** Makes the memory, initialises the variables and starts the threads. */
   static async create(graph: Graph, options: SessionOptions): Promise<Session> {
-    checkOptions(graph, options);
+    checkArguments(graph, options);
     const { backend, driver } = openBackend(options.backend ?? 'wasm', options.cuda);
     if (options.useGpuEmbTable && driver === undefined) throw noDeviceTables(backend);
     const { variant, module } = await chooseKernels(backend === 'reference' ? { kernels: 'plain' } : options);
@@ -377,11 +377,12 @@ async function tablesApart(
 }
 
 /** Programs in JavaScript get no help from the compiler: what a session cannot do without is looked at first. */
-function checkOptions(graph: unknown, options: Partial<SessionOptions> | null | undefined): void {
+function checkArguments(graph: unknown, options: SessionOptions | null | undefined): void {
   const refuse = (flag: string, reason: string, hint: string): never => {
     throw new MonolithError('ML_FLAG', { flag, reason }, { hint });
   };
   if (typeof graph !== 'object' || graph === null) refuse('graph', 'there is none', 'Session.create(graph, options)');
+  if (typeof options === 'object' && options !== null) checkSessionOptions(options);
   const problem = schemaProblem(options?.schema);
   if (problem !== null) {
     refuse(

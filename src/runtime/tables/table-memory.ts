@@ -5,6 +5,7 @@
  * worked on by kernels of its own. Banks are reserved at the start, as address space; their pages cost nothing until rows
  * are written. Nothing above knows which bank a row is in, but for whoever routes ids.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { Arena } from '../../memory/arena.js';
 import { createSharedMemory, MEMORY_BYTES_MAX } from '../../memory/shared-memory.js';
@@ -69,6 +70,7 @@ export class TableMemory {
   }
 
   static async create(options: TableMemoryOptions): Promise<TableMemory> {
+    checkOptions('TableMemory.create', options, ['budgetBytes', 'bankBytes', 'module']);
     const { budgetBytes, bankBytes = MEMORY_BYTES_MAX, module = await compileKernels() } = options;
     const room = bankBytes - NULL_PAGE_BYTES;
     const count = Math.ceil(budgetBytes / room);

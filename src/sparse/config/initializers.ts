@@ -5,6 +5,7 @@
  * who met it first; the reference draws from a stream per worker (`StreamInitializer`), whose numbers can only be
  * repeated on one fresh worker.
  */
+import { checkNumber } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { MersenneTwister } from '../../base/random.js';
 import { printMessage } from '../../io/message.js';
@@ -28,10 +29,14 @@ export function planInitializer(config: InitializerMessage): InitializerPlan {
 
 export const ZerosInitializer = (): InitializerMessage => ({ zeros: {} });
 export const OnesInitializer = (): InitializerMessage => ({ ones: {} });
-export const ConstantsInitializer = (constant: number): InitializerMessage => ({ constants: { constant } });
-export const RandomUniformInitializer = (minval?: number, maxval?: number): InitializerMessage => ({
-  randomUniform: { ...(minval === undefined ? {} : { minval }), ...(maxval === undefined ? {} : { maxval }) },
+export const ConstantsInitializer = (constant: number): InitializerMessage => ({
+  constants: { constant: checkNumber('ConstantsInitializer', 'constant', constant) },
 });
+export function RandomUniformInitializer(minval?: number, maxval?: number): InitializerMessage {
+  const bounds = Object.entries({ minval, maxval }).filter(([, bound]) => bound !== undefined);
+  for (const [name, bound] of bounds) checkNumber('RandomUniformInitializer', name, bound);
+  return { randomUniform: Object.fromEntries(bounds) };
+}
 
 /** First guess of the interval between two sightings of an id, for batch_softmax. */
 export function BatchSoftmaxInitializer(initStepInterval: number): InitializerMessage {

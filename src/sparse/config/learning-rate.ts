@@ -3,6 +3,7 @@
  *
  * Mirrors native_training/learning_rate_functions. A printed form names the class and its parameters in sorted order.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import type { OptimizerPlan } from './optimizer-plan.js';
 
@@ -60,6 +61,13 @@ export class PolynomialDecay extends LearningRateFunction {
 
   constructor(options: PolynomialDecayOptions) {
     super();
+    checkOptions('PolynomialDecay', options, [
+      'initialLearningRate',
+      'decaySteps',
+      'endLearningRate',
+      'power',
+      'cycle',
+    ]);
     const { initialLearningRate, decaySteps, endLearningRate = 0.0001, power = 1, cycle = false } = options;
     if (!(decaySteps > 0)) throw new MonolithError('ML_RATE', { reason: `decaySteps is ${decaySteps}, not above 0` });
     this.initialLearningRate = initialLearningRate;

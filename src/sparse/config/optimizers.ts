@@ -7,10 +7,12 @@
  * AdamOptimizer({ learningRate: 0.01, useNesterov: true }); // { adam: { learningRate: 0.01, useNesterov: true } }
  * ```
  */
-import type { MessageValue } from '../../io/message.js';
-import type { FloatCompressorMessage, OPTIMIZER_MESSAGES, OptimizerMessage } from './config-messages.js';
+import { checkKeys, checkNumber, notA } from '../../base/check-options.js';
+import type { Fields, MessageValue } from '../../io/message.js';
+import { type FloatCompressorMessage, OPTIMIZER_MESSAGES, type OptimizerMessage } from './config-messages.js';
 
-type Options<K extends keyof typeof OPTIMIZER_MESSAGES> = Omit<MessageValue<(typeof OPTIMIZER_MESSAGES)[K]>, 'dimSize'>;
+type Name = keyof typeof OPTIMIZER_MESSAGES;
+type Options<K extends Name> = Omit<MessageValue<(typeof OPTIMIZER_MESSAGES)[K]>, 'dimSize'>;
 
 interface RegularizationOptions {
   readonly l1Regularization?: number;
@@ -18,42 +20,53 @@ interface RegularizationOptions {
 }
 
 /** Upstream's constructors call the strengths by shorter names than the message. */
-function strengths<T extends RegularizationOptions>(options: T) {
-  const { l1Regularization, l2Regularization, ...rest } = options;
-  return {
-    ...rest,
-    ...(l1Regularization === undefined ? {} : { l1RegularizationStrength: l1Regularization }),
-    ...(l2Regularization === undefined ? {} : { l2RegularizationStrength: l2Regularization }),
-  };
+const STRENGTHS = {
+  l1Regularization: 'l1RegularizationStrength',
+  l2Regularization: 'l2RegularizationStrength',
+} as const;
+
+/** The message of options that are fields of it, or strengths by their shorter names; ML_OPTION for any other. */
+function made<K extends Name>(where: string, name: K, options: Options<K> & RegularizationOptions): OptimizerMessage {
+  const { dimSize: _, ...fields } = OPTIMIZER_MESSAGES[name].fields as Fields;
+  const shorter = Object.entries(STRENGTHS).filter(([, field]) => field in fields);
+  checkKeys(where, options, [...shorter.map(([short]) => short), ...Object.keys(fields)]);
+  const full = new Map<string, string>(shorter);
+  const given = Object.entries(options).map(([option, value]) => [full.get(option) ?? option, value] as const);
+  for (const [field, value] of given) {
+    const { fallback } = fields[field]!;
+    if (value !== undefined && typeof value !== typeof fallback) throw notA(typeof fallback, where, field, value);
+  }
+  return { [name]: Object.fromEntries(given.filter(([, value]) => value !== undefined)) };
 }
 
-export const AdagradOptimizer = (options: Options<'adagrad'> = {}): OptimizerMessage => ({ adagrad: options });
-export const SgdOptimizer = (options: Options<'sgd'> = {}): OptimizerMessage => ({ sgd: options });
-export const FtrlOptimizer = (options: Options<'ftrl'> & RegularizationOptions = {}): OptimizerMessage => ({
-  ftrl: strengths(options),
-});
+export const AdagradOptimizer = (options: Options<'adagrad'> = {}) => made('AdagradOptimizer', 'adagrad', options);
+export const SgdOptimizer = (options: Options<'sgd'> = {}) => made('SgdOptimizer', 'sgd', options);
+export const FtrlOptimizer = (options: Options<'ftrl'> & RegularizationOptions = {}) =>
+  made('FtrlOptimizer', 'ftrl', options);
 /** Unlike the message, the constructor turns dynamic decay on, which cannot run: say `enableDynamicWd: false`. */
-export const DynamicWdAdagradOptimizer = (options: Options<'dynamicWdAdagrad'> = {}): OptimizerMessage => ({
-  dynamicWdAdagrad: { decoupleWeightDecay: true, enableDynamicWd: true, flipDirection: true, ...options },
-});
-export const AdadeltaOptimizer = (options: Options<'adadelta'> = {}): OptimizerMessage => ({ adadelta: options });
-export const AdamOptimizer = (options: Options<'adam'> = {}): OptimizerMessage => ({ adam: options });
-export const AmsgradOptimizer = (options: Options<'amsgrad'> = {}): OptimizerMessage => ({ amsgrad: options });
-export const MomentumOptimizer = (options: Options<'momentum'> = {}): OptimizerMessage => ({ momentum: options });
-export const MovingAverageOptimizer = (options: Options<'movingAverage'> = {}): OptimizerMessage => ({
-  movingAverage: options,
-});
-export const RmspropOptimizer = (options: Options<'rmsprop'> = {}): OptimizerMessage => ({ rmsprop: options });
-export const RmspropV2Optimizer = (options: Options<'rmspropv2'> = {}): OptimizerMessage => ({ rmspropv2: options });
-export const FTRLWithGroupSparsityOptimizer = (
-  options: Options<'groupFtrl'> & RegularizationOptions = {},
-): OptimizerMessage => ({ groupFtrl: strengths(options) });
-export const BatchSoftmaxOptimizer = (options: Options<'batchSoftmax'> = {}): OptimizerMessage => ({
-  batchSoftmax: options,
-});
+export const DynamicWdAdagradOptimizer = (options: Options<'dynamicWdAdagrad'> = {}) =>
+  made('DynamicWdAdagradOptimizer', 'dynamicWdAdagrad', {
+    decoupleWeightDecay: true,
+    enableDynamicWd: true,
+    flipDirection: true,
+    ...options,
+  });
+export const AdadeltaOptimizer = (options: Options<'adadelta'> = {}) => made('AdadeltaOptimizer', 'adadelta', options);
+export const AdamOptimizer = (options: Options<'adam'> = {}) => made('AdamOptimizer', 'adam', options);
+export const AmsgradOptimizer = (options: Options<'amsgrad'> = {}) => made('AmsgradOptimizer', 'amsgrad', options);
+export const MomentumOptimizer = (options: Options<'momentum'> = {}) => made('MomentumOptimizer', 'momentum', options);
+export const MovingAverageOptimizer = (options: Options<'movingAverage'> = {}) =>
+  made('MovingAverageOptimizer', 'movingAverage', options);
+export const RmspropOptimizer = (options: Options<'rmsprop'> = {}) => made('RmspropOptimizer', 'rmsprop', options);
+export const RmspropV2Optimizer = (options: Options<'rmspropv2'> = {}) =>
+  made('RmspropV2Optimizer', 'rmspropv2', options);
+export const FTRLWithGroupSparsityOptimizer = (options: Options<'groupFtrl'> & RegularizationOptions = {}) =>
+  made('FTRLWithGroupSparsityOptimizer', 'groupFtrl', options);
+export const BatchSoftmaxOptimizer = (options: Options<'batchSoftmax'> = {}) =>
+  made('BatchSoftmaxOptimizer', 'batchSoftmax', options);
 export const AdaGradWithGroupLassoOptimizer = (
   options: Options<'groupAdagrad'> & Pick<RegularizationOptions, 'l2Regularization'> = {},
-): OptimizerMessage => ({ groupAdagrad: strengths(options) });
+) => made('AdaGradWithGroupLassoOptimizer', 'groupAdagrad', options);
 
 /** The same optimizer with its weights rounded to half precision after each step. */
 export const withStochasticRounding = (optimizer: OptimizerMessage): OptimizerMessage => ({
@@ -63,7 +76,12 @@ export const withStochasticRounding = (optimizer: OptimizerMessage): OptimizerMe
 
 export const Fp32Compressor = (): FloatCompressorMessage => ({ fp32: {} });
 export const Fp16Compressor = (): FloatCompressorMessage => ({ fp16: {} });
-export const FixedR8Compressor = (fixedRange = 1): FloatCompressorMessage => ({ fixedR8: { r: fixedRange } });
+export const FixedR8Compressor = (fixedRange = 1): FloatCompressorMessage => ({
+  fixedR8: { r: checkNumber('FixedR8Compressor', 'fixedRange', fixedRange) },
+});
 export const OneBitCompressor = (stepSize = 200, amplitude = 0.05): FloatCompressorMessage => ({
-  oneBit: { stepSize, amplitude },
+  oneBit: {
+    stepSize: checkNumber('OneBitCompressor', 'stepSize', stepSize),
+    amplitude: checkNumber('OneBitCompressor', 'amplitude', amplitude),
+  },
 });

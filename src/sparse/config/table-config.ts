@@ -5,6 +5,7 @@
  */
 
 import { checkChoice } from '../../base/check-choice.js';
+import { checkOptions } from '../../base/check-options.js';
 import type { Admission } from './admission.js';
 import type { InitializerMessage, OptimizerMessage, Segment } from './config-messages.js';
 import { type EmbeddingHashTableConfig, ENTRY_TYPE, type FloatCompressorMessage } from './config-messages.js';
@@ -27,6 +28,7 @@ export class HashTableConfigInstance {
     learningRateFns: readonly Rate[],
     options: { readonly extraRestoreNames?: readonly string[] } = {},
   ) {
+    checkOptions('HashTableConfigInstance', options, ['extraRestoreNames']);
     this.tableConfig = tableConfig;
     this.learningRateFns = learningRateFns;
     this.extraRestoreNames = options.extraRestoreNames ?? [];
@@ -91,6 +93,14 @@ export function defineTable(
   segments: readonly SegmentOptions[],
   definition: TableDefinition = {},
 ): TableConfig {
+  checkOptions('defineTable', definition, [
+    'entryType',
+    'slotExpireTimes',
+    'defaultExpireTime',
+    'skipZeroEmbedding',
+    'featureEvictEveryNHours',
+    'extraRestoreNames',
+  ]);
   const rated = segments.map(ratedSegment);
   checkChoice('entryType', definition.entryType ?? 'training', Object.keys(ENTRY_TYPE));
   const tableConfig: EmbeddingHashTableConfig = {
@@ -106,11 +116,13 @@ export function defineTable(
     ...(definition.skipZeroEmbedding === undefined ? {} : { skipZeroEmbedding: definition.skipZeroEmbedding }),
   };
   const rates = rated.map(({ rate }) => rate);
-  return { name, instance: new HashTableConfigInstance(tableConfig, rates, definition) };
+  const { extraRestoreNames = [] } = definition;
+  return { name, instance: new HashTableConfigInstance(tableConfig, rates, { extraRestoreNames }) };
 }
 
 /** The message of a segment, and its rate. */
 export function ratedSegment(options: SegmentOptions): { segment: Segment; rate: Rate } {
+  checkOptions('a segment', options, ['dim', 'initializer', 'optimizer', 'compressor', 'learningRate']);
   const { dim, initializer, optimizer = AdagradOptimizer(), compressor, learningRate } = options;
   const segment = {
     initConfig: initializer ?? RandomUniformInitializer(),

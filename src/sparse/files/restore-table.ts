@@ -4,8 +4,10 @@
  * Rows go into new partitions beside those in use, which take their place once every file was read to its end. When memory
  * does not hold both, all files are checked first and read again into the cleared table.
  */
+
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import { type FileSystem, nodeFileSystem } from '../../base/files/file-system.js';
 import { entryLayout } from '../../io/entry-dump.js';
@@ -49,6 +51,7 @@ export async function restoreTable(
   base: string,
   options: RestoreTableOptions = {},
 ): Promise<RestoredTable> {
+  checkOptions('restoreTable', options, ['fileSystem', 'threads']);
   return restoreFiles(table, await shardFilesOf(base, options.fileSystem ?? nodeFileSystem), options);
 }
 

@@ -2,7 +2,9 @@
  * @file Saves several tables as one set of files (runtime/ops/multi_hash_table_save_restore_ops): the rows of all tables,
  * table after table, in a Snappy stream, and beside it who they belong to.
  */
+
 import { dirname } from 'node:path';
+import { checkOptions } from '../../base/check-options.js';
 import { messageOf } from '../../base/errors.js';
 import { cleanUp, FileSink, writeError } from '../../base/files/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../../base/files/file-system.js';
@@ -44,8 +46,10 @@ export interface SavedMultiTable extends SavedTable {
 export async function saveMultiTable(
   tables: readonly NamedTable[],
   base: string,
-  { nshards, fileSystem: fs = nodeFileSystem }: SaveMultiTableOptions = {},
+  options: SaveMultiTableOptions = {},
 ): Promise<SavedMultiTable> {
+  checkOptions('saveMultiTable', options, ['nshards', 'fileSystem']);
+  const { nshards, fileSystem: fs = nodeFileSystem } = options;
   const sorted = byName(tables).map(({ name, table }) => ({ name, table: tableImageOf(table).table }));
   const expireDays = sorted.find(({ table }) => table.expireDays !== null)?.table.expireDays ?? null;
   const images = sorted.map(({ name, table }) => ({ name, image: new TableImage({ ...fields(table), expireDays }) }));

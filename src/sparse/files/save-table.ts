@@ -3,7 +3,9 @@
  *
  * Shards take their names together once all of them are on disk: a save that fails leaves what was there before.
  */
+
 import { basename, dirname, join } from 'node:path';
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import { cleanUp, writeError } from '../../base/files/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../../base/files/file-system.js';
@@ -55,6 +57,7 @@ export async function saveTable(
   options: SaveTableOptions = {},
 ): Promise<SavedTable> {
   const { fileSystem: fs = nodeFileSystem, nshards } = options;
+  checkOptions('saveTable', options, ['nshards', 'fileSystem', 'bufferBytes', 'sync', 'threads']);
   const image = tableImageOf(table);
   const { size } = image;
   const shardCount = checkedShardCount(size, nshards, base);

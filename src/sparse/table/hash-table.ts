@@ -6,6 +6,7 @@
  * steps of a session go through embedding-ops.ts instead, whose kernels own their partitions and take no locks; between
  * steps, not during them, these calls may be used on a session's tables too.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import type { CompileEnvironment } from '../../runtime/compile/lowering.js';
 import { type TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
@@ -94,6 +95,7 @@ export class HashTable implements EmbeddingTable {
    * looks at it, as NanTensorHook does.
    */
   static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
+    checkOptions('HashTable.of', options, ['filter', 'touchedKeys', 'seed', 'badGradients', 'whenFull', 'nowSec']);
     return session.resource(config, (owner) => {
       const table = HashTable.create(owner.tables, config, sessionTableOptions(owner, config, options));
       table.#residence = residenceOf(owner, table.name, table.plan, table.#tables[0]!);
@@ -104,6 +106,7 @@ export class HashTable implements EmbeddingTable {
 
   /** An empty table. ML_TABLE_NAME when the memory has one of that name. */
   static create(memory: TableMemory, config: TableConfig, options: TableOptions = {}): HashTable {
+    checkOptions('HashTable.create', options, ['filter', 'touchedKeys', 'seed', 'badGradients', 'whenFull', 'nowSec']);
     const tables = makeTables(memory, config, options);
     try {
       const addresses = tables.map(({ address }) => address);
@@ -130,6 +133,7 @@ export class HashTable implements EmbeddingTable {
 
   /** The table another thread made. `memory` is for threads that hold several tables of one memory. */
   static attach(handle: HashTableHandle, options: AttachOptions = {}): HashTable {
+    checkOptions('HashTable.attach', options, ['filter', 'touchedKeys', 'nowSec', 'memory']);
     const { name, tableConfig, rates, addresses } = handle;
     const instance = new HashTableConfigInstance(
       tableConfig,
@@ -274,6 +278,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   #assign(ids: BigInt64Array, values: Float32Array, options: UpdateOptions, add: boolean): void {
+    checkUpdate('HashTable.assign', options);
     this.changed();
     const timeSec = this.#time(options);
     this.#updates.assign(ids, values, timeSec, this.#gate.admit(ids), add);
@@ -299,6 +304,7 @@ export class HashTable implements EmbeddingTable {
   }
 
   #step(rows: GradientRows, options: OptimizeOptions, admitted: Uint8Array | null): void {
+    checkUpdate('HashTable.optimize', options);
     this.changed();
     const timeSec = this.#time(options);
     const { globalStep = 0, learningRates } = options;
@@ -397,4 +403,9 @@ export class HashTable implements EmbeddingTable {
   #refuseServing(operation: string): void {
     if (this.plan.serving) throw new MonolithError('ML_TABLE_SERVING', { operation, table: this.name });
   }
+}
+
+/** One object may serve assignments and steps: what only steps look at does no harm to the others. */
+function checkUpdate(where: string, options: OptimizeOptions): void {
+  checkOptions(where, options, ['timeSec', 'globalStep', 'learningRates', 'enableDedup']);
 }

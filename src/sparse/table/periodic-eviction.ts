@@ -4,6 +4,7 @@
  * Rows expire by the time of the data, not of the wall clock: a table that is fed nothing keeps what it has. Whoever owns
  * the table polls between its steps, or lets a timer poll when all updates go through the table's own calls.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 
 const POLL_MS = 10_000;
@@ -31,6 +32,7 @@ export class PeriodicEviction {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(table: Evictable, options: PeriodicEvictionOptions) {
+    checkOptions('PeriodicEviction', options, ['everyHours', 'nowSec', 'pollMs']);
     const { everyHours, nowSec = () => Math.floor(Date.now() / 1000), pollMs = POLL_MS } = options;
     if (!(everyHours > 0)) {
       const reason = `${table.name} cannot evict every ${everyHours} hours`;

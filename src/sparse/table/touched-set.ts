@@ -3,6 +3,7 @@
  *
  * The set itself is assembly/touched. Ids from outside its memory go through a lane of the set, a lane's worth at a time.
  */
+import { checkKeys } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { type Arena, CACHE_LINE } from '../../memory/arena.js';
 import {
@@ -23,6 +24,9 @@ export const DEFAULT_CONCURRENCY_LEVEL = 1024;
 const CAPACITY_MAX = 100_000_000;
 const CONCURRENCY_MAX = 65536;
 const LOCK_LIMIT_MS = 30_000;
+
+/** The options, and what else `TableMemory.region` gives for them. */
+const KNOWN = ['memory', 'kernels', 'arena', 'views', 'capacity', 'concurrencyLevel', 'nameSuffix'];
 
 /** One id, an array of ids, or nested arrays of them; taken in row-major order. */
 export type Ids = bigint | BigInt64Array | BigUint64Array | readonly Ids[];
@@ -151,6 +155,7 @@ export abstract class TouchedSet {
 }
 
 function create(options: TouchedKeySetOptions, keys: keyof typeof TOUCHED_SLOT_BYTES): TouchedKeySetHandle {
+  checkKeys('TouchedKeySet', options, KNOWN);
   const { arena, kernels } = options;
   const { capacity = DEFAULT_CAPACITY, concurrencyLevel = DEFAULT_CONCURRENCY_LEVEL, nameSuffix = '' } = options;
   const sharedName = SHARED_NAME + nameSuffix;

@@ -6,6 +6,7 @@
  * told of and tried again `everySteps` steps later: a disk that is full for a while must not end the run. The last save
  * has no later one, so it fails the run.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
@@ -30,6 +31,14 @@ export class CheckpointSaverHook implements TrainHook {
   #triedStep = -1;
 
   constructor(options: CheckpointSaverOptions) {
+    checkOptions('CheckpointSaverHook', options, [
+      'modelDir',
+      'modelName',
+      'everySteps',
+      'settings',
+      'onSaved',
+      'onSaveFailed',
+    ]);
     this.#options = options;
   }
 

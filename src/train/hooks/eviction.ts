@@ -2,6 +2,7 @@
  * @file Evicts expired rows while training, of the tables whose configs ask for it: between steps, when no thread is
  * at a table.
  */
+import { checkOptions } from '../../base/check-options.js';
 import type { Session } from '../../runtime/session/session.js';
 import type { TableConfig } from '../../sparse/config/table-config.js';
 import { TABLES } from '../../sparse/steps/embedding-ops.js';
@@ -25,6 +26,7 @@ export class EvictionHook implements TrainHook {
   #polledMs = 0;
 
   constructor(options: EvictionOptions = {}) {
+    checkOptions('EvictionHook', options, ['nowSec', 'pollMs', 'onEvicted']);
     this.#options = options;
   }
 

@@ -1,4 +1,5 @@
 /** @file Looks for NaN in a tensor of every step, mostly the loss, and fails the job or tells of it. */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import type { Tensor } from '../../graph/graph.js';
 import type { FetchValue } from '../../runtime/session/fetch.js';
@@ -27,6 +28,7 @@ export class NanTensorHook implements TrainHook {
   #warned = false;
 
   constructor(tensor: Tensor, options: NanTensorOptions = {}) {
+    checkOptions('NanTensorHook', options, ['policy', 'onNan']);
     this.#fetches = [tensor];
     this.#fails = (options.policy ?? 'fail') === 'fail';
     this.#onNan = options.onNan ?? ((error) => this.#warnOnce(error));

@@ -1,4 +1,5 @@
 /** @file Stops after a number of steps, or at a global step; with both, the smaller wins. */
+import { checkOptions } from '../../base/check-options.js';
 import type { Session } from '../../runtime/session/session.js';
 import type { Coordinator } from './coordinator.js';
 import type { RunContext, TrainHook } from './hook.js';
@@ -9,6 +10,7 @@ export class StopAtStepHook implements TrainHook {
   #last = Number.POSITIVE_INFINITY;
 
   constructor(options: { readonly steps?: number; readonly maxSteps?: number }) {
+    checkOptions('StopAtStepHook', options, ['steps', 'maxSteps']);
     this.#steps = options.steps ?? Number.POSITIVE_INFINITY;
     this.#maxSteps = options.maxSteps ?? Number.POSITIVE_INFINITY;
   }

@@ -4,6 +4,7 @@
  * One driver per process. Every thread opens it for itself, which makes the context current on that thread; buffers,
  * streams and modules belong to the process, but the objects here to the thread that made them.
  */
+import { checkOptions } from '../../../base/check-options.js';
 import { MonolithError } from '../../../base/errors.js';
 import { cudaError, driverError, guarded } from './cuda-errors.js';
 import { DeviceBuffer } from './device-buffer.js';
@@ -41,6 +42,7 @@ export class CudaDriver {
    * ```
    */
   static open(options: CudaDriverOptions = {}): CudaDriver {
+    checkOptions('CudaDriver.open', options, ['driver', 'device', 'env']);
     const native = loadNative();
     const path = driverPath(options.driver ?? (options.env ?? process.env)[DRIVER_VARIABLE] ?? '');
     let opened: ReturnType<NativeCuda['open']>;
