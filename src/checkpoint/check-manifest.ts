@@ -7,13 +7,14 @@
 import { checkLimit } from '../base/limits.js';
 import { stateCountOf, weightCountOf } from '../io/optimizer-dump.js';
 import { shardFileName, tableBaseName } from '../io/shard-files.js';
+import { parseSpace } from '../sparse/files/table-space.js';
 import type { Manifest } from './manifest.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX } from './names.js';
 
 export type Refuse = (field: string, reason: string) => never;
 
 export function checkManifest(manifest: Manifest, refuse: Refuse): void {
-  const { model, dense, tables, filters = [], files, settings = {} } = manifest;
+  const { model, dense, tables, space, filters = [], files, settings = {} } = manifest;
   for (const name of [model, ...dense.map((value) => value.name), ...tables.map((table) => table.name)]) {
     checkLimit('nameBytes', Buffer.byteLength(name), (reason) => refuse('name', `the size of a name: ${reason}`));
   }
@@ -29,6 +30,11 @@ export function checkManifest(manifest: Manifest, refuse: Refuse): void {
     const floats = weightCountOf(segments) + stateCountOf(segments);
     checkLimit('rowFloats', floats, (reason) => refuse('segments', `the floats of a row of ${name}: ${reason}`));
     checkShards(tableBaseName(name), shards, own, refuse);
+  }
+  if (space !== undefined) {
+    if (space.tables.length !== tables.length) refuse('space', `it tells of ${space.tables.length} tables`);
+    const unread = [...space.tables, space.unused].find((text) => parseSpace(text) === undefined);
+    if (unread !== undefined) refuse('space', `no memory is cut like this: ${unread.slice(0, 80)}`);
   }
   for (const { name, files: shards } of filters) {
     if (!/^hash_filter_\d+$/.test(name)) refuse('filters', `a filter cannot be called ${name}`);

@@ -13,6 +13,7 @@ import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RecordReader } from '../io/record-reader.js';
 import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
 import { type FilterFile, restoreFilter } from '../sparse/admission/filter-files.js';
+import type { LayOut } from '../sparse/files/laid-space.js';
 import { restoreFiles } from '../sparse/files/restore-table.js';
 import type { StoredTable } from '../sparse/files/stored-table.js';
 import { unfinishedCheckpoints } from './leftovers.js';
@@ -36,8 +37,8 @@ export interface LoadedFilter extends FilterSnapshot {
 }
 
 export interface LoadedTable extends TableSnapshot {
-  /** Puts all rows into a table of the same shape in place of its own, or leaves it as it was. */
-  restoreInto(table: StoredTable): Promise<void>;
+  /** Puts all rows into a table of the same shape in place of its own, or leaves it as it was; `layOut` makes room for them. */
+  restoreInto(table: StoredTable, layOut?: LayOut): Promise<void>;
 }
 
 export interface LoadOptions {
@@ -96,16 +97,25 @@ export async function loadCheckpoint(prefix: string, options: LoadOptions = {}):
     const { manifest, dense } = await verifyCheckpoint(prefix, options.expect);
     const tables = manifest.tables.map((table) => loadedTable(prefix, table));
     const filters = (manifest.filters ?? []).map((filter) => loadedFilter(prefix, filter));
-    const { step, model: modelName, settings } = manifest;
-    return { path: prefix, step, modelName, ...(settings && { settings }), dense, tables, filters };
+    const { step, model: modelName, settings, space } = manifest;
+    return {
+      path: prefix,
+      step,
+      modelName,
+      ...(settings && { settings }),
+      dense,
+      tables,
+      ...(space && { space }),
+      filters,
+    };
   });
 }
 
 function loadedTable(prefix: string, table: ManifestTable): LoadedTable {
   const { name, segments, rowCount } = table;
-  const restoreInto = async (target: StoredTable): Promise<void> => {
+  const restoreInto = async (target: StoredTable, layOut?: LayOut): Promise<void> => {
     const files = table.files.map((file) => join(assetDir(prefix), file));
-    const { rows } = await restoreFiles(target, files);
+    const { rows } = await restoreFiles(target, files, layOut && { layOut });
     if (rows !== rowCount) throw rowsMissing(prefix, table, rows);
   };
   return { name, segments, rowCount, rows: () => readRows(prefix, table), restoreInto };

@@ -33,6 +33,7 @@ const schema = z.strictObject({
       files: z.array(z.string()),
     }),
   ),
+  space: z.optional(z.strictObject({ tables: z.array(z.string()), unused: z.string() })),
   filters: z.optional(z.array(z.strictObject({ name: z.string(), files: z.array(z.string()) }))),
   files: z.array(z.strictObject({ suffix: z.string(), bytes: count, crc32c: z.string() })),
   crc32c: z.string(),
@@ -52,6 +53,7 @@ export function formatManifest(manifest: Manifest): string {
       rowCount,
       files,
     })),
+    space: manifest.space && { tables: manifest.space.tables, unused: manifest.space.unused },
     filters: manifest.filters?.length ? manifest.filters.map(({ name, files }) => ({ name, files })) : undefined,
     files: manifest.files.map(({ suffix, bytes, crc32c: crc }) => ({ suffix, bytes, crc32c: crc })),
   };

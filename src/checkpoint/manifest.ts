@@ -1,4 +1,5 @@
 /** @file What `monolith_model.json` says of a checkpoint: whose it is, and size and checksum of each of its other files. */
+import type { SpaceRecord } from '../sparse/files/table-space.js';
 import type { DenseLayout, Settings, TableLayout } from './snapshot.js';
 
 export interface ManifestFile {
@@ -26,6 +27,8 @@ export interface Manifest {
   readonly settings?: Settings | undefined;
   readonly dense: readonly DenseLayout[];
   readonly tables: readonly ManifestTable[];
+  /** What tables took of their memory; left out when that cannot be told. */
+  readonly space?: SpaceRecord | undefined;
   /** Left out when there is none. */
   readonly filters?: readonly ManifestFilter[] | undefined;
   readonly files: readonly ManifestFile[];

@@ -7,6 +7,8 @@ import type { Session } from '../runtime/session/session.js';
 import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
 import { writeFilter } from '../sparse/admission/filter-files.js';
 import type { TableConfig } from '../sparse/config/table-config.js';
+import { LaidSpace } from '../sparse/files/laid-space.js';
+import { TableImage } from '../sparse/files/stored-table.js';
 import { storedTable } from '../sparse/files/table-image-of.js';
 import { TABLES } from '../sparse/steps/embedding-ops.js';
 import { HashTable } from '../sparse/table/hash-table.js';
@@ -63,12 +65,7 @@ async function restore(session: Session, loaded: LoadedCheckpoint): Promise<void
     const filter = filters[Number(name.replace(/^.*_/, ''))];
     if (filter !== undefined) await restoreInto(filter);
   }
-  const configs = new Map(tableConfigs(session).map((config) => [config.name, config]));
-  for (const loadedTable of loaded.tables) {
-    const table = HashTable.of(session, configs.get(loadedTable.name)!);
-    table.changed();
-    await loadedTable.restoreInto(storedTable(table));
-  }
+  await restoreTables(session, loaded);
   for (const { name, data } of loaded.dense) {
     if (!(data instanceof Int32Array)) session.writeVariable(name, data);
   }
@@ -76,6 +73,25 @@ async function restore(session: Session, loaded: LoadedCheckpoint): Promise<void
   if (counts) session.writeVariable(GLOBAL_STEP, BigInt64Array.of(BigInt(loaded.step)));
   // Lookups between here and the next step show what they did when it was saved.
   session.followGlobalStep();
+}
+
+/** Tables that took all of a memory together get what each had before the first row: one by one they take more than that. */
+async function restoreTables(session: Session, { tables, space }: LoadedCheckpoint): Promise<void> {
+  const configs = new Map(tableConfigs(session).map((config) => [config.name, config]));
+  const targets = tables.map(({ name }) => {
+    const table = HashTable.of(session, configs.get(name)!);
+    table.changed();
+    return storedTable(table);
+  });
+  const laid = LaidSpace.take(
+    targets.map((target) => new TableImage(target)),
+    space,
+  );
+  try {
+    for (const [index, table] of tables.entries()) await table.restoreInto(targets[index]!, laid?.layOut(index));
+  } finally {
+    laid?.close();
+  }
 }
 
 /** The filters that the tables have and that have a state to save, each once, in the order of the tables. */

@@ -10,6 +10,7 @@ import { type DumpSegment, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
 import { tableBaseName } from '../io/shard-files.js';
 import type { FilterFile } from '../sparse/admission/filter-files.js';
 import type { StoredTable } from '../sparse/files/stored-table.js';
+import type { SpaceRecord } from '../sparse/files/table-space.js';
 
 export type DenseDtype = 'float32' | 'int32' | 'int64';
 
@@ -78,6 +79,8 @@ export interface Snapshot extends ModelLayout {
   readonly settings?: Settings;
   readonly dense: readonly DenseValue[];
   readonly tables: readonly TableSnapshot[];
+  /** What the tables took of their memory, when they come from a checkpoint that tells; tables of a session know it. */
+  readonly space?: SpaceRecord;
   readonly filters?: readonly FilterSnapshot[];
 }
 

@@ -13,10 +13,12 @@ import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RecordWriter } from '../io/record-writer.js';
 import { shardCountOf, shardFileName, shardRowCount, tableBaseName } from '../io/shard-files.js';
 import { sortedByName, writeBundleData } from '../io/tensor-bundle.js';
+import { spaceOf } from '../sparse/files/saved-space.js';
 import { shardRange } from '../sparse/files/shard-encoder.js';
 import { ShardThreads } from '../sparse/files/shard-threads.js';
 import { type WrittenShard, writeShard } from '../sparse/files/shard-writer.js';
 import { TableImage } from '../sparse/files/stored-table.js';
+import type { SpaceRecord } from '../sparse/files/table-space.js';
 import type { ManifestFile, ManifestFilter, ManifestTable } from './manifest.js';
 import { provenManifest } from './manifest-text.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
@@ -63,13 +65,21 @@ export async function stageCheckpoint(
   files.push(described(DATA_SUFFIX, ofSink(data.sink)), described(INDEX_SUFFIX, ofSink(index)));
 
   const { modelName: model, settings } = snapshot;
+  const space = snapshot.space ?? spaceOfStored(snapshot.tables, tables);
   const dense = sortedByName(snapshot.dense);
-  const content = { model, step: snapshot.step, settings, dense, tables, filters, files };
+  const content = { model, step: snapshot.step, settings, dense, tables, space, filters, files };
   const manifestText = provenManifest(content, `${prefix}${MANIFEST_SUFFIX}`);
   const manifestFile = join(assets, MANIFEST_FILE);
   const manifest = await within(`${prefix}${MANIFEST_SUFFIX}`, () => writeWhole(manifestFile, manifestText, fs));
   await within(`${prefix}${ASSETS_SUFFIX}`, () => fs.syncDirectory(assets));
   return { manifestText, bytes: files.reduce((sum, file) => sum + file.bytes, manifest.sizeBytes) };
+}
+
+/** What the tables take of their memory; not of such as have expired rows, which are in no file. */
+function spaceOfStored(tables: readonly TableSnapshot[], written: readonly ManifestTable[]): SpaceRecord | undefined {
+  const images = tables.flatMap(({ stored }) => (stored ? [new TableImage(stored)] : []));
+  const areWhole = images.length === written.length && images.every(({ size }, i) => size === written[i]!.rowCount);
+  return areWhole ? spaceOf(images) : undefined;
 }
 
 function described(suffix: string, { bytes, crc }: { readonly bytes: number; readonly crc: number }): ManifestFile {

@@ -134,11 +134,21 @@ export const PARTITIONS = 1 << PARTITIONS_LOG2;
 export const TABLE_BYTES_MIN = 1 << 20;
 export const TABLE_BYTES_MAX = PARTITIONS * (2 ** 32 - 65536);
 
-export const HEAP_HEADER_BYTES = 156;
+export const HEAP_HEADER_BYTES = 160;
 /** The largest block a heap hands out; kernels take sizes as u32, so that a larger one might look small to them. */
 export const HEAP_BLOCK_MAX = 2 ** 31;
-/** Heap header, u32 words: lock, first free byte, end, 1 while a step runs, one list of retired blocks per power of two; parent of a share; shares, tables that use them. */
-export const HEAP = { lock: 0, top: 1, end: 2, inStep: 3, retired: 4, parent: 36, shares: 37, sharers: 38 } as const;
+/** Heap header, u32 words: lock, first free byte, end, 1 while a step runs, one list of retired blocks per power of two; parent of a share; shares, tables that use them; bytes of scratch memory. */
+export const HEAP = {
+  lock: 0,
+  top: 1,
+  end: 2,
+  inStep: 3,
+  retired: 4,
+  parent: 36,
+  shares: 37,
+  sharers: 38,
+  scratchBytes: 39,
+} as const;
 /** Bytes from share to share: headers of heaps that take from `parent`. assembly/table/shares.ts has the same number. */
 export const SHARE_BYTES = 192;
 
@@ -154,6 +164,8 @@ export const OVERFLOW = {
   passesOver: 1,
   /** Address of the shares that partitions grow in, or 0. */
   shares: 2,
+  /** 1 once rows were removed, or came from files that do not say what the table took of its memory. */
+  hasRemovals: 3,
 } as const;
 export const OVERFLOW_SLOTS = 64;
 

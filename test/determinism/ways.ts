@@ -29,7 +29,7 @@ interface Limits {
   readonly groups: boolean;
   /** A save leaves out expired rows, which a run that is not interrupted has until they are evicted. */
   readonly resumeAt: number;
-  /** Several full tables are restored one by one, and take other blocks than they had. */
+  /** Several full tables that rows were removed from are restored one by one, and take other blocks than they had. */
   readonly resumes: boolean;
 }
 
@@ -40,7 +40,7 @@ function limitsOf(recipe: Recipe): Limits {
   return {
     banks: full === undefined,
     groups: full === undefined || full === 'stop-admitting',
-    resumes: full !== 'stop-admitting' || !has(recipe, 'several-tables'),
+    resumes: full !== 'stop-admitting' || !has(recipe, 'several-tables') || !has(recipe, 'expiry'),
     resumeAt: from + Math.floor(next() * (STEPS - from)),
   };
 }

@@ -18,6 +18,7 @@ import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import { HashTable } from '../table/hash-table.js';
 import { BankScratch } from './bank-scratch.js';
 import { checkShard } from './check-shard.js';
+import type { LayOut } from './laid-space.js';
 import { ShardLoader } from './shard-loader.js';
 import { ShardThreads } from './shard-threads.js';
 import type { StoredTable, TableImage } from './stored-table.js';
@@ -28,6 +29,11 @@ export interface RestoreTableOptions {
   readonly fileSystem?: FileSystem;
   /** Threads that read shards at the same time; as many as there are processors for large files unless told. */
   readonly threads?: number;
+}
+
+export interface RestoreFilesOptions extends RestoreTableOptions {
+  /** Gives the partitions, once they are empty, memory for the rows that come; they grow with them unless told. */
+  readonly layOut?: LayOut;
 }
 
 export interface RestoredTable {
@@ -59,7 +65,7 @@ export async function restoreTable(
 export async function restoreFiles(
   table: StoredTable | HashTable,
   files: readonly string[],
-  options: RestoreTableOptions = {},
+  options: RestoreFilesOptions = {},
 ): Promise<RestoredTable> {
   if (table instanceof HashTable) table.changed();
   const image = tableImageOf(table);
@@ -68,9 +74,10 @@ export async function restoreFiles(
   let load: Load | null = null;
   try {
     // Memory for reading is taken before any row is: a table that fills the rest can then still be replaced.
-    load = new Load(image, files, threads, rowsExpected);
+    load = new Load(image, files, threads, rowsExpected, options.layOut);
     const loaded = await loadBeside(image, load);
     image.raiseMaxUpdateSec(loaded.maxUpdateSec);
+    if (options.layOut === undefined) image.noteRemovals();
     return { files, rows: loaded.rows, inPlace: loaded.inPlace };
   } finally {
     load?.close();
@@ -140,9 +147,17 @@ class Load {
   readonly #loader: ShardLoader | null;
   readonly #image: TableImage;
   readonly #rowsExpected: number;
+  readonly #layOut: LayOut | undefined;
 
-  constructor(image: TableImage, files: readonly string[], threads: ShardThreads, rowsExpected: number) {
+  constructor(
+    image: TableImage,
+    files: readonly string[],
+    threads: ShardThreads,
+    rowsExpected: number,
+    layOut: LayOut | undefined,
+  ) {
     this.#image = image;
+    this.#layOut = layOut;
     this.#rowsExpected = rowsExpected;
     this.files = files;
     this.#threads = threads;
@@ -150,7 +165,8 @@ class Load {
   }
 
   async run(): Promise<LoadedRows> {
-    this.#image.reserve(this.#rowsExpected);
+    if (this.#layOut !== undefined) this.#layOut(this.#image);
+    else this.#image.reserve(this.#rowsExpected);
     const shards = await this.#threads.each(this.files, (file, thread) => {
       return thread === null ? this.#loader!.load(file) : thread.loadShard(file);
     });

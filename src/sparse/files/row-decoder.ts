@@ -31,7 +31,7 @@ export class RowDecoder {
   /** Newest time of the rows seen. */
   maxUpdateSec = 0;
   readonly #image: TableImage;
-  readonly #plan: DumpPlan | null;
+  #plan: DumpPlan | null | undefined;
   readonly #codec: EntryDumpCodec;
   readonly #row: EntryRow;
   readonly #sink: RowSink;
@@ -44,9 +44,6 @@ export class RowDecoder {
     this.#image = image;
     this.scratch = new BankScratch(image.banks[0]!);
     try {
-      const plan = writeDumpPlan(image, this.scratch);
-      // Without room for a plan all records count as unusual: slower, but a full table can be replaced.
-      this.#plan = plan?.address === 0 ? null : plan;
       this.#codec = new EntryDumpCodec(image.table.dumpSegments);
       this.#row = this.#codec.makeRow();
       this.recordBytesMax = Math.max(1 << 12, 4 * this.#codec.maxBytes);
@@ -83,19 +80,29 @@ export class RowDecoder {
   take(begin: number, end: number, place: RecordPlace, limit = Number.POSITIVE_INFINITY) {
     const { kernels, views } = this.scratch.bank;
     const { ids, times, rows, stride } = this.#sink;
+    const plan = this.#planned();
     let at = begin;
     let count = 0;
     while (count < limit) {
       const room = Math.min(this.#columnRows - this.#filled, limit - count);
       let why: number = DECODE_END.unusual;
-      if (this.#plan !== null) {
+      if (plan !== null) {
         const filled = this.#filled;
         const [idsAt, timesAt, rowsAt] = [ids + 8 * filled, times + 4 * filled, rows + stride * filled];
-        const plan = this.#plan.address;
         const from = at;
         const progress = views.u32.subarray(this.#progress / 4, this.#progress / 4 + 3);
         progress[DECODE_PROGRESS.crc] = this.crc;
-        const found = kernels.decodeEntries(plan, at, end, room, idsAt, timesAt, rowsAt, stride, this.#progress);
+        const found = kernels.decodeEntries(
+          plan.address,
+          at,
+          end,
+          room,
+          idsAt,
+          timesAt,
+          rowsAt,
+          stride,
+          this.#progress,
+        );
         at = progress[DECODE_PROGRESS.next]!;
         why = progress[DECODE_PROGRESS.why]!;
         this.crc = crc32c(views.u8.subarray(from, at), this.crc);
@@ -129,6 +136,18 @@ export class RowDecoder {
   close(): void {
     this.#sink.close();
     this.scratch.free();
+  }
+
+  /**
+   * The plan for the kernel, out of what all that cannot be done without has left. Without room for it all records count as
+   * unusual: slower, but a full table can be replaced.
+   */
+  #planned(): DumpPlan | null {
+    if (this.#plan === undefined) {
+      const plan = writeDumpPlan(this.#image, this.scratch);
+      this.#plan = plan?.address === 0 ? null : plan;
+    }
+    return this.#plan;
   }
 
   /** Decodes the record at `at` into the columns; returns its bytes, 0 when more of them are needed. */

@@ -157,7 +157,8 @@ export class RowSink {
     else {
       const { kernels } = lane.scratch.bank;
       const { address, ids, times, rows, work } = lane;
-      if (kernels.loadRows(address, ids, times, rows, this.stride, kept, work) < kept) throw this.#full(kept);
+      if (kernels.loadRows(address, ids, times, rows, this.stride, kept, work) < kept)
+        throw this.#full(kept * this.stride);
     }
   }
 
@@ -181,7 +182,8 @@ export class RowSink {
   #assign(lane: Lane, count: number): void {
     const { kernels, views } = lane.scratch.bank;
     const { address, ids, times, rows, work } = lane;
-    if (kernels.tableAssign(address, ids, count, rows, this.stride / 4, 0, 0, 0) < count) throw this.#full(count);
+    if (kernels.tableAssign(address, ids, count, rows, this.stride / 4, 0, 0, 0) < count)
+      throw this.#full(count * this.stride);
     const slots = work + this.#capacity * 4;
     kernels.tableFind(address, ids, count, work, slots);
     for (let i = 0; i < count; i++) {
@@ -189,11 +191,11 @@ export class RowSink {
     }
   }
 
-  #full(rows: number): MonolithError {
+  #full(bytes: number): MonolithError {
     const name = `table ${this.#image.name}`;
     return new MonolithError(
       'ML_MEMORY',
-      { name, bytes: rows * this.stride, free: 'too few' },
+      { name, bytes, free: 'too few' },
       { hint: 'give the tables more memory, or more banks' },
     );
   }

@@ -169,7 +169,7 @@ interface ReadBuffers {
   readonly bytes: number;
 }
 
-/** One buffer or two; smaller ones in a heap that has little room, most of which should be left to rows. */
+/** One buffer or two; smaller ones in a heap that has little room, most of which should be left to rows, or one alone. */
 function readBuffers(decoder: RowDecoder, blocking: boolean): ReadBuffers {
   const carry = Math.ceil(decoder.recordBytesMax / 64) * 64;
   const extra = carry + DUMP_SLACK_BYTES;
@@ -183,5 +183,6 @@ function readBuffers(decoder: RowDecoder, blocking: boolean): ReadBuffers {
     const blocks = which.map(() => decoder.scratch.alloc(bytes));
     if (!blocks.includes(0)) return { data: blocks.map((at) => at + carry), bytes: bytes - extra };
   }
-  return { data: which.map(() => decoder.alloc(least) + carry), bytes: least - extra };
+  const [first, second] = [decoder.alloc(least), blocking ? 0 : decoder.scratch.alloc(least)];
+  return { data: [first, second].filter((at) => at !== 0).map((at) => at + carry), bytes: least - extra };
 }

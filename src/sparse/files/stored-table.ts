@@ -21,6 +21,7 @@ import {
   TABLE_FLAG,
 } from '../../memory/table-layout.js';
 import type { TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
+import { noteRemovals } from '../table/table-control.js';
 
 export interface StoredTable {
   readonly name: string;
@@ -137,6 +138,11 @@ export class TableImage {
   get hasShares(): boolean {
     const block = this.#words(0)[TABLE.overflow]!;
     return block !== 0 && this.banks[0]!.views.u32[block / 4 + OVERFLOW.shares] !== 0;
+  }
+
+  /** What the table takes of its memory is no longer a matter of ids and their order alone. */
+  noteRemovals(): void {
+    noteRemovals(this.banks.map((bank, index) => ({ bank, address: this.table.addresses[index]! })));
   }
 
   partitionsOf(bank: number): number {

@@ -8,7 +8,7 @@ import type { Register } from '../../runtime/compile/code.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
 import type { HashTable } from '../table/hash-table.js';
-import { heapBlock } from '../table/table-control.js';
+import { scratchBlock } from '../table/table-scratch.js';
 
 /** Unique ids of a slice, by the partition that owns them. */
 export interface OwnedIds {
@@ -35,7 +35,7 @@ export class BankedTable {
     const parts = stageParts(sliceIds, plan.slices, this.rowFloats);
     const stages = Array.from({ length: plan.threads }, () =>
       banks.map((bank) => {
-        const stage = heapBlock(bank, parts.bytes, `${table.name}/stage`);
+        const stage = scratchBlock(bank, parts.bytes, `${table.name}/stage`);
         for (let i = 0; i < sliceIds * plan.slices; i++) bank.views.u32[(stage + parts.order) / 4 + i] = i;
         return stage;
       }),

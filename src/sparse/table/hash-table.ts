@@ -23,6 +23,7 @@ import {
   type BankTable,
   badGradientsOf,
   maxUpdateTimeOf,
+  noteRemovals,
   passedOverOf,
   raiseUpdateTime,
   ratesOf,
@@ -331,6 +332,7 @@ export class HashTable implements EmbeddingTable {
     this.#grip.each(idList(this.name, ids), ({ bank, address, count, ids: at }) => {
       removed += bank.kernels.tableRemove(address, at, count);
     });
+    if (removed > 0) noteRemovals(this.#tables);
     return removed;
   }
 

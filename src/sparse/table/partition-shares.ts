@@ -9,9 +9,12 @@
 import { HEAP, PARTITIONS, SHARE_BYTES } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/tables/table-memory.js';
 import { heapBlock } from './table-control.js';
+import { usualScratchBytes } from './table-scratch.js';
 
 /** Of eight parts of the room. */
 const SHARED_PARTS = 7;
+/** What small memories keep for files, beside scratch memory, where an eighth is less. */
+const FILE_BYTES = 1 << 16;
 /** Of the smallest block a heap hands out. */
 const SIZE_LOG2_MIN = 6;
 const SHARES_BYTES = PARTITIONS * SHARE_BYTES;
@@ -20,19 +23,34 @@ const SHARES_BYTES = PARTITIONS * SHARE_BYTES;
 export function takeShares(bank: TableBank, partitions: number, name: string): number {
   const { u32 } = bank.views;
   const at = bank.heap / 4;
-  if (u32[at + HEAP.shares] === 0) {
-    const shares = heapBlock(bank, SHARES_BYTES, `${name}/shares`);
-    const roomBytes = u32[at + HEAP.end]! - u32[at + HEAP.top]! + retiredBytes(u32, at);
-    const limit = Math.floor((roomBytes * SHARED_PARTS) / 8 / partitions / 64) * 64;
-    for (let p = 0; p < PARTITIONS; p++) {
-      const share = (shares + p * SHARE_BYTES) / 4;
-      u32[share + HEAP.end] = limit;
-      u32[share + HEAP.parent] = bank.heap;
-    }
-    u32[at + HEAP.shares] = shares;
-  }
+  if (u32[at + HEAP.shares] === 0) u32[at + HEAP.shares] = heapBlock(bank, SHARES_BYTES, `${name}/shares`);
   u32[at + HEAP.sharers]!++;
+  limitShares(bank, partitions);
   return u32[at + HEAP.shares]!;
+}
+
+/**
+ * Divides the room anew with each table that comes before the first row: whichever was first, and whether scratch memory and
+ * stages were taken before, which a run that is resumed takes later, it is the same in the end.
+ */
+function limitShares(bank: TableBank, partitions: number): void {
+  const { u32 } = bank.views;
+  const at = bank.heap / 4;
+  const shares = Array.from({ length: PARTITIONS }, (_, p) => shareAt(bank, p));
+  if (shares.some((share) => u32[share + HEAP.top] !== 0)) return;
+  const freeBytes = u32[at + HEAP.end]! - u32[at + HEAP.top]! + retiredBytes(u32, at);
+  const roomBytes = freeBytes + u32[at + HEAP.scratchBytes]!;
+  const sharedBytes = Math.min((roomBytes * SHARED_PARTS) / 8, roomBytes - usualScratchBytes(bank) - FILE_BYTES);
+  const limit = Math.max(0, Math.floor(sharedBytes / partitions / 64) * 64);
+  for (const share of shares) {
+    u32[share + HEAP.end] = limit;
+    u32[share + HEAP.parent] = bank.heap;
+  }
+}
+
+/** Word of the share of partition `p`, the header of a heap. */
+export function shareAt({ views, heap }: TableBank, p: number): number {
+  return (views.u32[heap / 4 + HEAP.shares]! + p * SHARE_BYTES) / 4;
 }
 
 /** Bytes of the blocks that were given back to the heap at word `at`. */

@@ -12,6 +12,7 @@ import {
   HEAP,
   HEAP_BLOCK_MAX,
   INITIALIZER,
+  OVERFLOW,
   PARTITION,
   PARTITION_BYTES,
   PARTITIONS,
@@ -48,6 +49,20 @@ export function heapBlock({ kernels, views, heap }: TableBank, bytes: number, na
   if (at !== 0) return at;
   const free = views.u32[heap / 4 + HEAP.end]! - views.u32[heap / 4 + HEAP.top]!;
   throw new MonolithError('ML_MEMORY', { name, bytes, free }, { hint: 'give tables more memory' });
+}
+
+/** Whether what a table takes of its memory may depend on more than its ids and their order. */
+export function hasRemovals({ bank, address }: BankTable): boolean {
+  const block = bank.views.u32[address / 4 + TABLE.overflow]!;
+  return block !== 0 && bank.views.u32[block / 4 + OVERFLOW.hasRemovals] !== 0;
+}
+
+/** Says so, of a table that has an overflow block. */
+export function noteRemovals(tables: readonly BankTable[]): void {
+  for (const { bank, address } of tables) {
+    const block = bank.views.u32[address / 4 + TABLE.overflow]!;
+    if (block !== 0) bank.views.u32[block / 4 + OVERFLOW.hasRemovals] = 1;
+  }
 }
 
 /** Sizes of the blocks a control block is made of: words and segments, partitions, the row absent ids read. */

@@ -10,7 +10,7 @@ import { PARTITION, PARTITIONS } from '../../memory/table-layout.js';
 import type { TableMemory } from '../../runtime/tables/table-memory.js';
 import { type EmbeddingHashTableConfig, SlotExpireTimeConfigMessage } from '../config/config-messages.js';
 import { TIME_MAX } from './table-checks.js';
-import { type BankTable, partitionWord } from './table-control.js';
+import { type BankTable, noteRemovals, partitionWord } from './table-control.js';
 import { scratchOf } from './table-scratch.js';
 
 /** Days that ids of each slot live without an update. */
@@ -50,10 +50,12 @@ export function evictWith(name: string, tables: readonly BankTable[], days: read
       removed += bank.kernels.tableEvict(address, p, p + 1, now, days[index]!);
     });
   });
+  if (removed > 0) noteRemovals(tables);
   return removed;
 }
 
 export function clearTables(name: string, tables: readonly BankTable[]): void {
+  noteRemovals(tables);
   tables.forEach((table, index) => {
     eachPartition(name, table, index, tables.length, (p) => table.bank.kernels.tableClear(table.address, p, p + 1));
   });

@@ -6,6 +6,7 @@
  */
 import { HEAP, HEAP_HEADER_BYTES } from '../../memory/table-layout.js';
 import type { TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
+import { heapBlockBytes } from '../config/table-growth.js';
 import { heapBlock } from './table-control.js';
 
 /** Enough for the days of all slots, so that a full table can evict. */
@@ -30,10 +31,10 @@ const scratches = new WeakMap<TableMemory, Scratch>();
 export function scratchOf(memory: TableMemory, bytes: number): Scratch {
   let scratch = scratches.get(memory);
   if (scratch === undefined || scratch.bytes < bytes) {
-    const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, ...memory.banks.map(usualBytes))));
+    const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, ...memory.banks.map(usualScratchBytes))));
     const taken: Scratch & { addresses: number[] } = { bytes: size, addresses: [] };
     try {
-      for (const bank of memory.banks) taken.addresses.push(heapBlock(bank, size, 'scratch of tables'));
+      for (const bank of memory.banks) taken.addresses.push(scratchBlock(bank, size, 'scratch of tables'));
     } catch (cause) {
       free(memory, taken);
       throw cause;
@@ -52,14 +53,23 @@ export function releaseScratch(memory: TableMemory): void {
   scratches.delete(memory);
 }
 
+/** Memory of a bank that is counted as scratch: shares of tables are not the smaller for it. */
+export function scratchBlock(bank: TableBank, bytes: number, name: string): number {
+  const block = heapBlock(bank, bytes, name);
+  Atomics.add(bank.views.u32, bank.heap / 4 + HEAP.scratchBytes, heapBlockBytes(bytes));
+  return block;
+}
+
 function free({ banks }: TableMemory, { addresses, bytes }: Scratch): void {
   addresses.forEach((address, index) => {
-    const { kernels, heap } = banks[index]!;
+    const { kernels, views, heap } = banks[index]!;
     kernels.heapFree(heap, address, bytes);
+    Atomics.sub(views.u32, heap / 4 + HEAP.scratchBytes, heapBlockBytes(bytes));
   });
 }
 
-function usualBytes({ views, heap }: TableBank): number {
+/** What a thread takes of a bank with its first table there. */
+export function usualScratchBytes({ views, heap }: TableBank): number {
   const heapBytes = views.u32[heap / 4 + HEAP.end]! - heap;
   if (heapBytes < SMALL_HEAP_BYTES - HEAP_HEADER_BYTES) return SMALL_HEAP_SCRATCH_BYTES;
   return Math.min(BYTES_MAX, Math.max(BYTES_MIN, heapBytes / 32));
