@@ -441,7 +441,7 @@ export {
 export { type ChromeTraceReport, writeChromeTrace } from './trace/chrome-trace.js';
 export { formatTraceSummary } from './trace/format-trace-summary.js';
 export { summarizeTrace, type TraceSummary } from './trace/trace-summary.js';
-export { AsyncFunctionMgr, type AsyncFunctionOptions, AsyncPushHook } from './train/async-function-mgr.js';
+export { AsyncFunctionMgr, AsyncPushHook, type AsyncTarget } from './train/async-function-mgr.js';
 // Training: the loop, its hooks, the built-in model.
 export { defineModel, type ModelFunction, type ModelOptions, type ModelOutputs } from './train/define-model.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from './train/hooks/checkpoint-saver.js';

@@ -1,63 +1,76 @@
 /**
- * @file Functions of a step that run beside the next one, such as pushes of gradients.
+ * @file Updates of a step that run with the next one, such as those of dense variables: postpush.
  *
- * Mirrors AsyncFunctionMgr and AsyncPushHook of native_training/prefetch_queue. A step puts the arguments in a queue of
- * one place; from the next step on, each run also calls the function on what the step before has put there, and the end
- * of training calls it on the rest: after n steps it has run n - 1 times, after the end n times.
+ * Mirrors AsyncFunctionMgr and AsyncPushHook of native_training/prefetch_queue. The arguments of a function go into a queue of
+ * one place at the end of a step. From the next step on, each run also runs what the function made of the element of the step
+ * before, and a drain runs it on the rest: after n steps it has run n - 1 times, after the end n times. All of it is in the
+ * graph, so steps still run in groups, and no order of hooks makes one wait for another.
  */
-import { checkOptions } from '../base/check-options.js';
-import { PrefetchQueue } from '../queue/prefetch-queue.js';
-import type { TrainHook } from './hooks/hook.js';
+import { MonolithError } from '../base/errors.js';
+import { toList } from '../base/lists.js';
+import { checkOpsDependence } from '../graph/check-ops-dependence.js';
+import { Op, Tensor } from '../graph/graph.js';
+import { group } from '../graph/ops/state.js';
+import { SlotQueue } from '../graph/slot-queue.js';
+import type { Session } from '../runtime/session/session.js';
+import { type LeafKinds, NestedTensors } from '../tensor/nested.js';
+import type { RunContext, TrainHook } from './hooks/hook.js';
 
-type Target<A extends readonly unknown[]> = (...args: A) => unknown;
+/** Builds ops of its arguments; keyword arguments come last, when there are any. */
+// biome-ignore lint/suspicious/noExplicitAny: arguments are what the caller passes on, of any type
+export type AsyncTarget = (...args: any[]) => Op | Tensor | readonly (Op | Tensor)[];
 
-export class AsyncPushHook<A extends readonly unknown[] = readonly unknown[]> implements TrainHook {
-  readonly #queue: PrefetchQueue<A>;
-  readonly #target: Target<A>;
-  #running: Promise<void> | undefined;
-  #queueInit = false;
+/** Runs `ops` with every run that finds an element in the queue, and on the rest when it drains. */
+export class AsyncPushHook implements TrainHook {
+  readonly #queue: SlotQueue;
+  readonly #ops: readonly Op[];
+  #session: Session | undefined;
 
-  constructor(queue: PrefetchQueue<A>, target: Target<A>) {
+  constructor(queue: SlotQueue, ops: readonly Op[]) {
     this.#queue = queue;
-    this.#target = target;
+    this.#ops = ops;
   }
 
-  /** The call goes on while the step runs. */
-  beforeRun(): undefined {
-    if (!this.#queueInit || this.#queue.size === 0) return;
-    this.#running = this.#call();
-    // It is awaited after the step; a failure before that is not one that nobody handles.
-    this.#running.catch(() => undefined);
+  afterCreateSession(session: Session): void {
+    this.#session = session;
   }
 
-  async afterRun(): Promise<void> {
-    const running = this.#running;
-    this.#running = undefined;
-    await running;
-    this.#queueInit ||= this.#queue.size > 0;
+  /** Every step puts an element in once there is one: only the first step is unlike the others. */
+  quietSteps(): number {
+    return this.#isFull ? Number.POSITIVE_INFINITY : 1;
   }
 
-  async end(): Promise<void> {
-    while (this.#queue.size > 0) await this.#call();
-    this.#queue.destroy();
+  beforeRun(_context: RunContext): readonly Op[] | undefined {
+    return this.#isFull ? this.#ops : undefined;
   }
 
-  async #call(): Promise<void> {
-    await this.#target(...(await this.#queue.dequeue()));
+  async drain(session: Session): Promise<void> {
+    if (this.#isFull) await session.run(this.#ops);
+  }
+
+  get #isFull(): boolean {
+    const session = this.#session;
+    return session !== undefined && this.#queue.isFull((name) => session.readVariable(name));
   }
 }
 
-export interface AsyncFunctionOptions {
-  /** As the manager has it unless told. */
-  readonly isAsync?: boolean;
-  readonly queueName?: string;
-}
+/** Tensors of a graph travel through the queue; everything else, variables too, is passed on as it is. */
+const GRAPH_LEAVES: LeafKinds<Tensor, never> = {
+  isTensor: (leaf): leaf is Tensor => leaf instanceof Tensor,
+  isRagged: (_leaf): _leaf is never => false,
+  isVariable: () => false,
+  keeps: (leaf) => typeof leaf !== 'object' || leaf instanceof Op || ArrayBuffer.isView(leaf),
+  raggedRank: () => 1,
+  flatten: (ragged: never) => ragged,
+  unflatten: (values) => values as never,
+};
 
 /**
  * ```ts
  * const functions = new AsyncFunctionMgr();
- * const push = functions.addAsyncFunction(async (grads: Tensor) => table.apply(grads));
- * const trainer = await LocalTrainer.create({ ...options, hooks: functions.hooks }); // a step calls: await push(grads)
+ * const enqueue = functions.addAsyncFunction((grad) => applyGradients([[grad, weights]], optimizer), [grad]);
+ * const trainOp = group(graph, [enqueue, increment(globalStep(graph))]);
+ * const trainer = await LocalTrainer.create({ ...options, hooks: functions.hooks });
  * ```
  */
 export class AsyncFunctionMgr {
@@ -68,25 +81,56 @@ export class AsyncFunctionMgr {
     this.#isAsync = isAsync;
   }
 
-  /** What a step calls in place of `target`. Arguments are tensors and lists or dictionaries of them, or kept as they are. */
-  addAsyncFunction<A extends readonly unknown[]>(
-    target: Target<A>,
-    options: AsyncFunctionOptions = {},
-  ): (...args: A) => Promise<void> {
-    checkOptions('addAsyncFunction', options, ['isAsync', 'queueName']);
-    const { isAsync = this.#isAsync, queueName = 'async_queue' } = options;
-    if (!isAsync) {
-      return async (...args) => {
-        await target(...args);
-      };
-    }
-    const queue = new PrefetchQueue<A>({ capacity: 1, name: queueName });
-    this.#hooks.push(new AsyncPushHook(queue, target));
-    return (...args) => queue.enqueue(args);
+  /**
+   * The op to run in a step: it puts the arguments into the queue, or, when `isAsync` is false, is what `target` made of
+   * them. Arguments are tensors that all examples share, in lists and dictionaries too; other values are kept.
+   */
+  addAsyncFunction(
+    target: AsyncTarget,
+    args: readonly unknown[] = [],
+    kwargs: Readonly<Record<string, unknown>> = {},
+    isAsync: boolean = this.#isAsync,
+    queueName = 'async_queue',
+  ): Op {
+    if (!isAsync) return groupOf(call(target, args, kwargs));
+    const nested = new NestedTensors<Tensor, never>({ args, kwargs }, GRAPH_LEAVES);
+    const tensors = nested.getTensors();
+    // Without tensors the graph is known from what the target makes.
+    const made = tensors.length === 0 ? call(target, args, kwargs) : undefined;
+    const { graph } = (tensors[0] ?? made![0])!;
+    const queue = new SlotQueue(graph, queueName, tensors);
+    const dequeued = nested.mapResult(queue.values, noRagged) as { args: unknown[]; kwargs: Record<string, unknown> };
+    const ops = made ?? call(target, dequeued.args, dequeued.kwargs);
+    // What the function made must not run with the step that puts its arguments in: it would run twice.
+    checkOpsDependence(
+      graph,
+      queue.enqueue.name,
+      ops.map(({ name }) => name),
+    );
+    this.#hooks.push(new AsyncPushHook(queue, [queue.take(graph, ops)]));
+    return queue.enqueue;
   }
 
   /** Hooks to train with. */
   get hooks(): readonly TrainHook[] {
     return this.#hooks;
   }
+}
+
+function call(target: AsyncTarget, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): Op[] {
+  const made = target(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : []));
+  const ops = toList(made).map((item) => (item instanceof Tensor ? item.op : item));
+  if (ops.length > 0 && ops.every((op) => op instanceof Op)) return ops;
+  throw new MonolithError('ML_GRAPH', {
+    op: target.name || 'an asynchronous function',
+    reason: 'it made no op to run',
+  });
+}
+
+function groupOf(ops: readonly Op[]): Op {
+  return ops.length === 1 ? ops[0]! : (group(ops[0]!.graph, ops) as Op);
+}
+
+function noRagged(): never {
+  throw new MonolithError('ML_NESTED_RAGGED');
 }

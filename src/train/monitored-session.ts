@@ -52,6 +52,7 @@ export class MonitoredSession {
       session,
       globalStep: session.globalStep,
       requestStop: (error) => coordinator.requestStop(error),
+      drain: () => this.#drain(),
     };
   }
 
@@ -212,6 +213,12 @@ export class MonitoredSession {
     this.#ended = false;
   }
 
+  async #drain(): Promise<void> {
+    for (const hook of this.#hooks) await hook.drain?.(this.session);
+    // What hooks fetch may be another list now.
+    this.#asked = false;
+  }
+
   /**
    * Ends the hooks after a clean stop; nothing after an error. All drain before any ends, and the last save comes after that,
    * so that nothing that was pushed is missing from it. The session stays usable for evaluation.
@@ -221,7 +228,7 @@ export class MonitoredSession {
     this.#ended = true;
     this.coordinator.requestStop();
     try {
-      for (const hook of this.#hooks) await hook.drain?.(this.session);
+      await this.#drain();
       await this.coordinator.join(JOIN_MS);
       this.#throwFailure();
       for (const hook of this.#hooks) await hook.end?.(this.session);

@@ -8,7 +8,6 @@ import { prefetch } from '../../src/queue/prefetch.js';
 import { PrefetchQueue } from '../../src/queue/prefetch-queue.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor } from '../../src/tensor/tensor.js';
-import { AsyncFunctionMgr } from '../../src/train/async-function-mgr.js';
 import { EnqueueHook } from '../../src/train/hooks/enqueue-hook.js';
 import { MonitoredSession } from '../../src/train/monitored-session.js';
 import { openSession, withSession } from '../runtime/with-session.js';
@@ -90,39 +89,6 @@ t.test('test_estimator_prefetch', async (t) => {
   );
   await t.rejects(queue.dequeue(), { code: 'ML_OUT_OF_RANGE', message: /prefetch_queue/ });
   await monitored.close();
-});
-
-/** Runs `steps` steps that each call what the manager made of `target`. */
-async function asyncSteps(manager: AsyncFunctionMgr, push: () => Promise<void>, steps: number, end: boolean) {
-  for (let step = 0; step < steps; step++) {
-    for (const hook of manager.hooks) hook.beforeRun?.(undefined as never);
-    await push();
-    for (const hook of manager.hooks) await hook.afterRun?.(undefined as never, []);
-  }
-  if (end) for (const hook of manager.hooks) await hook.end?.(undefined as never);
-}
-
-t.test('AsyncManagerTest: testBasic, testSync and testEmptyInput', async (t) => {
-  const run = async (isAsync: boolean, args: Tensor[], steps: number, end = false) => {
-    let sum = 0;
-    const manager = new AsyncFunctionMgr(isAsync);
-    const push = manager.addAsyncFunction((...tensors: Tensor[]) => {
-      sum += tensors.length === 0 ? 1 : Number(tensors[0]!.toArray());
-    });
-    await asyncSteps(manager, () => push(...args), steps, end);
-    return sum;
-  };
-  t.equal(await run(true, [scalar(1)], 2), 1);
-  t.equal(await run(false, [scalar(1)], 1), 1);
-  t.equal(await run(true, [], 2), 1);
-  t.same(
-    [await run(true, [scalar(1)], 7), await run(true, [scalar(1)], 7, true)],
-    [6, 7],
-    'the end calls it on the rest',
-  );
-  const failing = new AsyncFunctionMgr();
-  const push = failing.addAsyncFunction(() => Promise.reject(new Error('push failed')));
-  await t.rejects(asyncSteps(failing, push, 2, false), /push failed/, 'a failure is of the step that awaits it');
 });
 
 t.test('the end of the input, failures and time limits reach those who wait', async (t) => {

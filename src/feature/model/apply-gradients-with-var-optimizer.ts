@@ -9,6 +9,7 @@ import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import { scale } from '../../graph/ops/elementwise.js';
 import { UPDATE_OPS } from '../../graph/ops/norms.js';
 import { group, increment } from '../../graph/ops/state.js';
+import type { AsyncFunctions } from '../../graph/slot-queue.js';
 import { applyGradients, type VariableOptimizer } from '../../optim/apply-gradients.js';
 import { trainableVariables } from '../../optim/optimizer.js';
 import { getVarOptimizer } from '../../optim/var-optimizers.js';
@@ -31,6 +32,8 @@ export interface VarOptimizerOptions extends ClipOptions {
   /** Divides the gradients of variables by `batchSize`, for a loss that is a sum. */
   readonly denseReduceMean?: boolean;
   readonly batchSize?: number;
+  /** Steps variables with the gradients of the step before, where it is asynchronous; rows and counter are stepped at once. */
+  readonly asyncFunctionMgr?: AsyncFunctions;
   readonly name?: string;
 }
 
@@ -86,10 +89,20 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
     options,
   );
   const stepped = dense.map(([, target], i) => [clipped.dense[i]!, target] as const);
+  const stepVariables = (grads: readonly Tensor[]) => {
+    const pairs = stepped.map(([, target], i) => [grads[i]!, target] as const);
+    return [...byOptimizer(pairs, varOptimizer)].flatMap(([optimizer, members]) =>
+      applyGradients(members, optimizer, { weightDecay: denseWeightDecay }),
+    );
+  };
+  const grads = stepped.map(([grad]) => grad);
+  const { asyncFunctionMgr } = options;
   const updates = [
-    ...[...byOptimizer(stepped, varOptimizer)].flatMap(([optimizer, pairs]) =>
-      applyGradients(pairs, optimizer, { weightDecay: denseWeightDecay }),
-    ),
+    ...(asyncFunctionMgr === undefined || grads.length === 0
+      ? stepVariables(grads)
+      : [
+          asyncFunctionMgr.addAsyncFunction((...taken) => stepVariables(taken), grads, {}, undefined, 'postpush_queue'),
+        ]),
     ...applyEmbeddingGradients(sparse.map(([, lookup], i) => [clipped.sparse[i]!, lookup] as const)),
     ...graph.getCollection<Op>(UPDATE_OPS),
   ];

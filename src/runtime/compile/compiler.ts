@@ -37,6 +37,7 @@ import './lower/matmul.js';
 import './lower/pairs.js';
 import './lower/rows.js';
 import './lower/shape.js';
+import './lower/slot-queue.js';
 import './lower/state.js';
 import { COMMAND_CAPACITY } from '../../memory/control-layout.js';
 import {

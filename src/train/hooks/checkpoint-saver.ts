@@ -52,10 +52,10 @@ export class CheckpointSaverHook implements TrainHook {
     return everySteps === undefined ? Number.POSITIVE_INFINITY : this.#triedStep + everySteps - globalStep;
   }
 
-  afterRun({ session, globalStep }: RunContext): Promise<void> | undefined {
+  afterRun(context: RunContext): Promise<void> | undefined {
     const { everySteps } = this.#options;
-    if (everySteps === undefined || globalStep - this.#triedStep < everySteps) return undefined;
-    return this.#trySave(session);
+    if (everySteps === undefined || context.globalStep - this.#triedStep < everySteps) return undefined;
+    return this.#trySave(context);
   }
 
   /** The last save comes after every hook has ended: what they still changed belongs to it. */
@@ -63,9 +63,11 @@ export class CheckpointSaverHook implements TrainHook {
     if (session.globalStep !== this.#savedStep) await this.#save(session);
   }
 
-  async #trySave(session: Session): Promise<void> {
+  async #trySave(context: RunContext): Promise<void> {
+    // What a step has pushed belongs to its checkpoint; a run that goes on is then as one that begins here.
+    await context.drain();
     try {
-      await this.#save(session);
+      await this.#save(context.session);
     } catch (error) {
       // Anything else, such as a directory that another run has by now, will not pass.
       if (!(error instanceof MonolithError) || error.code !== 'ML_CKPT_WRITE') throw error;

@@ -15,6 +15,8 @@ export interface RunContext {
   readonly globalStep: number;
   /** The loop stops after the step at hand; an error given here is thrown by it. */
   requestStop(error?: unknown): void;
+  /** Has all hooks finish what is under way, as before the end: a save is such a moment. */
+  drain(): Promise<void>;
 }
 
 export interface TrainHook {
@@ -34,7 +36,7 @@ export interface TrainHook {
   afterRun?(context: RunContext, values: readonly FetchValue[]): Awaitable<void>;
   /** Asked once after each group of steps, which takes about half a second at most: for what goes by time and not by steps. */
   poll?(context: RunContext): Awaitable<void>;
-  /** After a clean stop: finishes what is under way, such as pushes, before any hook ends. */
+  /** Before a save, and before any hook ends after a clean stop: finishes what is under way, such as pushes. */
   drain?(session: Session): Awaitable<void>;
   /** After a clean stop, when all hooks have drained. */
   end?(session: Session): Awaitable<void>;
