@@ -57,6 +57,7 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
     'varOptimizer',
     'featureColumns',
     'varList',
+    'asyncFunctionMgr',
     'globalStep',
     'denseWeightDecay',
     'denseReduceMean',
