@@ -37,6 +37,22 @@ export {
 } from './base/params/instantiable-params.js';
 export { Params, type ParamsOf, type ValueAt } from './base/params/params.js';
 export { getUname, params, withParams } from './base/params/with-params.js';
+export { LearningRateFunction, type Rate } from './base/rates/rate.js';
+export {
+  ConstantRate,
+  CosineDecay,
+  type CosineDecayOptions,
+  CosineDecayRestarts,
+  type CosineDecayRestartsOptions,
+  type DecayOptions,
+  ExponentialDecay,
+  InverseTimeDecay,
+  PiecewiseConstantDecay,
+  PolynomialDecay,
+  type PolynomialDecayOptions,
+  Warmup,
+  type WarmupOptions,
+} from './base/rates/schedules.js';
 export { toSnakeCase } from './base/snake-case.js';
 // Checkpoints: save, find and load them, and tie them to a session.
 export { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from './checkpoint/load-checkpoint.js';
@@ -247,19 +263,6 @@ export type { GroupKeys, Metric } from './metrics/metric.js';
 export { type ApplyGradientsOptions, applyGradients, type VariableOptimizer } from './optim/apply-gradients.js';
 export type { ApplyOptions, GradientAndVariable, MinimizeOptions } from './optim/optimizer.js';
 export * as optimizers from './optim/optimizers.js';
-export {
-  ConstantRate,
-  CosineDecay,
-  type CosineDecayOptions,
-  CosineDecayRestarts,
-  type CosineDecayRestartsOptions,
-  type DecayOptions,
-  ExponentialDecay,
-  InverseTimeDecay,
-  PiecewiseConstantDecay,
-  Warmup,
-  type WarmupOptions,
-} from './optim/schedules.js';
 export { setVarOptimizer } from './optim/var-optimizers.js';
 // Queues of tensors that are made ahead of their use, on the host or on a GPU.
 export { AsyncQueue, type AsyncQueueOptions } from './queue/async-queue.js';
@@ -329,12 +332,6 @@ export {
   RandomUniformInitializer,
   ZerosInitializer,
 } from './sparse/config/initializers.js';
-export {
-  LearningRateFunction,
-  PolynomialDecay,
-  type PolynomialDecayOptions,
-  type Rate,
-} from './sparse/config/learning-rate.js';
 export {
   AdadeltaOptimizer,
   AdaGradWithGroupLassoOptimizer,

@@ -1,10 +1,10 @@
 /** @file The graph op that steps one variable: what it takes, and what it refuses in the words of upstream. */
 import { MonolithError } from '../base/errors.js';
+import type { Rate } from '../base/rates/rate.js';
 import { misfit, type OpDef, sameShape, type Tensor } from '../graph/graph.js';
 import { Variable, type VariableAttrs } from '../graph/ops/state.js';
 import type { Register } from '../runtime/compile/code.js';
 import type { LoweringContext, ThreadRange } from '../runtime/compile/lowering.js';
-import type { Rate } from '../sparse/config/learning-rate.js';
 
 /** What a step is made of when it is lowered. The gradient is complete. */
 export interface LoweredStep {

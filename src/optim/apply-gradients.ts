@@ -5,10 +5,11 @@
  */
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
+import type { Rate } from '../base/rates/rate.js';
+import { resolveRate } from '../base/rates/segment-rates.js';
 import type { Op, Tensor } from '../graph/graph.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { OptimizerMessage } from '../sparse/config/config-messages.js';
-import { type Rate, resolveRate } from '../sparse/config/learning-rate.js';
 import { type OptimizerPlan, planOptimizer } from '../sparse/config/optimizer-plan.js';
 import { type ApplyOptions, Optimizer } from './optimizer.js';
 import { RangeOptimizer } from './range-optimizer.js';

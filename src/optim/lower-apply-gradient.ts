@@ -5,12 +5,13 @@
  * the result does not depend on the number of threads. A gradient that is complete already, such as a clipped one, is taken
  * as it is. Optimizers that need a variable whole give it to one thread.
  */
+
+import { type Rate, rateAt } from '../base/rates/rate.js';
 import type { Tensor } from '../graph/graph.js';
 import type { Register } from '../runtime/compile/code.js';
 import { type LoweringContext, registerLowering, type ThreadRange } from '../runtime/compile/lowering.js';
 import { ownRange, rangeOf } from '../runtime/compile/own-range.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
-import { type Rate, rateAt } from '../sparse/config/learning-rate.js';
 import { ApplyGradient } from './apply-gradient-op.js';
 
 registerLowering(

@@ -5,8 +5,8 @@
  */
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
+import type { Rate } from '../base/rates/rate.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
-import type { Rate } from '../sparse/config/learning-rate.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { RangeOptimizer } from './range-optimizer.js';
 

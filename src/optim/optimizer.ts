@@ -6,10 +6,10 @@
  */
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
+import { checkRate, type Rate } from '../base/rates/rate.js';
 import { gradients } from '../graph/gradients.js';
 import { elementCount, misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { group, increment, VARIABLES, type VariableAttrs, variable } from '../graph/ops/state.js';
-import { checkRate, type Rate } from '../sparse/config/learning-rate.js';
 import { EmbeddingLookup } from '../sparse/steps/embedding-ops.js';
 import { ApplyGradient, type LoweredStep, type StepLowering } from './apply-gradient-op.js';
 import './lower-apply-gradient.js';

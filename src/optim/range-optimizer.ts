@@ -1,7 +1,7 @@
 /** @file Optimizers whose step is one kernel over any range of a variable: weights, slots, gradient, count, rate, constants. */
 import { MonolithError } from '../base/errors.js';
+import type { Rate } from '../base/rates/rate.js';
 import type { Kernel } from '../runtime/kernels/kernels.js';
-import type { Rate } from '../sparse/config/learning-rate.js';
 import type { LoweredStep } from './apply-gradient-op.js';
 import { Optimizer, type SlotSpec } from './optimizer.js';
 

@@ -7,6 +7,7 @@
  */
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
+import type { Rate } from '../base/rates/rate.js';
 import { elementCount } from '../graph/graph.js';
 import {
   inverseRootScratch,
@@ -17,7 +18,6 @@ import {
 } from '../memory/dense-layout.js';
 import type { LoweringContext } from '../runtime/compile/lowering.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
-import type { Rate } from '../sparse/config/learning-rate.js';
 import type { LoweredStep } from './apply-gradient-op.js';
 import { Optimizer, type SlotSpec } from './optimizer.js';
 

@@ -7,11 +7,11 @@
  */
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
+import type { Rate } from '../base/rates/rate.js';
 import type { Graph, Op, Tensor } from '../graph/graph.js';
 import { scale } from '../graph/ops/elementwise.js';
 import { variable } from '../graph/ops/state.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
-import type { Rate } from '../sparse/config/learning-rate.js';
 import { multiplyVariable } from './multiply-variable.js';
 import { RangeOptimizer } from './range-optimizer.js';
 

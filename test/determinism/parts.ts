@@ -1,16 +1,18 @@
 /** @file The parts of a model that a recipe names: optimizers, compressors, rates. */
-import type { Optimizer } from '../../src/optim/optimizer.js';
-import * as dense from '../../src/optim/optimizers.js';
+
+import type { Rate } from '../../src/base/rates/rate.js';
 import {
   CosineDecay,
   CosineDecayRestarts,
   ExponentialDecay,
   InverseTimeDecay,
   PiecewiseConstantDecay,
+  PolynomialDecay,
   Warmup,
-} from '../../src/optim/schedules.js';
+} from '../../src/base/rates/schedules.js';
+import type { Optimizer } from '../../src/optim/optimizer.js';
+import * as dense from '../../src/optim/optimizers.js';
 import type { FloatCompressorMessage, OptimizerMessage } from '../../src/sparse/config/config-messages.js';
-import { PolynomialDecay, type Rate } from '../../src/sparse/config/learning-rate.js';
 import * as rows from '../../src/sparse/config/optimizers.js';
 import { type Choice, chosen, has, type Recipe } from './recipe.js';
 

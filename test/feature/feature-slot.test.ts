@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
+import { printRate } from '../../src/base/rates/rate.js';
+import { PolynomialDecay } from '../../src/base/rates/schedules.js';
 import { FeatureFactory, type FeatureSlot, type FeatureSlotConfig } from '../../src/feature/model/feature-slot.js';
 import { Graph } from '../../src/graph/graph.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
@@ -8,7 +10,6 @@ import {
   RandomUniformInitializer,
   ZerosInitializer,
 } from '../../src/sparse/config/initializers.js';
-import { PolynomialDecay, printRate } from '../../src/sparse/config/learning-rate.js';
 import {
   AdagradOptimizer,
   FixedR8Compressor,

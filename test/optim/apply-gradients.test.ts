@@ -1,4 +1,5 @@
 import t from 'tap';
+import { LearningRateFunction, type Rate } from '../../src/base/rates/rate.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { scale } from '../../src/graph/ops/elementwise.js';
@@ -9,7 +10,6 @@ import { globalStep, group, increment, placeholder, VARIABLES, variable } from '
 import { applyGradients } from '../../src/optim/apply-gradients.js';
 import type { OptimizerMessage } from '../../src/sparse/config/config-messages.js';
 import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
-import { LearningRateFunction, type Rate } from '../../src/sparse/config/learning-rate.js';
 import {
   AdadeltaOptimizer,
   AdagradOptimizer,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { ExponentialDecay } from '../../src/base/rates/schedules.js';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
@@ -18,7 +19,6 @@ import {
   RmspropOptimizer,
   ShampooOptimizer,
 } from '../../src/optim/optimizers.js';
-import { ExponentialDecay } from '../../src/optim/schedules.js';
 import type { Session } from '../../src/runtime/session/session.js';
 import { BACKENDS, openSession } from '../runtime/with-session.js';
 import { fedModel, feedOf, trainFed } from './one-step.js';

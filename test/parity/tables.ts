@@ -4,6 +4,10 @@
  * Unless a case says otherwise a table is one segment of sgd at rate 1 with zeros and fp32, two floats wide, without a
  * filter.
  */
+
+import type { Rate } from '../../src/base/rates/rate.js';
+import { PolynomialDecay } from '../../src/base/rates/schedules.js';
+import { resolveRate } from '../../src/base/rates/segment-rates.js';
 import { TableMemory } from '../../src/runtime/tables/table-memory.js';
 import { type AdmissionFilter, HashFilter } from '../../src/sparse/admission/admission-filter.js';
 import type {
@@ -13,7 +17,6 @@ import type {
   SlotExpireTimeConfig,
 } from '../../src/sparse/config/config-messages.js';
 import { ENTRY_TYPE, OPTIMIZER_MESSAGES, STORAGE_TYPE } from '../../src/sparse/config/config-messages.js';
-import { PolynomialDecay, type Rate, resolveRate } from '../../src/sparse/config/learning-rate.js';
 import { planOptimizer } from '../../src/sparse/config/optimizer-plan.js';
 import { HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';

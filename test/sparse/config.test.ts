@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { LearningRateFunction, printRate, rateAt } from '../../src/base/rates/rate.js';
+import { PolynomialDecay } from '../../src/base/rates/schedules.js';
+import { ratesAt, resolveRate } from '../../src/base/rates/segment-rates.js';
 import { decodeMessage, encodeMessage, type Fields, type Message, printMessage } from '../../src/io/message.js';
 import {
   type EmbeddingHashTableConfig,
@@ -9,14 +12,6 @@ import {
   OptimizerConfigMessage,
   type OptimizerMessage,
 } from '../../src/sparse/config/config-messages.js';
-import {
-  LearningRateFunction,
-  PolynomialDecay,
-  printRate,
-  rateAt,
-  ratesAt,
-  resolveRate,
-} from '../../src/sparse/config/learning-rate.js';
 import { planOptimizer, stepError } from '../../src/sparse/config/optimizer-plan.js';
 import * as constructors from '../../src/sparse/config/optimizers.js';
 import {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
+import { LearningRateFunction } from '../../src/base/rates/rate.js';
 import { HEAP } from '../../src/memory/table-layout.js';
 import {
   ConstantsInitializer,
   RandomUniformInitializer,
   ZerosInitializer,
 } from '../../src/sparse/config/initializers.js';
-import { LearningRateFunction } from '../../src/sparse/config/learning-rate.js';
 import { AdagradOptimizer, FtrlOptimizer, SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable, type TableConfig } from '../../src/sparse/config/table-config.js';
 import type { HashTable } from '../../src/sparse/table/hash-table.js';

@@ -3,12 +3,13 @@
  *
  * Optimizers that are not written out here step through the plain twins of the kernels, which have tests of their own.
  */
+
+import { rateAt } from '../../src/base/rates/rate.js';
 import { PARAMETER_BLOCK_BYTES } from '../../src/memory/optimizer-layout.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
 import { decodeHalfF32, encodeHalfF32, quantizeFixedR8F32 } from '../../src/runtime/backends/reference/compress.js';
 import { applyOptimizerF32, initOptimizerState } from '../../src/runtime/backends/reference/optim.js';
-import { rateAt } from '../../src/sparse/config/learning-rate.js';
 import { setStep, writeParameters } from '../../src/sparse/config/optimizer-plan.js';
 import type { TableConfig } from '../../src/sparse/config/table-config.js';
 import { planTable, type SegmentPlan, type TablePlan } from '../../src/sparse/config/table-plan.js';

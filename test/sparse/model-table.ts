@@ -5,6 +5,7 @@
  * compressor, no filter, constant initializers only.
  */
 
+import { type Rate, rateAt } from '../../src/base/rates/rate.js';
 import { PARAMETER_BLOCK_BYTES } from '../../src/memory/optimizer-layout.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views } from '../../src/memory/views.js';
@@ -12,7 +13,6 @@ import { applyOptimizerF32, initOptimizerState } from '../../src/runtime/backend
 import type { EmbeddingHashTableConfig } from '../../src/sparse/config/config-messages.js';
 import { slotOfFidV2 } from '../../src/sparse/config/fid.js';
 import { planInitializer } from '../../src/sparse/config/initializers.js';
-import { type Rate, rateAt } from '../../src/sparse/config/learning-rate.js';
 import {
   type OptimizerPlan,
   planOptimizer,

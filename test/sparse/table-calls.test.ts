@@ -1,9 +1,9 @@
 import t from 'tap';
+import { PolynomialDecay } from '../../src/base/rates/schedules.js';
 import { HEAP } from '../../src/memory/table-layout.js';
 import { TableMemory } from '../../src/runtime/tables/table-memory.js';
 import { ENTRY_TYPE } from '../../src/sparse/config/config-messages.js';
 import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
-import { PolynomialDecay } from '../../src/sparse/config/learning-rate.js';
 import {
   AdagradOptimizer,
   BatchSoftmaxOptimizer,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
+import { PolynomialDecay } from '../../src/base/rates/schedules.js';
 import { EntryDumpCodec } from '../../src/io/entry-dump.js';
 import { TableMemory } from '../../src/runtime/tables/table-memory.js';
 import { ConstantsInitializer, ZerosInitializer } from '../../src/sparse/config/initializers.js';
-import { PolynomialDecay } from '../../src/sparse/config/learning-rate.js';
 import * as optimizers from '../../src/sparse/config/optimizers.js';
 import { defineTable, type TableConfig } from '../../src/sparse/config/table-config.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';

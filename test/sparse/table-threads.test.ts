@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
+import { PolynomialDecay } from '../../src/base/rates/schedules.js';
 import { TableMemory } from '../../src/runtime/tables/table-memory.js';
 import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
-import { PolynomialDecay } from '../../src/sparse/config/learning-rate.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';

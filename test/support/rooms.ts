@@ -6,7 +6,7 @@
  */
 export const ORDER: readonly (string | readonly string[])[] = [
   'base',
-  ['base/params', 'base/files'],
+  ['base/params', 'base/files', 'base/rates'],
   'memory',
   'trace',
   'io',

@@ -6,6 +6,7 @@
  */
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
+import type { Rate } from '../../base/rates/rate.js';
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import { columns } from '../../graph/ops/columns.js';
 import { sequenceMask } from '../../graph/ops/sequence.js';
@@ -21,7 +22,6 @@ import type {
   OptimizerMessage,
 } from '../../sparse/config/config-messages.js';
 import { RandomUniformInitializer, ZerosInitializer } from '../../sparse/config/initializers.js';
-import type { Rate } from '../../sparse/config/learning-rate.js';
 import { AdagradOptimizer, Fp16Compressor, Fp32Compressor, FtrlOptimizer } from '../../sparse/config/optimizers.js';
 import { sharedName } from '../../sparse/config/shared-name.js';
 import {

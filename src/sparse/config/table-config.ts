@@ -6,11 +6,12 @@
 
 import { checkChoice } from '../../base/check-choice.js';
 import { checkOptions } from '../../base/check-options.js';
+import type { Rate } from '../../base/rates/rate.js';
+import { ratesAt, resolveRate } from '../../base/rates/segment-rates.js';
 import type { Admission } from './admission.js';
 import type { InitializerMessage, OptimizerMessage, Segment } from './config-messages.js';
 import { type EmbeddingHashTableConfig, ENTRY_TYPE, type FloatCompressorMessage } from './config-messages.js';
 import { RandomUniformInitializer, ZerosInitializer } from './initializers.js';
-import { type Rate, ratesAt, resolveRate } from './learning-rate.js';
 import { planOptimizer } from './optimizer-plan.js';
 import { AdagradOptimizer, Fp32Compressor, SgdOptimizer } from './optimizers.js';
 import { printTable } from './table-messages.js';

@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import { MonolithError } from '../../base/errors.js';
+import { printRate, type Rate } from '../../base/rates/rate.js';
 import { encodeMessage, printMessage, valueOr } from '../../io/message.js';
 import {
   type EmbeddingHashTableConfig,
@@ -12,7 +13,6 @@ import {
   type Segment,
   SegmentMessage,
 } from './config-messages.js';
-import { printRate, type Rate } from './learning-rate.js';
 
 /** Entry type and segments of a table config, after the checks of upstream's factories. */
 export function checkTableConfig(config: EmbeddingHashTableConfig): void {

@@ -4,6 +4,8 @@
  * All checks of a config happen here, once per config, before any memory is taken.
  */
 import { MonolithError } from '../../base/errors.js';
+import type { Rate } from '../../base/rates/rate.js';
+import { checkRateCount } from '../../base/rates/segment-rates.js';
 import { printMessage, valueOr } from '../../io/message.js';
 import type { DumpSegment } from '../../io/optimizer-dump.js';
 import {
@@ -15,7 +17,6 @@ import {
   type Segment,
 } from './config-messages.js';
 import { type InitializerPlan, planInitializer, ZerosInitializer } from './initializers.js';
-import { checkRateCount, type Rate } from './learning-rate.js';
 import { type OptimizerPlan, planOptimizer } from './optimizer-plan.js';
 import { SgdOptimizer } from './optimizers.js';
 import type { HashTableConfigInstance, TableConfig } from './table-config.js';

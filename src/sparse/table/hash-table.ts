@@ -8,9 +8,9 @@
  */
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
+import { type Rate, rateAt } from '../../base/rates/rate.js';
 import type { CompileEnvironment } from '../../runtime/compile/lowering.js';
 import { type TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
-import { type Rate, rateAt } from '../config/learning-rate.js';
 import { HashTableConfigInstance, type TableConfig } from '../config/table-config.js';
 import { planTable, type TablePlan } from '../config/table-plan.js';
 import { type DeviceResidence, residenceOf } from './device-residence.js';

@@ -1,8 +1,9 @@
 /** @file Cases of row optimizers, their decorators and learning rates (src/sparse, assembly/optim). */
+
+import { PolynomialDecay } from '../../../src/base/rates/schedules.js';
 import { OPTIMIZER_DUMPS } from '../../../src/io/optimizer-dump.js';
 import { PARAMETER_BLOCK_BYTES } from '../../../src/memory/optimizer-layout.js';
 import { OPTIMIZER_MESSAGES, type OptimizerMessage } from '../../../src/sparse/config/config-messages.js';
-import { PolynomialDecay } from '../../../src/sparse/config/learning-rate.js';
 import {
   type OptimizerPlan,
   type PlannedOptimizer,

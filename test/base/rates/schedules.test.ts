@@ -1,5 +1,5 @@
 import t from 'tap';
-import * as ml from '../../src/index.js';
+import * as ml from '../../../src/index.js';
 
 const near = (found: number, wanted: number) => Math.abs(found - wanted) < 1e-12;
 const at = (rate: ml.LearningRateFunction, ...steps: number[]) => steps.map((step) => rate.call(step));

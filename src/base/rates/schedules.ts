@@ -1,12 +1,12 @@
 /**
  * @file Learning-rate schedules: rates as functions of the steps done, as tf.train has them.
  *
- * One kind of object serves dense optimizers and the segments of tables (src/sparse/config/learning-rate.ts has the base class and
- * PolynomialDecay). A rate is asked for once before each step; `call` computes and makes nothing.
+ * One kind of object serves dense optimizers and the segments of tables. A rate is asked for once before each step; `call`
+ * computes and makes nothing.
  */
-import { checkOptions } from '../base/check-options.js';
-import { MonolithError } from '../base/errors.js';
-import { checkRate, LearningRateFunction, printRate, type Rate, rateAt } from '../sparse/config/learning-rate.js';
+import { checkOptions } from '../check-options.js';
+import { MonolithError } from '../errors.js';
+import { checkRate, LearningRateFunction, printRate, type Rate, rateAt } from './rate.js';
 
 function positive(name: string, value: number): number {
   if (!(value > 0)) throw new MonolithError('ML_RATE', { reason: `${name} is ${value}, not above 0` });
@@ -28,6 +28,63 @@ export class ConstantRate extends LearningRateFunction {
 
   override call(_globalStep: number): number {
     return this.learningRate;
+  }
+}
+
+export interface PolynomialDecayOptions {
+  readonly initialLearningRate: number;
+  readonly decaySteps: number;
+  readonly endLearningRate?: number;
+  readonly power?: number;
+  /** Starts again whenever the steps are used up, over a multiple of them. */
+  readonly cycle?: boolean;
+}
+
+/**
+ * From the initial rate to the end rate, up or down, over `decaySteps`.
+ *
+ * ```ts
+ * new PolynomialDecay({ initialLearningRate: 0.01, decaySteps: 10, endLearningRate: 0.11 }).call(1); // 0.02
+ * ```
+ */
+export class PolynomialDecay extends LearningRateFunction {
+  readonly initialLearningRate: number;
+  readonly decaySteps: number;
+  readonly endLearningRate: number;
+  readonly power: number;
+  readonly cycle: boolean;
+
+  constructor(options: PolynomialDecayOptions) {
+    super();
+    checkOptions('PolynomialDecay', options, [
+      'initialLearningRate',
+      'decaySteps',
+      'endLearningRate',
+      'power',
+      'cycle',
+    ]);
+    const { initialLearningRate, decaySteps, endLearningRate = 0.0001, power = 1, cycle = false } = options;
+    this.initialLearningRate = initialLearningRate;
+    this.decaySteps = positive('decaySteps', decaySteps);
+    this.endLearningRate = endLearningRate;
+    this.power = power;
+    this.cycle = cycle;
+  }
+
+  override get parameters() {
+    return {
+      initial_learning_rate: this.initialLearningRate,
+      decay_steps: this.decaySteps,
+      end_learning_rate: this.endLearningRate,
+      power: this.power,
+      cycle: this.cycle,
+    };
+  }
+
+  override call(globalStep: number): number {
+    const steps = this.cycle ? this.decaySteps * Math.max(1, Math.ceil(globalStep / this.decaySteps)) : this.decaySteps;
+    const done = Math.min(globalStep, steps) / steps;
+    return (this.initialLearningRate - this.endLearningRate) * (1 - done) ** this.power + this.endLearningRate;
   }
 }
 
