@@ -40,7 +40,9 @@ function testFiles(parts) {
 
 /** Files that only the deep run has, and those that ask how many rounds to make. */
 function isForDeep(path) {
-  return path.endsWith('.deep.test.js') || /\/rounds\.js'/.test(readFileSync(join(ROOT, path), 'utf8'));
+  return (
+    path.endsWith('.deep.test.js') || /^import .* from '.*\/rounds\.js'/m.test(readFileSync(join(ROOT, path), 'utf8'))
+  );
 }
 
 /** What a file prints, and how it ends. */

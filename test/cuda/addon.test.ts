@@ -2,12 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { rounds } from '../support/rounds.js';
 import { withSimulated } from './simulated.js';
 
 const CHILD = fileURLToPath(new URL('./addon-child.js', import.meta.url));
 const LIMIT_MS = 100_000;
-/** Rounds, and the seed of drawn arguments; MONOLITH_TEST_ADDON_ROUNDS asks for more rounds. */
-const ROUNDS = Number(process.env.MONOLITH_TEST_ADDON_ROUNDS ?? 6);
+/** Rounds, and the seed of drawn arguments. */
+const ROUNDS = rounds({ quick: 6, deep: 40, variable: 'MONOLITH_TEST_ADDON_ROUNDS' });
 const SEED = 11;
 
 /** What a child prints; one that a signal has ended has a null status. */

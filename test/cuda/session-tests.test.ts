@@ -1,10 +1,12 @@
 /**
  * @file Tests of sessions that are not about a backend, run once more on the GPU backend with the simulated driver, whose
- * streams run late: each file in an order of its own, and in as many as MONOLITH_TEST_STREAM_ORDERS says.
+ * streams run late: each file in an order of its own, in a deep run in all of them, or in as many as
+ * MONOLITH_TEST_STREAM_ORDERS says.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { DEEP } from '../support/rounds.js';
 import { withSimulated } from './simulated.js';
 import { STREAM_ORDERS } from './stream-orders.js';
 
@@ -24,7 +26,9 @@ t.setTimeout(LIMIT_MS);
 const runs = [...FILES.map((name) => [name, ''] as const), ...WITH_TABLES.map((name) => [name, '1'] as const)];
 // The order in which the awaited stream is first shows the least: a file meets it only when it meets all of them.
 const ordersOf = (run: number) =>
-  process.env.MONOLITH_TEST_STREAM_ORDERS ? STREAM_ORDERS : [STREAM_ORDERS[1 + (run % (STREAM_ORDERS.length - 1))]!];
+  DEEP || process.env.MONOLITH_TEST_STREAM_ORDERS
+    ? STREAM_ORDERS
+    : [STREAM_ORDERS[1 + (run % (STREAM_ORDERS.length - 1))]!];
 const all = runs.flatMap(([file, tables], run) => ordersOf(run).map((order) => ({ file, tables, order })));
 for (const { file, tables, order } of all) {
   t.test(

@@ -1,12 +1,14 @@
 import t from 'tap';
+import { DEEP, rounds } from '../support/rounds.js';
 import { firstDifference, report } from './check.js';
 import { ALL_FEATURES, describe, draw } from './recipe.js';
 import { allComparisons, someComparisons, THREADS } from './ways.js';
 
 /** MONOLITH_DETERMINISM_SEED=7: that model, in every pair of ways. MONOLITH_DETERMINISM_MODELS=1000: so many models. */
 const { MONOLITH_DETERMINISM_SEED: seed, MONOLITH_DETERMINISM_MODELS: models } = process.env;
-const count = Number(models ?? 14);
-const deep = seed !== undefined || models !== undefined;
+const count = rounds({ quick: 14, deep: 14, variable: 'MONOLITH_DETERMINISM_MODELS' });
+/** In a deep run the same models, in every pair of ways. */
+const deep = DEEP || seed !== undefined || models !== undefined;
 const recipes = seed === undefined ? Array.from({ length: count }, (_, i) => draw(i)) : [draw(Number(seed))];
 
 if (!deep) {

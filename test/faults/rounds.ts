@@ -1,7 +1,8 @@
 /** @file How deep the tests of faults go. */
+import { rounds } from '../support/rounds.js';
 
 /** MONOLITH_FAULTS=N: N times as many attempts as a plain run makes. */
-export const FAULTS = Math.max(1, Number(process.env.MONOLITH_FAULTS ?? 1) || 1);
+export const FAULTS = rounds({ quick: 1, deep: 3, variable: 'MONOLITH_FAULTS' });
 
 /** A seed that differs from run to run; MONOLITH_FAULTS_SEED gives a run again. */
 export const SEED = Number(process.env.MONOLITH_FAULTS_SEED ?? Date.now() % 2 ** 31);

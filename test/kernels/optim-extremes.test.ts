@@ -5,11 +5,12 @@
 import t from 'tap';
 import { OPTIMIZER_NUMBER, PARAMETER_BLOCK, PARAMETER_BLOCK_BYTES } from '../../src/memory/optimizer-layout.js';
 import * as reference from '../../src/runtime/backends/reference/optim.js';
+import { rounds } from '../support/rounds.js';
 import { stream } from './both.js';
 import { KernelHarness } from './harness.js';
 
 const h = await KernelHarness.create(16 << 20);
-const ROUNDS = Number(process.env.MONOLITH_OPTIMIZER_ROUNDS ?? 40);
+const ROUNDS = rounds({ quick: 40, deep: 400, variable: 'MONOLITH_OPTIMIZER_ROUNDS' });
 
 /** A row before or after a step: weights and state, in f64. */
 interface Row {

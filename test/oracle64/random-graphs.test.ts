@@ -1,5 +1,6 @@
 import t from 'tap';
 import { BACKENDS } from '../runtime/with-session.js';
+import { rounds } from '../support/rounds.js';
 import {
   ARRANGEMENTS,
   type Arrangement,
@@ -17,14 +18,13 @@ import { RULES } from './rules.js';
 const {
   MONOLITH_ORACLE_SEED: seed,
   MONOLITH_ORACLE_RECIPE: recipe,
-  MONOLITH_ORACLE_GRAPHS: graphs,
   MONOLITH_ORACLE_FROM: from = '1',
   MONOLITH_TEST_BACKENDS: backends,
   MONOLITH_TEST_GPU_TABLES: deviceTables,
 } = process.env;
-const IN_CI = 200;
-/** On backends that were asked for, such as the simulated GPU. */
-const ON_BACKENDS = 30;
+const QUICK = 200;
+/** Fewer on backends that were asked for, such as the simulated GPU. */
+const COUNTS = backends ? { quick: 30, deep: 30 } : { quick: QUICK, deep: 600 };
 /** Graphs that share sessions. */
 const GROUP = 100;
 const FAILURES_MAX = 5;
@@ -32,7 +32,7 @@ const FAILURES_MAX = 5;
 function recipes(): Recipe[] {
   if (recipe !== undefined) return [JSON.parse(recipe) as Recipe];
   if (seed !== undefined) return [recipeOf(Number(seed))];
-  const count = Number(graphs ?? (backends ? ON_BACKENDS : IN_CI));
+  const count = rounds({ ...COUNTS, variable: 'MONOLITH_ORACLE_GRAPHS' });
   const drawn = Array.from({ length: count }, (_, i) => recipeOf(Number(from) + i));
   // Tables on a device know no batch softmax.
   const fits = ({ tables }: Recipe) => !tables.flat().some(({ optimizer }) => optimizer === 'batchSoftmax');
@@ -41,7 +41,7 @@ function recipes(): Recipe[] {
 
 function arrangementsFor(count: number): readonly Arrangement[] {
   if (backends) return BACKENDS.map((backend) => ({ backend, threads: 2 }));
-  return count === IN_CI ? ARRANGEMENTS : [...ARRANGEMENTS, ...FURTHER];
+  return count === QUICK ? ARRANGEMENTS : [...ARRANGEMENTS, ...FURTHER];
 }
 
 const all = recipes();
@@ -67,7 +67,7 @@ t.test(`${all.length} random graphs from seed ${all[0]!.seed} on give what a flo
   }
   t.ok(failures.length === 0 && numbers > 0, `all ${all.length} agree`);
   t.comment(`${numbers} numbers compared, ${((100 * telling) / numbers).toFixed(1)} % with a bound that tells`);
-  if (all.length < IN_CI || failures.length > 0) return;
+  if (all.length < QUICK || failures.length > 0) return;
   t.ok(telling > 0.9 * numbers, 'most bounds are small');
   t.same(
     [...RULES.keys()].filter((type) => !types.has(type)),
