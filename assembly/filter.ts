@@ -1,22 +1,19 @@
 // Admission filters: how often has an id been seen? Counts are kept in small cells found by hash and a piece of the id, so
 // an answer may be wrong for ids that share both; a table's rows would cost a hundred times the bytes.
 //
-// Filter, at a multiple of 64 (twin: src/memory/filter-layout.ts), u32 words:
-// | 0 splits | 1 forward | 2 backward | 3 steps | 4 head | 5 head increment | 6 total size | 7 capacity |
-// | 8 cell bytes | 9 split stride | 10 cells | 11 - | 12,13 failure count i64 | 14,15 - | then per split: elements |
-// A cell holds (signature << 4) + count; 0 is empty and the count stops at 15.
+// src/memory/filter-layout.ts draws the filter.
 //
 // Any thread may add at any time. A cell changes by compare-and-swap and is never torn; what is added to a split while
 // another thread wipes it is lost, which forgets a few sightings. One thread alone gets exact results: steps of a session
 // ask side by side and leave the counting to one thread (filterAsk, filterCount).
+import { LONG } from "./units";
+import { APPLY_SLICE, FILTER, FILTER_COUNT_MAX, FILTER_ELEMENTS, KEPT_OUT } from "./generated/layouts";
 import { mix64 } from "./hash";
 
-const COUNT_MAX: u32 = 15;
-
 // @ts-ignore: decorator
-@inline function splitsOf(filter: usize): u32 { return load<u32>(filter); }
+@inline function splitsOf(filter: usize): u32 { return load<u32>(filter, FILTER.splits); }
 // @ts-ignore: decorator
-@inline function elementsAt(filter: usize, split: u32): usize { return filter + 64 + (<usize>split << 2); }
+@inline function elementsAt(filter: usize, split: u32): usize { return filter + FILTER_ELEMENTS + (<usize>split << 2); }
 
 // @ts-ignore: decorator
 @inline function readCell(cell: usize, wide: bool): u32 {
@@ -38,8 +35,8 @@ const COUNT_MAX: u32 = 15;
 /** The first cell of the split that is empty or has the signature, or 0. */
 function findCell(filter: usize, split: u32, start: u32, signature: u32, wide: bool): usize {
   const shift: usize = wide ? 1 : 0;
-  const steps = load<u32>(filter, 12);
-  let cell = <usize>load<u32>(filter, 40) + <usize>split * <usize>load<u32>(filter, 36) + (<usize>start << shift);
+  const steps = load<u32>(filter, FILTER.steps);
+  let cell = <usize>load<u32>(filter, FILTER.cells) + <usize>split * <usize>load<u32>(filter, FILTER.splitStride) + (<usize>start << shift);
   for (let i: u32 = 0; i < steps; i++) {
     const value = readCell(cell, wide);
     if (value == 0 || value >> 4 == signature) return cell;
@@ -51,7 +48,7 @@ function findCell(filter: usize, split: u32, start: u32, signature: u32, wide: b
 /** The first cell from the head on that is empty or has the signature, or 0. */
 function findForward(filter: usize, head: u32, start: u32, signature: u32, wide: bool): usize {
   const splits = splitsOf(filter);
-  const forward = load<u32>(filter, 4);
+  const forward = load<u32>(filter, FILTER.forward);
   for (let i: u32 = 0; i < forward; i++) {
     const cell = findCell(filter, (head + i) % splits, start, signature, wide);
     if (cell != 0) return cell;
@@ -62,68 +59,68 @@ function findForward(filter: usize, head: u32, start: u32, signature: u32, wide:
 /** The count kept in the splits before the head, nearest first; 0 when there is none. */
 function countBackward(filter: usize, head: u32, start: u32, signature: u32, wide: bool): u32 {
   const splits = splitsOf(filter);
-  const reach = min<u32>(atomic.load<u32>(filter, 20), load<u32>(filter, 8));
+  const reach = min<u32>(atomic.load<u32>(filter, FILTER.headIncrement), load<u32>(filter, FILTER.backward));
   for (let i: u32 = 1; i <= reach; i++) {
     const cell = findCell(filter, (head + splits - i) % splits, start, signature, wide);
     if (cell == 0) continue;
     const value = readCell(cell, wide);
-    if (value != 0 && value >> 4 == signature) return value & COUNT_MAX;
+    if (value != 0 && value >> 4 == signature) return value & FILTER_COUNT_MAX;
   }
   return 0;
 }
 
 /** Counts a new element of the split `cell` is in, and moves on when the head is full. */
 function countElement(filter: usize, cell: usize, head: u32): void {
-  const split = <u32>((cell - <usize>load<u32>(filter, 40)) / <usize>load<u32>(filter, 36));
-  const capacity = load<u32>(filter, 28);
+  const split = <u32>((cell - <usize>load<u32>(filter, FILTER.cells)) / <usize>load<u32>(filter, FILTER.splitStride));
+  const capacity = load<u32>(filter, FILTER.capacity);
   const elements = elementsAt(filter, split);
   if (atomic.load<u32>(elements) < capacity) atomic.add<u32>(elements, 1);
   const splits = splitsOf(filter);
   if (splits == 1 || atomic.load<u32>(elementsAt(filter, head)) + 1 < capacity) return;
   const next = (head + 1) % splits;
-  if (atomic.cmpxchg<u32>(filter, head, next, 16) != head) return;
-  atomic.add<u32>(filter, 1, 20);
+  if (atomic.cmpxchg<u32>(filter, head, next, FILTER.head) != head) return;
+  atomic.add<u32>(filter, 1, FILTER.headIncrement);
   const wiped = (next + 1) % splits;
-  const stride = <usize>load<u32>(filter, 36);
-  memory.fill(<usize>load<u32>(filter, 40) + <usize>wiped * stride, 0, stride);
+  const stride = <usize>load<u32>(filter, FILTER.splitStride);
+  memory.fill(<usize>load<u32>(filter, FILTER.cells) + <usize>wiped * stride, 0, stride);
   atomic.store<u32>(elementsAt(filter, wiped), 0);
 }
 
 function get(filter: usize, id: u64): u32 {
-  const wide = load<u32>(filter, 32) == 2;
+  const wide = load<u32>(filter, FILTER.cellBytes) == 2;
   const signature = signatureOf(id, wide);
-  const start = <u32>(mix64(id) % <u64>load<u32>(filter, 24));
-  const head = atomic.load<u32>(filter, 16);
+  const start = <u32>(mix64(id) % <u64>load<u32>(filter, FILTER.totalSize));
+  const head = atomic.load<u32>(filter, FILTER.head);
   const cell = findForward(filter, head, start, signature, wide);
-  if (cell == 0) return COUNT_MAX;
+  if (cell == 0) return FILTER_COUNT_MAX;
   const value = readCell(cell, wide);
-  return value == 0 ? countBackward(filter, head, start, signature, wide) : value & COUNT_MAX;
+  return value == 0 ? countBackward(filter, head, start, signature, wide) : value & FILTER_COUNT_MAX;
 }
 
 function add(filter: usize, id: u64, count: u32): u32 {
   if (count == 0) return get(filter, id);
-  const wide = load<u32>(filter, 32) == 2;
+  const wide = load<u32>(filter, FILTER.cellBytes) == 2;
   const signature = signatureOf(id, wide);
-  const start = <u32>(mix64(id) % <u64>load<u32>(filter, 24));
+  const start = <u32>(mix64(id) % <u64>load<u32>(filter, FILTER.totalSize));
   for (;;) {
-    const head = atomic.load<u32>(filter, 16);
+    const head = atomic.load<u32>(filter, FILTER.head);
     const cell = findForward(filter, head, start, signature, wide);
     if (cell == 0) break;
     const value = readCell(cell, wide);
     if (value == 0) {
       const before = countBackward(filter, head, start, signature, wide);
-      const after = min<u32>(before + min<u32>(count, COUNT_MAX), COUNT_MAX);
+      const after = min<u32>(before + min<u32>(count, FILTER_COUNT_MAX), FILTER_COUNT_MAX);
       if (!swapCell(cell, wide, 0, (signature << 4) + after)) continue;
       countElement(filter, cell, head);
       return before;
     }
     if (value >> 4 != signature) continue; // another thread took the cell since it was found
-    const before = value & COUNT_MAX;
-    const after = min<u32>(before + min<u32>(count, COUNT_MAX), COUNT_MAX);
+    const before = value & FILTER_COUNT_MAX;
+    const after = min<u32>(before + min<u32>(count, FILTER_COUNT_MAX), FILTER_COUNT_MAX);
     if (after == before || swapCell(cell, wide, value, (signature << 4) + after)) return before;
   }
-  atomic.add<u64>(filter, 1, 48);
-  return COUNT_MAX;
+  atomic.add<u64>(filter, 1, FILTER.failureCount);
+  return FILTER_COUNT_MAX;
 }
 
 // @ts-ignore: decorator
@@ -172,9 +169,6 @@ function countSighting(filter: usize, thresholds: usize, id: u64, count: u32): v
   if (load<u32>(thresholds + (slotOf(id) << 2)) != 0) add(filter, id, count);
 }
 
-/** In a word of counts: the id is to be kept out. */
-export const KEPT_OUT: u32 = 0x80000000;
-
 /**
  * Asks for the ids of a slice that have no slot, by what is known before the step: counts[i] gets KEPT_OUT where ids[i] is
  * to stay out, and becomes 0 where it has a row. Nothing is counted, so slices may ask side by side and in any order; an id
@@ -195,9 +189,9 @@ export function filterAsk(filter: usize, thresholds: usize, ids: usize, n: u32, 
 export function filterCount(partitions: u32, filter: usize, thresholds: usize, slices: usize, sliceCount: u32): void {
   for (let s: u32 = 0; s < sliceCount; s++) {
     const slice = slices + (<usize>s << 5);
-    const ids = <usize>load<u32>(slice);
-    const counts = <usize>load<u32>(slice, 28);
-    const n = load<u32>(<usize>load<u32>(slice, 8) + (<usize>partitions << 2));
+    const ids = <usize>load<u32>(slice, APPLY_SLICE.ids);
+    const counts = <usize>load<u32>(slice, APPLY_SLICE.counts);
+    const n = load<u32>(<usize>load<u32>(slice, APPLY_SLICE.offsets) + (<usize>partitions << 2));
     for (let i: u32 = 0; i < n; i++) {
       const count = load<u32>(counts + (<usize>i << 2)) & ~KEPT_OUT;
       if (count != 0) countSighting(filter, thresholds, load<u64>(ids + (<usize>i << 3)), count);
@@ -219,11 +213,11 @@ export function seedXorshift(generator: usize, seed: u64): void {
 /** The low word of the next number of xorshift128+. */
 export function nextXorshift(generator: usize): u32 {
   let x = load<u64>(generator);
-  const y = load<u64>(generator, 8);
+  const y = load<u64>(generator, LONG);
   store<u64>(generator, y);
   x ^= x << 23;
   x = x ^ y ^ (x >> 17) ^ (y >> 26);
-  store<u64>(generator, x, 8);
+  store<u64>(generator, x, LONG);
   return <u32>(x + y);
 }
 

@@ -1,5 +1,6 @@
 // The one hash of ids. Everything that places an id (unique tables, partitions, embedding tables) uses it, so that a
 // TypeScript caller and every kernel agree on who owns what. Twin: src/memory/hash.ts.
+import { SECRET_ADDRESS } from "./generated/layouts";
 
 /** Three xor-shifts by 33 around two multiplications: a bijection on 64 bits in which every output bit sees every input bit. */
 // @ts-ignore: decorator
@@ -14,14 +15,11 @@ export function mix64(id: u64): u64 {
   return x;
 }
 
-/** Where a memory keeps its secret, in the page before all others. src/memory/secret.ts writes it when the memory is made. */
-const SECRET: usize = 960;
-
-/** The secret of this memory, an odd number that no id was made for. */
+/** The secret of this memory, an odd number that no id was made for; src/memory/secret.ts writes it. */
 // @ts-ignore: decorator
 @inline
 export function secretOf(): u64 {
-  return load<u64>(SECRET) | 1;
+  return load<u64>(SECRET_ADDRESS) | 1;
 }
 
 /**

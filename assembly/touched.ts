@@ -6,18 +6,19 @@
 //   epoch is read again after the key. Id 0 is left out, as it looks like a wiped slot.
 // - The shared size is raised in lumps. Each call counts its own unreported keys on top of it, so one writer sees the
 //   exact size; with T writers the set may run over its capacity by T * lump keys (lump is 1 up to capacity 2047).
+import { WORD } from "./units";
+import {
+  HOP_RANGE, INSERT_RANGE, LANE_BYTES, STOLEN_PAIR, TOUCHED, TOUCHED_CHUNK, TOUCHED_SLOT, TOUCHED_SLOT_BYTES,
+  TOUCHED_STRIPE, TOUCHED_STRIPE_BYTES,
+} from "./generated/layouts";
 import { mix64 } from "./hash";
 import { lockBriefly, lockInTime, tryLock, unlock } from "./sync";
 import {
-  CLEAR_LOCK, EPOCH, HOP_RANGE, INSERTED, INSERT_RANGE, IdKey, LANE_BYTES, LOST_LOCK, PRESENT, PairKey, SIZE, STATE,
-  STRIPE_SHIFT, addOverflow, clearFull, countTouchedKeys, createTouched, initialise, isPair, lockStripes, mixKey,
-  overflowHas, putKey, slotShift, tableAt, unlockStripes, wipe,
+  INSERTED, IdKey, LOST_LOCK, PRESENT, PairKey, addOverflow, clearFull, countTouchedKeys, createTouched, initialise,
+  isPair, lockStripes, mixKey, overflowHas, putKey, slotShift, tableAt, unlockStripes, wipe,
 } from "./touched-store";
 
 export { capacityOfTouchedKeys, countTouchedClears, countTouchedKeys, countTouchedOverflow } from "./touched-store";
-
-// Scratch of a call: | 0 hashes of a chunk | 1024 sum of the touch loop |.
-const CHUNK: u32 = 256;
 
 /** createTouched of a set of ids. */
 export function createTouchedKeys(
@@ -42,23 +43,23 @@ function isAmong<K>(home: usize, hop: u32, id: i64, table: u32): bool {
   if (isPair<K>()) {
     const near =
       <u32>(atomic.load<i64>(home) == id) |
-      (<u32>(atomic.load<i64>(home, 32) == id) << 1) |
-      (<u32>(atomic.load<i64>(home, 64) == id) << 2) |
-      (<u32>(atomic.load<i64>(home, 96) == id) << 3);
+      (<u32>(atomic.load<i64>(home, TOUCHED_SLOT_BYTES.pair) == id) << 1) |
+      (<u32>(atomic.load<i64>(home, 2 * TOUCHED_SLOT_BYTES.pair) == id) << 2) |
+      (<u32>(atomic.load<i64>(home, 3 * TOUCHED_SLOT_BYTES.pair) == id) << 3);
     for (let left = hop & (near | ~15); left != 0; left &= left - 1) {
       const slot = home + (<usize>ctz(left) << slotShift<K>());
-      if (atomic.load<i64>(slot) == id && atomic.load<u32>(slot, 16) == table) {
+      if (atomic.load<i64>(slot, TOUCHED_SLOT.id) == id && atomic.load<u32>(slot, TOUCHED_SLOT.table) == table) {
         // An entry that was on the move gives the words of two pairs; its bitmap has changed then.
-        return atomic.load<u32>(home, 12) == hop;
+        return atomic.load<u32>(home, TOUCHED_SLOT.hops) == hop;
       }
     }
     return false;
   }
   const near =
     <u32>(atomic.load<i64>(home) == id) |
-    (<u32>(atomic.load<i64>(home, 16) == id) << 1) |
-    (<u32>(atomic.load<i64>(home, 32) == id) << 2) |
-    (<u32>(atomic.load<i64>(home, 48) == id) << 3);
+    (<u32>(atomic.load<i64>(home, TOUCHED_SLOT_BYTES.id) == id) << 1) |
+    (<u32>(atomic.load<i64>(home, 2 * TOUCHED_SLOT_BYTES.id) == id) << 2) |
+    (<u32>(atomic.load<i64>(home, 3 * TOUCHED_SLOT_BYTES.id) == id) << 3);
   let found = (near & hop) != 0;
   for (let far = hop & ~15; far != 0 && !found; far &= far - 1) {
     found = atomic.load<i64>(home + (<usize>ctz(far) << slotShift<K>())) == id;
@@ -71,23 +72,23 @@ function isAmong<K>(home: usize, hop: u32, id: i64, table: u32): bool {
  * stripe that stays busy is passed over: its holder may be waiting for ours.
  */
 function moveHole<K>(set: usize, hole: usize, held: usize): usize {
-  const slots = <usize>load<u32>(set, 28);
-  const stripes = <usize>load<u32>(set, 32);
-  const stripeMask = load<u32>(set, 20);
+  const slots = <usize>load<u32>(set, TOUCHED.slots);
+  const stripes = <usize>load<u32>(set, TOUCHED.stripes);
+  const stripeMask = load<u32>(set, TOUCHED.stripeMask);
   for (let distance: u32 = HOP_RANGE - 1; distance > 0; distance--) {
     const home = hole - (<usize>distance << slotShift<K>());
-    const hop = atomic.load<u32>(home, 12);
+    const hop = atomic.load<u32>(home, TOUCHED_SLOT.hops);
     const first = <u32>ctz(hop); // 32 when there is none
     if (first >= distance) continue;
     const bucket = <u32>((home - slots) >> slotShift<K>());
-    const stripe = stripes + (<usize>(bucket & stripeMask) << STRIPE_SHIFT);
+    const stripe = stripes + <usize>(bucket & stripeMask) * TOUCHED_STRIPE_BYTES;
     if (stripe != held && !lockBriefly(stripe)) continue;
     const from = home + (<usize>first << slotShift<K>());
-    const unchanged = load<u32>(home, 12) == hop;
+    const unchanged = load<u32>(home, TOUCHED_SLOT.hops) == hop;
     if (unchanged) {
-      putKey<K>(hole, load<i64>(from), tableAt<K>(from));
-      atomic.store<u32>(hole, load<u32>(from, 8), 8);
-      atomic.store<u32>(home, (hop | (1 << distance)) & ~(1 << first), 12);
+      putKey<K>(hole, load<i64>(from, TOUCHED_SLOT.id), tableAt<K>(from));
+      atomic.store<u32>(hole, load<u32>(from, TOUCHED_SLOT.hash), TOUCHED_SLOT.hash);
+      atomic.store<u32>(home, (hop | (1 << distance)) & ~(1 << first), TOUCHED_SLOT.hops);
     }
     if (stripe != held) unlock(stripe);
     if (unchanged) return from;
@@ -102,29 +103,29 @@ function moveHole<K>(set: usize, hole: usize, held: usize): usize {
 function insertLocked<K>(
   set: usize, stripe: usize, home: usize, id: i64, table: u32, hash: u32, absent: bool,
 ): u32 {
-  const hop = load<u32>(home, 12);
+  const hop = load<u32>(home, TOUCHED_SLOT.hops);
   if (!absent && isAmong<K>(home, hop, id, table)) return PRESENT;
-  if (load<u32>(stripe, 8) != 0) {
+  if (load<u32>(stripe, TOUCHED_STRIPE.overflowed) != 0) {
     const found = overflowHas<K>(set, id, table);
     if (found != INSERTED) return found;
   }
   const end = home + (<usize>INSERT_RANGE << slotShift<K>());
   // Slots with entries of this bucket are taken: no need to look.
   let hole = home + (<usize>ctz(~hop) << slotShift<K>());
-  while (hole < end && (load<u32>(hole, 8) != 0 || atomic.cmpxchg<u32>(hole, 0, hash, 8) != 0)) hole += 1 << slotShift<K>();
+  while (hole < end && (load<u32>(hole, TOUCHED_SLOT.hash) != 0 || atomic.cmpxchg<u32>(hole, 0, hash, TOUCHED_SLOT.hash) != 0)) hole += 1 << slotShift<K>();
   if (hole == end) return addOverflow<K>(set, stripe, id, table, hash);
   while (hole - home >= <usize>HOP_RANGE << slotShift<K>()) {
     const next = moveHole<K>(set, hole, stripe);
     if (next == 0) {
-      atomic.store<u32>(hole, 0, 8);
+      atomic.store<u32>(hole, 0, TOUCHED_SLOT.hash);
       return addOverflow<K>(set, stripe, id, table, hash);
     }
     hole = next;
   }
   putKey<K>(hole, id, table);
-  store<u32>(hole, hash, 8);
+  store<u32>(hole, hash, TOUCHED_SLOT.hash);
   // Not `hop`: making room may have moved an entry of this very bucket.
-  store<u32>(home, load<u32>(home, 12) | (1 << <u32>((hole - home) >> slotShift<K>())), 12);
+  store<u32>(home, load<u32>(home, TOUCHED_SLOT.hops) | (1 << <u32>((hole - home) >> slotShift<K>())), TOUCHED_SLOT.hops);
   return INSERTED;
 }
 
@@ -147,9 +148,9 @@ function touchChunk<K>(slots: usize, bucketMask: u32, hashes: usize, count: u32)
   const end = hashes + (<usize>count << 2);
   for (; p < end4; p += 16) {
     a |= load<u32>(slots + (<usize>(load<u32>(p) & bucketMask) << slotShift<K>()));
-    b |= load<u32>(slots + (<usize>(load<u32>(p, 4) & bucketMask) << slotShift<K>()));
-    a |= load<u32>(slots + (<usize>(load<u32>(p, 8) & bucketMask) << slotShift<K>()));
-    b |= load<u32>(slots + (<usize>(load<u32>(p, 12) & bucketMask) << slotShift<K>()));
+    b |= load<u32>(slots + (<usize>(load<u32>(p, WORD) & bucketMask) << slotShift<K>()));
+    a |= load<u32>(slots + (<usize>(load<u32>(p, 2 * WORD) & bucketMask) << slotShift<K>()));
+    b |= load<u32>(slots + (<usize>(load<u32>(p, 3 * WORD) & bucketMask) << slotShift<K>()));
   }
   for (; p < end; p += 4) a |= load<u32>(slots + (<usize>(load<u32>(p) & bucketMask) << slotShift<K>()));
   return a | b;
@@ -157,7 +158,7 @@ function touchChunk<K>(slots: usize, bucketMask: u32, hashes: usize, count: u32)
 
 /**
  * Inserts `count` keys in order and returns how many keys clears dropped on the way, or -1 when a lock stayed held for
- * 30 s. `scratch` is 1088 bytes that nobody else uses meanwhile.
+ * 30 s. `scratch` is TOUCHED_SCRATCH_BYTES bytes that nobody else uses meanwhile.
  */
 export function insertTouchedKeys(set: usize, keys: usize, count: u32, scratch: usize): f64 {
   return insert<IdKey>(set, keys, count, 0, scratch);
@@ -170,28 +171,28 @@ export function insertTouchedPairs(set: usize, ids: usize, count: u32, tableInde
 
 function insert<K>(set: usize, keys: usize, count: u32, table: u32, scratch: usize): f64 {
   if (count == 0) return 0;
-  if (atomic.load<i32>(set + STATE) == 0 && !initialise<K>(set)) return -1;
-  const capacity = load<u32>(set, 12);
-  const bucketMask = load<u32>(set, 16);
-  const stripeMask = load<u32>(set, 20);
-  const lump = load<u32>(set, 24);
+  if (atomic.load<i32>(set + TOUCHED.state) == 0 && !initialise<K>(set)) return -1;
+  const capacity = load<u32>(set, TOUCHED.capacity);
+  const bucketMask = load<u32>(set, TOUCHED.bucketMask);
+  const stripeMask = load<u32>(set, TOUCHED.stripeMask);
+  const lump = load<u32>(set, TOUCHED.lump);
   const salt: u64 = isPair<K>() ? mix64(table) : 0;
-  const slots = <usize>load<u32>(set, 28);
-  const stripes = <usize>load<u32>(set, 32);
-  let epoch = atomic.load<u32>(set + EPOCH) & ~1;
+  const slots = <usize>load<u32>(set, TOUCHED.slots);
+  const stripes = <usize>load<u32>(set, TOUCHED.stripes);
+  let epoch = atomic.load<u32>(set + TOUCHED.epoch) & ~1;
   let pending: u32 = 0;
   let dropped: i64 = 0;
   let stripe: usize = stripes;
 
-  for (let start: u32 = 0; start < count; start += CHUNK) {
+  for (let start: u32 = 0; start < count; start += TOUCHED_CHUNK) {
     const chunk = keys + (<usize>start << 3);
-    const length = min(CHUNK, count - start);
+    const length = min(TOUCHED_CHUNK, count - start);
     hashChunk<K>(chunk, length, salt, scratch);
     // The sum is stored only so that no compiler drops the reads.
-    store<u32>(scratch, touchChunk<K>(slots, bucketMask, scratch, length), 1024);
+    store<u32>(scratch, touchChunk<K>(slots, bucketMask, scratch, length), TOUCHED_CHUNK << 2);
 
     for (let i: u32 = 0; i < length; ) {
-      if (atomic.load<u32>(set + SIZE) + pending > capacity) {
+      if (atomic.load<u32>(set + TOUCHED.size) + pending > capacity) {
         const cleared = clearFull<K>(set, epoch, pending);
         if (cleared < 0) return -1;
         dropped += cleared;
@@ -199,28 +200,28 @@ function insert<K>(set: usize, keys: usize, count: u32, table: u32, scratch: usi
       const id = load<i64>(chunk + (<usize>i << 3));
       const hash = load<u32>(scratch + (<usize>i << 2));
       const home = slots + (<usize>(hash & bucketMask) << slotShift<K>());
-      const hop = atomic.load<u32>(home, 12);
+      const hop = atomic.load<u32>(home, TOUCHED_SLOT.hops);
       const seen = isAmong<K>(home, hop, id, table);
-      if (seen && id != 0 && atomic.load<u32>(set + EPOCH) == epoch) {
+      if (seen && id != 0 && atomic.load<u32>(set + TOUCHED.epoch) == epoch) {
         i++;
         continue;
       }
-      stripe = stripes + (<usize>(hash & stripeMask) << STRIPE_SHIFT);
+      stripe = stripes + <usize>(hash & stripeMask) * TOUCHED_STRIPE_BYTES;
       if (!lockInTime(stripe)) return -1;
-      const now = atomic.load<u32>(set + EPOCH);
+      const now = atomic.load<u32>(set + TOUCHED.epoch);
       if (now != epoch) {
         pending = 0; // what this call had inserted is gone
       }
       // In one epoch a bitmap never comes back to an earlier value: entries move up and new ones add bits.
-      const absent = !seen && now == epoch && load<u32>(home, 12) == hop;
+      const absent = !seen && now == epoch && load<u32>(home, TOUCHED_SLOT.hops) == hop;
       epoch = now;
       const result = insertLocked<K>(set, stripe, home, id, table, hash, absent);
       if (result == INSERTED) {
-        store<u32>(stripe, load<u32>(stripe, 4) + 1, 4);
+        store<u32>(stripe, load<u32>(stripe, TOUCHED_STRIPE.keys) + 1, TOUCHED_STRIPE.keys);
         pending++;
         // Under the stripe no wipe can come between the epoch and the size.
         if (pending >= lump) {
-          atomic.add<u32>(set + SIZE, pending);
+          atomic.add<u32>(set + TOUCHED.size, pending);
           pending = 0;
         }
       }
@@ -237,7 +238,7 @@ function insert<K>(set: usize, keys: usize, count: u32, table: u32, scratch: usi
   }
   if (pending != 0) {
     if (!lockInTime(stripe)) return -1;
-    if (atomic.load<u32>(set + EPOCH) == epoch) atomic.add<u32>(set + SIZE, pending);
+    if (atomic.load<u32>(set + TOUCHED.epoch) == epoch) atomic.add<u32>(set + TOUCHED.size, pending);
     unlock(stripe);
   }
   return <f64>dropped;
@@ -245,21 +246,21 @@ function insert<K>(set: usize, keys: usize, count: u32, table: u32, scratch: usi
 
 /** Takes the clear lock and every stripe and returns the number of keys; with 0 (empty) or -1 (lost lock) it holds none. */
 function stop(set: usize): i32 {
-  if (atomic.load<i32>(set + STATE) == 0) return 0;
-  if (!lockInTime(set + CLEAR_LOCK)) return -1;
+  if (atomic.load<i32>(set + TOUCHED.state) == 0) return 0;
+  if (!lockInTime(set + TOUCHED.clearLock)) return -1;
   let count = -1;
   if (lockStripes(set)) {
     count = countTouchedKeys(set);
     if (count != 0) return count;
-    unlockStripes(set, load<u32>(set, 20) + 1);
+    unlockStripes(set, load<u32>(set, TOUCHED.stripeMask) + 1);
   }
-  unlock(set + CLEAR_LOCK);
+  unlock(set + TOUCHED.clearLock);
   return count;
 }
 
 function resume(set: usize): void {
-  unlockStripes(set, load<u32>(set, 20) + 1);
-  unlock(set + CLEAR_LOCK);
+  unlockStripes(set, load<u32>(set, TOUCHED.stripeMask) + 1);
+  unlock(set + TOUCHED.clearLock);
 }
 
 /**
@@ -279,28 +280,28 @@ function begin<K>(set: usize): i32 {
   const count = stop(set);
   if (count <= 0) return count;
   // Packing overwrites slots that readers without a lock may be at; the odd epoch voids what they see.
-  atomic.store<u32>(set + EPOCH, load<u32>(set, 8) | 1);
+  atomic.store<u32>(set + TOUCHED.epoch, load<u32>(set, TOUCHED.epoch) | 1);
   // A packed key takes half a slot, so the packed keys never reach the slot being read.
-  packAll<K>(set, load<u32>(set, 28));
+  packAll<K>(set, load<u32>(set, TOUCHED.slots));
   return count;
 }
 
 function packAll<K>(set: usize, to: usize): void {
-  const out = pack<K>(load<u32>(set, 28), load<u32>(set, 48), to);
-  if (load<u32>(set, 132) != 0) pack<K>(load<u32>(set, 36), load<u32>(set, 40) + 1, out);
+  const out = pack<K>(load<u32>(set, TOUCHED.slots), load<u32>(set, TOUCHED.slotCount), to);
+  if (load<u32>(set, TOUCHED.overflowCount) != 0) pack<K>(load<u32>(set, TOUCHED.overflow), load<u32>(set, TOUCHED.overflowMask) + 1, out);
 }
 
 function pack<K>(from: usize, count: u32, to: usize): usize {
   const end = from + (<usize>count << slotShift<K>());
   let out = to;
   for (let p = from; p < end; p += 1 << slotShift<K>()) {
-    if (load<u32>(p, 8) == 0) continue;
+    if (load<u32>(p, TOUCHED_SLOT.hash) == 0) continue;
     if (isPair<K>()) {
       const table = tableAt<K>(p);
       // After the epoch for every reader: half of one pair and half of another may look like a third.
-      atomic.store<i64>(out, load<i64>(p));
-      store<u32>(out, table - 1, 8);
-    } else store<i64>(out, load<i64>(p));
+      atomic.store<i64>(out, load<i64>(p, TOUCHED_SLOT.id), STOLEN_PAIR.id);
+      store<u32>(out, table - 1, STOLEN_PAIR.tableIndex);
+    } else store<i64>(out, load<i64>(p, TOUCHED_SLOT.id), STOLEN_PAIR.id);
     out += 1 << (slotShift<K>() - 1);
   }
   return out;
@@ -308,7 +309,7 @@ function pack<K>(from: usize, count: u32, to: usize): usize {
 
 /** Where the keys of a begun steal are. */
 export function stolenTouchedKeys(set: usize): usize {
-  return <usize>load<u32>(set, 28);
+  return <usize>load<u32>(set, TOUCHED.slots);
 }
 
 /** Empties the set and lets inserts go on. */
@@ -338,10 +339,10 @@ export function stealTouchedKeys(set: usize, out: usize, outCount: u32): i32 {
   return count;
 }
 
-/** A lane for one insert call: its scratch is at +64 and room for 2048 keys at +1152. 0 when none came free in 30 s. */
+/** A lane for one insert call: src/memory/touched-layout.ts draws it. 0 when none came free in 30 s. */
 export function acquireTouchedLane(set: usize): usize {
-  const lanes = <usize>load<u32>(set, 52);
-  const end = lanes + <usize>load<u32>(set, 56) * LANE_BYTES;
+  const lanes = <usize>load<u32>(set, TOUCHED.lanes);
+  const end = lanes + <usize>load<u32>(set, TOUCHED.laneCount) * LANE_BYTES;
   for (let lane = lanes; lane < end; lane += LANE_BYTES) {
     if (tryLock(lane)) return lane;
   }

@@ -82,7 +82,7 @@ const STATED: readonly Stated[] = [
   {
     page: 'docs/tracing.md',
     words: 'events of # bytes',
-    file: 'src/trace/trace-layout.ts',
+    file: 'src/memory/trace-layout.ts',
     constant: 'TRACE_RECORD_BYTES',
   },
   {

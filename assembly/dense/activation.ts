@@ -1,4 +1,5 @@
 // Activations and their gradients. A gradient takes the output y of the activation, not its input.
+import { V1 } from "../units";
 import { RELU_GRAD, SIGMOID_GRAD, TANH_GRAD, binaryRows, gather, scatter } from "./loops";
 import { sigmoid4, tanh4 } from "./math";
 
@@ -50,9 +51,9 @@ export function biasReluF32(
     let c: usize = 0;
     for (; c + 32 <= bytes; c += 32) {
       const low = f32x4.max(f32x4.add(v128.load(x + c), v128.load(bias + c)), zero);
-      const high = f32x4.max(f32x4.add(v128.load(x + c, 16), v128.load(bias + c, 16)), zero);
+      const high = f32x4.max(f32x4.add(v128.load(x + c, V1), v128.load(bias + c, V1)), zero);
       v128.store(y + c, low);
-      v128.store(y + c, high, 16);
+      v128.store(y + c, high, V1);
     }
     for (; c < bytes; c += 4) store<f32>(y + c, max<f32>(load<f32>(x + c) + load<f32>(bias + c), 0));
     x += <usize>xStride << 2;

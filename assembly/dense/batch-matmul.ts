@@ -1,5 +1,7 @@
 // Matrix products per example. The matrices are small (fields, positions, heads), so nothing is packed: what is
 // contiguous decides between a product by columns of b and dot products.
+import { V1 } from "../units";
+import { MATMUL_SHAPE } from "../generated/layouts";
 import { put, put1 } from "./loops";
 import { dotRun, sumLanes4 } from "./vectors";
 
@@ -12,7 +14,7 @@ function rowByColumns(a: usize, aCol: usize, b: usize, bRow: usize, c: usize, j:
     for (let p = 0, at = a; p < k; p++, at += aCol, q += bRow) {
       const v = v128.load32_splat(at);
       s0 = f32x4.add(s0, f32x4.mul(v, v128.load(q)));
-      s1 = f32x4.add(s1, f32x4.mul(v, v128.load(q, 16)));
+      s1 = f32x4.add(s1, f32x4.mul(v, v128.load(q, V1)));
     }
     put(c + (<usize>j << 2), s0, acc);
     put(c + (<usize>j << 2) + 16, s1, acc);
@@ -45,7 +47,7 @@ function byColumns(
       let s00 = f32x4.splat(0), s01 = s00, s10 = s00, s11 = s00, s20 = s00, s21 = s00, s30 = s00, s31 = s00;
       let q = b + (<usize>j << 2);
       for (let p = 0, at = a; p < k; p++, at += aCol, q += bRow) {
-        const b0 = v128.load(q), b1 = v128.load(q, 16);
+        const b0 = v128.load(q), b1 = v128.load(q, V1);
         const v0 = v128.load32_splat(at), v1 = v128.load32_splat(at + aRow);
         const v2 = v128.load32_splat(at + aRow * 2), v3 = v128.load32_splat(at + aRow * 3);
         s00 = f32x4.add(s00, f32x4.mul(v0, b0));
@@ -135,18 +137,17 @@ export function smallMatMul(
 }
 
 /**
- * For each row and group: c (+)= a * b, [m, k] x [k, n]. `shape` points to u32 words, strides in floats:
- * | groups | m | n | k | a: group, row, column | b: group, row, column | c: group, row |. The columns of c are contiguous.
+ * For each row and group: c (+)= a * b, [m, k] x [k, n]. `shape` points to a MATMUL_SHAPE.
  * A stride of 0 between rows lets all examples share an operand.
  */
 export function batchMatMulF32(
   a: usize, aStride: i32, b: usize, bStride: i32, c: usize, cStride: i32, rows: i32, shape: usize, acc: i32,
 ): void {
-  const groups = load<i32>(shape), m = load<i32>(shape, 4), n = load<i32>(shape, 8), k = load<i32>(shape, 12);
-  const aGroup = <usize>load<u32>(shape, 16) << 2, aRow = <usize>load<u32>(shape, 20) << 2;
-  const aCol = <usize>load<u32>(shape, 24) << 2, bGroup = <usize>load<u32>(shape, 28) << 2;
-  const bRow = <usize>load<u32>(shape, 32) << 2, bCol = <usize>load<u32>(shape, 36) << 2;
-  const cGroup = <usize>load<u32>(shape, 40) << 2, cRow = <usize>load<u32>(shape, 44) << 2;
+  const groups = load<i32>(shape, MATMUL_SHAPE.groups), m = load<i32>(shape, MATMUL_SHAPE.m), n = load<i32>(shape, MATMUL_SHAPE.n), k = load<i32>(shape, MATMUL_SHAPE.k);
+  const aGroup = <usize>load<u32>(shape, MATMUL_SHAPE.aGroup) << 2, aRow = <usize>load<u32>(shape, MATMUL_SHAPE.aRow) << 2;
+  const aCol = <usize>load<u32>(shape, MATMUL_SHAPE.aCol) << 2, bGroup = <usize>load<u32>(shape, MATMUL_SHAPE.bGroup) << 2;
+  const bRow = <usize>load<u32>(shape, MATMUL_SHAPE.bRow) << 2, bCol = <usize>load<u32>(shape, MATMUL_SHAPE.bCol) << 2;
+  const cGroup = <usize>load<u32>(shape, MATMUL_SHAPE.cGroup) << 2, cRow = <usize>load<u32>(shape, MATMUL_SHAPE.cRow) << 2;
   for (let r = 0; r < rows; r++) {
     for (let g: usize = 0; g < <usize>groups; g++) {
       smallMatMul(a + g * aGroup, aRow, aCol, b + g * bGroup, bRow, bCol, c + g * cGroup, cRow, m, n, k, acc != 0);

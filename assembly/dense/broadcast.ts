@@ -1,33 +1,18 @@
 // Elementwise kernels whose operands may repeat: a stride of 0 repeats a row, a step of 0 repeats an element along it.
+import { BINARY_KIND, UNARY_KIND } from "../generated/layouts";
 import { gather, put, put1, scatter } from "./loops";
 import { exp4, log4 } from "./math";
-
-// Kinds of binaryF32 and unaryF32; src/runtime/compile/lower/elementwise.ts has the same.
-const ADD: i32 = 0;
-const SUB: i32 = 1;
-const MUL: i32 = 2;
-const DIV: i32 = 3;
-const MAX: i32 = 4;
-const MIN: i32 = 5;
-const GREATER_EQUAL: i32 = 6;
-const EQUAL: i32 = 7;
-
-const ABS: i32 = 0;
-const SQRT: i32 = 1;
-const EXP: i32 = 2;
-const LOG: i32 = 3;
-const SIGN: i32 = 4;
 
 @inline
 function pair(kind: i32, x: v128, y: v128): v128 {
   const one = f32x4.splat(1);
-  if (kind == ADD) return f32x4.add(x, y);
-  if (kind == SUB) return f32x4.sub(x, y);
-  if (kind == MUL) return f32x4.mul(x, y);
-  if (kind == DIV) return f32x4.div(x, y);
-  if (kind == MAX) return f32x4.max(x, y);
-  if (kind == MIN) return f32x4.min(x, y);
-  if (kind == GREATER_EQUAL) return v128.and(one, f32x4.ge(x, y));
+  if (kind == BINARY_KIND.add) return f32x4.add(x, y);
+  if (kind == BINARY_KIND.sub) return f32x4.sub(x, y);
+  if (kind == BINARY_KIND.mul) return f32x4.mul(x, y);
+  if (kind == BINARY_KIND.div) return f32x4.div(x, y);
+  if (kind == BINARY_KIND.maximum) return f32x4.max(x, y);
+  if (kind == BINARY_KIND.minimum) return f32x4.min(x, y);
+  if (kind == BINARY_KIND.greaterEqual) return v128.and(one, f32x4.ge(x, y));
   return v128.and(one, f32x4.eq(x, y));
 }
 
@@ -68,23 +53,23 @@ export function binaryF32(
   rows: i32, cols: i32,
 ): void {
   switch (kind) {
-    case ADD: pairRows(ADD, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case SUB: pairRows(SUB, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case MUL: pairRows(MUL, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case DIV: pairRows(DIV, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case MAX: pairRows(MAX, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case MIN: pairRows(MIN, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case GREATER_EQUAL: pairRows(GREATER_EQUAL, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    default: pairRows(EQUAL, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
+    case BINARY_KIND.add: pairRows(BINARY_KIND.add, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
+    case BINARY_KIND.sub: pairRows(BINARY_KIND.sub, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
+    case BINARY_KIND.mul: pairRows(BINARY_KIND.mul, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
+    case BINARY_KIND.div: pairRows(BINARY_KIND.div, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
+    case BINARY_KIND.maximum: pairRows(BINARY_KIND.maximum, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
+    case BINARY_KIND.minimum: pairRows(BINARY_KIND.minimum, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
+    case BINARY_KIND.greaterEqual: pairRows(BINARY_KIND.greaterEqual, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
+    default: pairRows(BINARY_KIND.equal, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
   }
 }
 
 @inline
 function single(kind: i32, x: v128): v128 {
-  if (kind == ABS) return f32x4.abs(x);
-  if (kind == SQRT) return f32x4.sqrt(x);
-  if (kind == EXP) return exp4(x);
-  if (kind == LOG) return log4(x);
+  if (kind == UNARY_KIND.abs) return f32x4.abs(x);
+  if (kind == UNARY_KIND.sqrt) return f32x4.sqrt(x);
+  if (kind == UNARY_KIND.exp) return exp4(x);
+  if (kind == UNARY_KIND.log) return log4(x);
   const zero = f32x4.splat(0), one = f32x4.splat(1);
   return f32x4.sub(v128.and(one, f32x4.gt(x, zero)), v128.and(one, f32x4.lt(x, zero)));
 }
@@ -110,11 +95,11 @@ function singleRows(kind: i32, x: usize, xStride: i32, y: usize, yStride: i32, r
 /** y = op x. exp and log are within 2 ulp of f64, the others exact; the sign of NaN is 0. */
 export function unaryF32(kind: i32, x: usize, xStride: i32, y: usize, yStride: i32, rows: i32, cols: i32): void {
   switch (kind) {
-    case ABS: singleRows(ABS, x, xStride, y, yStride, rows, cols); break;
-    case SQRT: singleRows(SQRT, x, xStride, y, yStride, rows, cols); break;
-    case EXP: singleRows(EXP, x, xStride, y, yStride, rows, cols); break;
-    case LOG: singleRows(LOG, x, xStride, y, yStride, rows, cols); break;
-    default: singleRows(SIGN, x, xStride, y, yStride, rows, cols);
+    case UNARY_KIND.abs: singleRows(UNARY_KIND.abs, x, xStride, y, yStride, rows, cols); break;
+    case UNARY_KIND.sqrt: singleRows(UNARY_KIND.sqrt, x, xStride, y, yStride, rows, cols); break;
+    case UNARY_KIND.exp: singleRows(UNARY_KIND.exp, x, xStride, y, yStride, rows, cols); break;
+    case UNARY_KIND.log: singleRows(UNARY_KIND.log, x, xStride, y, yStride, rows, cols); break;
+    default: singleRows(UNARY_KIND.sign, x, xStride, y, yStride, rows, cols);
   }
 }
 

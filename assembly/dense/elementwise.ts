@@ -1,4 +1,5 @@
 // Elementwise kernels. Lanes are independent, so SIMD body, tail and reference agree bit for bit.
+import { V1, V2, V3 } from "../units";
 import { ADD, MUL, SUB, binaryRows, put, put1 } from "./loops";
 
 /** dst (+)= a - b. */
@@ -31,9 +32,9 @@ function fillF32(dst: usize, n: i32, value: f32): void {
   let left = n;
   while (left >= 16) {
     v128.store(dst, values);
-    v128.store(dst, values, 16);
-    v128.store(dst, values, 32);
-    v128.store(dst, values, 48);
+    v128.store(dst, values, V1);
+    v128.store(dst, values, V2);
+    v128.store(dst, values, V3);
     dst += 64;
     left -= 16;
   }
@@ -50,13 +51,13 @@ function scaleRow(src: usize, dst: usize, count: i32, factor: f32, acc: bool): v
   let left = count;
   while (left >= 16) {
     const v0 = f32x4.mul(factors, v128.load(src));
-    const v1 = f32x4.mul(factors, v128.load(src, 16));
-    const v2 = f32x4.mul(factors, v128.load(src, 32));
-    const v3 = f32x4.mul(factors, v128.load(src, 48));
+    const v1 = f32x4.mul(factors, v128.load(src, V1));
+    const v2 = f32x4.mul(factors, v128.load(src, V2));
+    const v3 = f32x4.mul(factors, v128.load(src, V3));
     v128.store(dst, acc ? f32x4.add(v128.load(dst), v0) : v0);
-    v128.store(dst, acc ? f32x4.add(v128.load(dst, 16), v1) : v1, 16);
-    v128.store(dst, acc ? f32x4.add(v128.load(dst, 32), v2) : v2, 32);
-    v128.store(dst, acc ? f32x4.add(v128.load(dst, 48), v3) : v3, 48);
+    v128.store(dst, acc ? f32x4.add(v128.load(dst, V1), v1) : v1, V1);
+    v128.store(dst, acc ? f32x4.add(v128.load(dst, V2), v2) : v2, V2);
+    v128.store(dst, acc ? f32x4.add(v128.load(dst, V3), v3) : v3, V3);
     src += 64;
     dst += 64;
     left -= 16;

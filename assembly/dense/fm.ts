@@ -1,4 +1,5 @@
 // The second-order term of a factorization machine. A row is `fields` vectors of `dim` floats, one after the other.
+import { V1, V2, V3 } from "../units";
 import { put, put1 } from "./loops";
 
 @inline
@@ -26,7 +27,7 @@ export function fmPairsF32(
       let s0 = f32x4.splat(0), s1 = s0, s2 = s0, s3 = s0;
       let q0 = s0, q1 = s0, q2 = s0, q3 = s0;
       for (let p = c; p < c + end; p += step) {
-        const v0 = v128.load(p), v1 = v128.load(p, 16), v2 = v128.load(p, 32), v3 = v128.load(p, 48);
+        const v0 = v128.load(p), v1 = v128.load(p, V1), v2 = v128.load(p, V2), v3 = v128.load(p, V3);
         s0 = f32x4.add(s0, v0);
         s1 = f32x4.add(s1, v1);
         s2 = f32x4.add(s2, v2);
@@ -94,15 +95,15 @@ function gradRows(
       let s0 = f32x4.splat(0), s1 = s0, s2 = s0, s3 = s0;
       for (let p = c; p < c + end; p += step) {
         s0 = f32x4.add(s0, v128.load(p));
-        s1 = f32x4.add(s1, v128.load(p, 16));
-        s2 = f32x4.add(s2, v128.load(p, 32));
-        s3 = f32x4.add(s3, v128.load(p, 48));
+        s1 = f32x4.add(s1, v128.load(p, V1));
+        s2 = f32x4.add(s2, v128.load(p, V2));
+        s3 = f32x4.add(s3, v128.load(p, V3));
       }
       for (let p = c, d = to; p < c + end; p += step, d += step) {
         put(d, f32x4.mul(factor, f32x4.sub(s0, v128.load(p))), acc);
-        put(d + 16, f32x4.mul(factor, f32x4.sub(s1, v128.load(p, 16))), acc);
-        put(d + 32, f32x4.mul(factor, f32x4.sub(s2, v128.load(p, 32))), acc);
-        put(d + 48, f32x4.mul(factor, f32x4.sub(s3, v128.load(p, 48))), acc);
+        put(d + 16, f32x4.mul(factor, f32x4.sub(s1, v128.load(p, V1))), acc);
+        put(d + 32, f32x4.mul(factor, f32x4.sub(s2, v128.load(p, V2))), acc);
+        put(d + 48, f32x4.mul(factor, f32x4.sub(s3, v128.load(p, V3))), acc);
       }
     }
     for (; left >= 4; left -= 4, c += 16, to += 16) {

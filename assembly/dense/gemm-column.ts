@@ -2,6 +2,7 @@
 // are taken as they lie, since packing a matrix that is used once costs more than it saves. Not exported by the module.
 //
 // Sums run over k in increasing order as in a tile, four rows side by side in one vector.
+import { V1, V2, V3 } from "../units";
 import { blockK } from "./gemm-shape";
 import { madd } from "./madd";
 
@@ -47,9 +48,9 @@ function column16(a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: u
     while (left > 0) {
       const factor = v128.load_splat<f32>(b);
       s0 = madd(v128.load(a), factor, s0);
-      s1 = madd(v128.load(a, 16), factor, s1);
-      s2 = madd(v128.load(a, 32), factor, s2);
-      s3 = madd(v128.load(a, 48), factor, s3);
+      s1 = madd(v128.load(a, V1), factor, s1);
+      s2 = madd(v128.load(a, V2), factor, s2);
+      s3 = madd(v128.load(a, V3), factor, s3);
       a += aColStep;
       b += bStep;
       left--;
@@ -81,14 +82,14 @@ function column16(a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: u
   }
   if (adds) {
     s0 = f32x4.add(v128.load(sums), s0);
-    s1 = f32x4.add(v128.load(sums, 16), s1);
-    s2 = f32x4.add(v128.load(sums, 32), s2);
-    s3 = f32x4.add(v128.load(sums, 48), s3);
+    s1 = f32x4.add(v128.load(sums, V1), s1);
+    s2 = f32x4.add(v128.load(sums, V2), s2);
+    s3 = f32x4.add(v128.load(sums, V3), s3);
   }
   v128.store(sums, s0);
-  v128.store(sums, s1, 16);
-  v128.store(sums, s2, 32);
-  v128.store(sums, s3, 48);
+  v128.store(sums, s1, V1);
+  v128.store(sums, s2, V2);
+  v128.store(sums, s3, V3);
 }
 
 /** The sum of one row, in the first lane: the same steps as in a vector of rows. */

@@ -1,5 +1,6 @@
 // Packing of operands into panels. Not exported by the module. Steps are in bytes: `sideStep` along the side that is
 // cut into panels (rows of A, columns of B) and `kStep` along k, so one function packs A and B, plain or transposed.
+import { FLOAT, LONG, V1, V2, V3 } from "../units";
 
 /** Copies `k` steps of four side-by-side vectors: a 4 x 4 transpose per four steps when k is contiguous. */
 @inline
@@ -36,9 +37,9 @@ function packQuad(src: usize, sideStep: usize, kStep: usize, k: i32, out: usize,
   }
   while (left > 0) {
     store<f32>(out, load<f32>(s0));
-    store<f32>(out, load<f32>(s1), 4);
-    store<f32>(out, load<f32>(s2), 8);
-    store<f32>(out, load<f32>(s3), 12);
+    store<f32>(out, load<f32>(s1), FLOAT);
+    store<f32>(out, load<f32>(s2), 2 * FLOAT);
+    store<f32>(out, load<f32>(s3), 3 * FLOAT);
     out += outStep;
     s0 += kStep;
     s1 += kStep;
@@ -75,7 +76,7 @@ function packPair(src: usize, sideStep: usize, kStep: usize, k: i32, out: usize,
   }
   while (left > 0) {
     store<f32>(out, load<f32>(s0));
-    store<f32>(out, load<f32>(s1), 4);
+    store<f32>(out, load<f32>(s1), FLOAT);
     out += outStep;
     s0 += kStep;
     s1 += kStep;
@@ -88,21 +89,21 @@ function packPair(src: usize, sideStep: usize, kStep: usize, k: i32, out: usize,
 function copyStep(src: usize, width: i32, out: usize): void {
   const x0 = v128.load(src);
   if (width == 16) {
-    const x1 = v128.load(src, 16);
-    const x2 = v128.load(src, 32);
-    const x3 = v128.load(src, 48);
+    const x1 = v128.load(src, V1);
+    const x2 = v128.load(src, V2);
+    const x3 = v128.load(src, V3);
     v128.store(out, x0);
-    v128.store(out, x1, 16);
-    v128.store(out, x2, 32);
-    v128.store(out, x3, 48);
+    v128.store(out, x1, V1);
+    v128.store(out, x2, V2);
+    v128.store(out, x3, V3);
   } else if (width == 8) {
-    const x1 = v128.load(src, 16);
+    const x1 = v128.load(src, V1);
     v128.store(out, x0);
-    v128.store(out, x1, 16);
+    v128.store(out, x1, V1);
   } else if (width == 6) {
-    const x1 = load<u64>(src, 16);
+    const x1 = load<u64>(src, 2 * LONG);
     v128.store(out, x0);
-    store<u64>(out, x1, 16);
+    store<u64>(out, x1, 2 * LONG);
   } else {
     v128.store(out, x0);
   }

@@ -1,11 +1,13 @@
 // Gradients of gemmRepeatsF32. Gradients of rows that are equal in a field are added up first; one product of the sums with the
 // distinct rows is left, and one with the weights.
+import { V1, V2, V3, V4, V5, V6, V7, WORD } from "../units";
+import { FIELD_BYTES } from "../generated/layouts";
 import { gemmF32, gemmScratchBytes } from "./gemm";
 import { multiplyBlocks, multiplyCrossedBlock, packColumns, packRows, panels } from "./gemm-block";
 import { TILE_BYTES, TILE_COLS, TILE_ROWS } from "./gemm-shape";
 import { put, put1 } from "./loops";
 import {
-  addFloats, BLOCK_COLUMNS, BLOCK_STEP, columnOf, copyRows, copyDistinct, distinctOf, FIELD_BYTES, floatsOf, orderOf, pays, startsOf,
+  addFloats, BLOCK_COLUMNS, BLOCK_STEP, columnOf, copyRows, copyDistinct, distinctOf, floatsOf, orderOf, pays, startsOf,
 } from "./repeats";
 
 /** Bytes of the distinct rows of all fields, packed across: every field may end in a panel that is not full. */
@@ -58,22 +60,22 @@ function sumGradients32(field: usize, grad: usize, to: usize, step: usize): void
   const distinct = <usize>distinctOf(field);
   for (let number: usize = 0; number < distinct; number++, to += <usize>TILE_COLS << 2) {
     let at = order + (<usize>load<u32>(starts + (number << 2)) << 2);
-    const end = order + (<usize>load<u32>(starts + (number << 2), 4) << 2);
+    const end = order + (<usize>load<u32>(starts + (number << 2), WORD) << 2);
     for (let adds = false; at < end; adds = true) {
       const last = min(at + (REPEATS << 2), end);
       let row = grad + <usize>load<u32>(at) * BLOCK_STEP;
-      let s0 = v128.load(row), s1 = v128.load(row, 16), s2 = v128.load(row, 32), s3 = v128.load(row, 48);
-      let s4 = v128.load(row, 64), s5 = v128.load(row, 80), s6 = v128.load(row, 96), s7 = v128.load(row, 112);
+      let s0 = v128.load(row), s1 = v128.load(row, V1), s2 = v128.load(row, V2), s3 = v128.load(row, V3);
+      let s4 = v128.load(row, V4), s5 = v128.load(row, V5), s6 = v128.load(row, V6), s7 = v128.load(row, V7);
       for (at += 4; at < last; at += 4) {
         row = grad + <usize>load<u32>(at) * BLOCK_STEP;
         s0 = f32x4.add(s0, v128.load(row));
-        s1 = f32x4.add(s1, v128.load(row, 16));
-        s2 = f32x4.add(s2, v128.load(row, 32));
-        s3 = f32x4.add(s3, v128.load(row, 48));
-        s4 = f32x4.add(s4, v128.load(row, 64));
-        s5 = f32x4.add(s5, v128.load(row, 80));
-        s6 = f32x4.add(s6, v128.load(row, 96));
-        s7 = f32x4.add(s7, v128.load(row, 112));
+        s1 = f32x4.add(s1, v128.load(row, V1));
+        s2 = f32x4.add(s2, v128.load(row, V2));
+        s3 = f32x4.add(s3, v128.load(row, V3));
+        s4 = f32x4.add(s4, v128.load(row, V4));
+        s5 = f32x4.add(s5, v128.load(row, V5));
+        s6 = f32x4.add(s6, v128.load(row, V6));
+        s7 = f32x4.add(s7, v128.load(row, V7));
       }
       put(to + panelOf(0) * step + inPanel(0), s0, adds);
       put(to + panelOf(1) * step + inPanel(1), s1, adds);
@@ -93,7 +95,7 @@ function sumGradients1(field: usize, grad: usize, to: usize): void {
   const distinct = <usize>distinctOf(field);
   for (let number: usize = 0; number < distinct; number++, to += <usize>TILE_COLS << 2) {
     let at = order + (<usize>load<u32>(starts + (number << 2)) << 2);
-    const end = order + (<usize>load<u32>(starts + (number << 2), 4) << 2);
+    const end = order + (<usize>load<u32>(starts + (number << 2), WORD) << 2);
     for (let adds = false; at < end; adds = true) {
       const last = min(at + (REPEATS << 2), end);
       let sum = load<f32>(grad + <usize>load<u32>(at) * BLOCK_STEP);

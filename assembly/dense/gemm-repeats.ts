@@ -1,10 +1,12 @@
 // The product with a matrix in which fields of columns repeat (drawn in repeats.ts): each distinct row of a field is multiplied
 // once, and the products are added up per row. Columns outside of fields are multiplied as they are.
+import { V1, V2, V3, V4, V5, V6, V7 } from "../units";
+import { FIELD_BYTES } from "../generated/layouts";
 import { gemmF32, gemmScratchBytes } from "./gemm";
 import { multiplyBlock, packColumns, packRows, panels } from "./gemm-block";
 import { TILE_BYTES, TILE_COLS, TILE_ROWS } from "./gemm-shape";
 import {
-  addFloats, BLOCK_COLUMNS, BLOCK_STEP, columnOf, copyDistinct, copyRows, distinctOf, FIELD_BYTES, floatsOf, numbersOf, pays,
+  addFloats, BLOCK_COLUMNS, BLOCK_STEP, columnOf, copyDistinct, copyRows, distinctOf, floatsOf, numbersOf, pays,
 } from "./repeats";
 
 /**
@@ -58,29 +60,29 @@ function packedFieldBytes(field: usize): usize {
 /** out[r][0..32) += products[number of row r], for each field of the group in order. */
 function addProducts32(group: usize, end: usize, rows: i32, products: usize, out: usize): void {
   for (let r: usize = 0, last = <usize>rows << 2; r < last; r += 4, out += BLOCK_STEP) {
-    let s0 = v128.load(out), s1 = v128.load(out, 16), s2 = v128.load(out, 32), s3 = v128.load(out, 48);
-    let s4 = v128.load(out, 64), s5 = v128.load(out, 80), s6 = v128.load(out, 96), s7 = v128.load(out, 112);
+    let s0 = v128.load(out), s1 = v128.load(out, V1), s2 = v128.load(out, V2), s3 = v128.load(out, V3);
+    let s4 = v128.load(out, V4), s5 = v128.load(out, V5), s6 = v128.load(out, V6), s7 = v128.load(out, V7);
     let base = products;
     for (let f = group; f < end; f += FIELD_BYTES) {
       const at = base + <usize>load<u32>(numbersOf(f) + r) * BLOCK_STEP;
       s0 = f32x4.add(s0, v128.load(at));
-      s1 = f32x4.add(s1, v128.load(at, 16));
-      s2 = f32x4.add(s2, v128.load(at, 32));
-      s3 = f32x4.add(s3, v128.load(at, 48));
-      s4 = f32x4.add(s4, v128.load(at, 64));
-      s5 = f32x4.add(s5, v128.load(at, 80));
-      s6 = f32x4.add(s6, v128.load(at, 96));
-      s7 = f32x4.add(s7, v128.load(at, 112));
+      s1 = f32x4.add(s1, v128.load(at, V1));
+      s2 = f32x4.add(s2, v128.load(at, V2));
+      s3 = f32x4.add(s3, v128.load(at, V3));
+      s4 = f32x4.add(s4, v128.load(at, V4));
+      s5 = f32x4.add(s5, v128.load(at, V5));
+      s6 = f32x4.add(s6, v128.load(at, V6));
+      s7 = f32x4.add(s7, v128.load(at, V7));
       base += <usize>distinctOf(f) * BLOCK_STEP;
     }
     v128.store(out, s0);
-    v128.store(out, s1, 16);
-    v128.store(out, s2, 32);
-    v128.store(out, s3, 48);
-    v128.store(out, s4, 64);
-    v128.store(out, s5, 80);
-    v128.store(out, s6, 96);
-    v128.store(out, s7, 112);
+    v128.store(out, s1, V1);
+    v128.store(out, s2, V2);
+    v128.store(out, s3, V3);
+    v128.store(out, s4, V4);
+    v128.store(out, s5, V5);
+    v128.store(out, s6, V6);
+    v128.store(out, s7, V7);
   }
 }
 

@@ -1,5 +1,6 @@
 // Loops the dense kernels share. Not exported by the module: `op` and `acc` are constants where these are inlined, so
 // each caller gets its own straight loop.
+import { V1 } from "../units";
 
 // Binary operations. In the gradients x is the gradient of the output and y is the output.
 export const ADD: i32 = 0;
@@ -45,9 +46,9 @@ export function addRow(src: usize, dst: usize, count: i32): void {
   let left = count;
   while (left >= 8) {
     const low = f32x4.add(v128.load(dst), v128.load(src));
-    const high = f32x4.add(v128.load(dst, 16), v128.load(src, 16));
+    const high = f32x4.add(v128.load(dst, V1), v128.load(src, V1));
     v128.store(dst, low);
-    v128.store(dst, high, 16);
+    v128.store(dst, high, V1);
     src += 32;
     dst += 32;
     left -= 8;
@@ -82,10 +83,10 @@ export function binaryRows(
     let left = count;
     while (left >= 8) {
       const low = vector(op, v128.load(x), v128.load(y));
-      const high = vector(op, v128.load(x, 16), v128.load(y, 16));
+      const high = vector(op, v128.load(x, V1), v128.load(y, V1));
       // Written out: a literal offset is free, an added one is not, and only a literal may stand in this place.
       v128.store(d, acc ? f32x4.add(v128.load(d), low) : low);
-      v128.store(d, acc ? f32x4.add(v128.load(d, 16), high) : high, 16);
+      v128.store(d, acc ? f32x4.add(v128.load(d, V1), high) : high, V1);
       x += 32;
       y += 32;
       d += 32;

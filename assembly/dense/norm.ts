@@ -2,6 +2,7 @@
 //
 // Sums of a row are f64: four partial sums p[c mod 4] over the whole blocks of four, then (p0 + p2) + (p1 + p3), then what
 // is left, one by one. A mean that was off in its last bits would be multiplied by a large reciprocal.
+import { FLOAT } from "../units";
 import { CENTRED, sumColumns } from "./column-sums";
 
 @inline
@@ -88,7 +89,7 @@ export function layerNormF32(
     const mean = <f32>exact;
     const rstd = <f32>(1 / sqrt<f64>(squaresAbout(exact, s, width) / <f64>cols + <f64>epsilon));
     store<f32>(stats + ((<usize>r) << 3), mean);
-    store<f32>(stats + ((<usize>r) << 3), rstd, 4);
+    store<f32>(stats + ((<usize>r) << 3), rstd, FLOAT);
     let c: usize = 0;
     for (; c + 16 <= width; c += 16) {
       const unit = f32x4.mul(f32x4.sub(v128.load(s + c), f32x4.splat(mean)), f32x4.splat(rstd));
@@ -112,7 +113,7 @@ export function layerNormGradF32(
     const s = x + ((<usize>(r * xStride)) << 2);
     const d = dx + ((<usize>(r * dxStride)) << 2);
     const mean = load<f32>(stats + ((<usize>r) << 3));
-    const rstd = load<f32>(stats + ((<usize>r) << 3), 4);
+    const rstd = load<f32>(stats + ((<usize>r) << 3), FLOAT);
     let sums = f64x2.splat(0), sums2 = f64x2.splat(0), dots = f64x2.splat(0), dots2 = f64x2.splat(0);
     let c: usize = 0;
     for (; c + 16 <= width; c += 16) {

@@ -2,6 +2,7 @@
 // independent, so body and tail agree bit for bit. The table code runs these once per row (n = 1..64, any 4-byte
 // alignment), the dense part once per range: no branch here depends on the data. A rule is a function that is put into
 // its caller's loop, and a kernel that is that function alone.
+import { V1 } from "../units";
 import { divisor } from "../optim/lanes";
 import { stepFtrl } from "./ftrl";
 
@@ -38,17 +39,17 @@ export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
   // eight floats as for four.
   while (left >= 8) {
     const weight0 = v128.load(w);
-    const weight1 = v128.load(w, 16);
+    const weight1 = v128.load(w, V1);
     const h0 = f32x4.add(v128.load(g), f32x4.mul(shrink, weight0));
-    const h1 = f32x4.add(v128.load(g, 16), f32x4.mul(shrink, weight1));
+    const h1 = f32x4.add(v128.load(g, V1), f32x4.mul(shrink, weight1));
     const sum0 = f32x4.add(v128.load(norm), f32x4.mul(h0, h0));
-    const sum1 = f32x4.add(v128.load(norm, 16), f32x4.mul(h1, h1));
+    const sum1 = f32x4.add(v128.load(norm, V1), f32x4.mul(h1, h1));
     const next0 = f32x4.sub(weight0, f32x4.mul(f32x4.div(rate, divisor<v128>(f32x4.sqrt(sum0))), h0));
     const next1 = f32x4.sub(weight1, f32x4.mul(f32x4.div(rate, divisor<v128>(f32x4.sqrt(sum1))), h1));
     v128.store(norm, sum0);
-    v128.store(norm, sum1, 16);
+    v128.store(norm, sum1, V1);
     v128.store(w, next0);
-    v128.store(w, next1, 16);
+    v128.store(w, next1, V1);
     w += 32;
     norm += 32;
     g += 32;

@@ -1,4 +1,5 @@
 // Reductions. Each has one fixed order, so the same operands give the same bytes.
+import { V1, V2, V3 } from "../units";
 import { PLAIN, sumColumns } from "./column-sums";
 
 /** dst[c] (+)= the sum over r of src[r, c], in the order of sumColumns. */
@@ -34,20 +35,20 @@ export function reduceSlicesF32(src: usize, sliceStride: i32, slices: i32, dst: 
   while (left >= 16) {
     let s = src;
     let v0 = v128.load(s);
-    let v1 = v128.load(s, 16);
-    let v2 = v128.load(s, 32);
-    let v3 = v128.load(s, 48);
+    let v1 = v128.load(s, V1);
+    let v2 = v128.load(s, V2);
+    let v3 = v128.load(s, V3);
     for (let i = 1; i < slices; i++) {
       s += step;
       v0 = f32x4.add(v0, v128.load(s));
-      v1 = f32x4.add(v1, v128.load(s, 16));
-      v2 = f32x4.add(v2, v128.load(s, 32));
-      v3 = f32x4.add(v3, v128.load(s, 48));
+      v1 = f32x4.add(v1, v128.load(s, V1));
+      v2 = f32x4.add(v2, v128.load(s, V2));
+      v3 = f32x4.add(v3, v128.load(s, V3));
     }
     v128.store(dst, v0);
-    v128.store(dst, v1, 16);
-    v128.store(dst, v2, 32);
-    v128.store(dst, v3, 48);
+    v128.store(dst, v1, V1);
+    v128.store(dst, v2, V2);
+    v128.store(dst, v3, V3);
     src += 64;
     dst += 64;
     left -= 16;

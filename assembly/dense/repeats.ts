@@ -2,44 +2,41 @@
 //
 // Rows that have the same id in a feature have the same floats in its columns: a field.
 //
-// Field, 8 u32 words: | 0 first column | 1 columns | 2 number of each row's id (u32[rows]) | 3 rows by number (u32[rows]) |
-//                     | 4 where the rows of each number begin (u32[]) | 5 how many numbers (address of a u32) | 6 - | 7 - |
-//
-// Words 2 to 5 are what numberRepeatsU32 gives. Fields come in order of their columns and do not overlap.
+// src/memory/record-layout.ts draws a field.
+import { FIELD, FIELD_BYTES } from "../generated/layouts";
 
-export const FIELD_BYTES: usize = 32;
 /** Columns of a product or gradient that are done at a time, so that what one step writes is still near in the next. */
 export const BLOCK_COLUMNS: i32 = 32;
 export const BLOCK_STEP: usize = 128;
 
 @inline
 export function columnOf(field: usize): i32 {
-  return load<u32>(field);
+  return load<u32>(field, FIELD.column);
 }
 
 @inline
 export function floatsOf(field: usize): i32 {
-  return load<u32>(field, 4);
+  return load<u32>(field, FIELD.floats);
 }
 
 @inline
 export function numbersOf(field: usize): usize {
-  return load<u32>(field, 8);
+  return load<u32>(field, FIELD.numbers);
 }
 
 @inline
 export function orderOf(field: usize): usize {
-  return load<u32>(field, 12);
+  return load<u32>(field, FIELD.order);
 }
 
 @inline
 export function startsOf(field: usize): usize {
-  return load<u32>(field, 16);
+  return load<u32>(field, FIELD.starts);
 }
 
 @inline
 export function distinctOf(field: usize): i32 {
-  return load<u32>(<usize>load<u32>(field, 20));
+  return load<u32>(<usize>load<u32>(field, FIELD.count));
 }
 
 /** Whether at most three of four products are left. */

@@ -1,4 +1,5 @@
 // Kernels that treat a matrix row by row: copies and dot products.
+import { V1, V2, V3 } from "../units";
 import { addRow, gather, scatter } from "./loops";
 
 /** From this many bytes a row is copied by memory.copy; below it a SIMD loop is quicker. */
@@ -9,13 +10,13 @@ function copyRow(src: usize, dst: usize, count: i32): void {
   let left = count;
   while (left >= 16) {
     const v0 = v128.load(src);
-    const v1 = v128.load(src, 16);
-    const v2 = v128.load(src, 32);
-    const v3 = v128.load(src, 48);
+    const v1 = v128.load(src, V1);
+    const v2 = v128.load(src, V2);
+    const v3 = v128.load(src, V3);
     v128.store(dst, v0);
-    v128.store(dst, v1, 16);
-    v128.store(dst, v2, 32);
-    v128.store(dst, v3, 48);
+    v128.store(dst, v1, V1);
+    v128.store(dst, v2, V2);
+    v128.store(dst, v3, V3);
     src += 64;
     dst += 64;
     left -= 16;
@@ -68,9 +69,9 @@ export function copyRowsF32(
 function dot16(a: usize, b: usize): v128 {
   const zero = f32x4.splat(0);
   const low = f32x4.add(zero, f32x4.mul(v128.load(a), v128.load(b)));
-  const high = f32x4.add(zero, f32x4.mul(v128.load(a, 16), v128.load(b, 16)));
-  const low2 = f32x4.mul(v128.load(a, 32), v128.load(b, 32));
-  const high2 = f32x4.mul(v128.load(a, 48), v128.load(b, 48));
+  const high = f32x4.add(zero, f32x4.mul(v128.load(a, V1), v128.load(b, V1)));
+  const low2 = f32x4.mul(v128.load(a, V2), v128.load(b, V2));
+  const high2 = f32x4.mul(v128.load(a, V3), v128.load(b, V3));
   return f32x4.add(f32x4.add(low, low2), f32x4.add(high, high2));
 }
 
@@ -123,7 +124,7 @@ export function rowDotF32(
     let high = f32x4.splat(0);
     while (left >= 8) {
       low = f32x4.add(low, f32x4.mul(v128.load(x), v128.load(y)));
-      high = f32x4.add(high, f32x4.mul(v128.load(x, 16), v128.load(y, 16)));
+      high = f32x4.add(high, f32x4.mul(v128.load(x, V1), v128.load(y, V1)));
       x += 32;
       y += 32;
       left -= 8;

@@ -1,4 +1,7 @@
 // CRC-32C by tables, T(k)[b] = what byte b becomes with k zero bytes after it, from a state of 0.
+import { CRC_TABLE_BYTES } from "../generated/layouts";
+import { WORD } from "../units";
+
 const POLYNOMIAL: u32 = 0x82f63b78;
 const TABLES: u32 = 8;
 
@@ -10,8 +13,8 @@ export function crc32cTables(tables: usize): void {
     store<u32>(tables + (<usize>b << 2), crc);
   }
   for (let k: u32 = 1; k < TABLES; k++) {
-    const at = tables + (<usize>k << 10);
-    for (let b: usize = 0; b < 256; b++) store<u32>(at + (b << 2), next(tables, load<u32>(at + (b << 2) - 1024), 0));
+    const at = tables + <usize>k * CRC_TABLE_BYTES;
+    for (let b: usize = 0; b < 256; b++) store<u32>(at + (b << 2), next(tables, load<u32>(at + (b << 2) - CRC_TABLE_BYTES), 0));
   }
 }
 
@@ -42,14 +45,14 @@ export function crc32cTables(tables: usize): void {
 /** What a state of 0 becomes with the four bytes of `bytes`, or a state of `bytes` with four of zero. */
 // @ts-ignore: decorator
 @inline export function word(t: usize, bytes: u32): u32 {
-  return (load<u32>(b0(t, bytes), 3072) ^ load<u32>(b1(t, bytes), 2048)) ^ (load<u32>(b2(t, bytes), 1024) ^ load<u32>(b3(t, bytes)));
+  return (load<u32>(b0(t, bytes), 3 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, bytes), 2 * CRC_TABLE_BYTES)) ^ (load<u32>(b2(t, bytes), CRC_TABLE_BYTES) ^ load<u32>(b3(t, bytes)));
 }
 
 /** What a state becomes with a number of bytes of zero, for which crc32cShift made the tables. */
 // @ts-ignore: decorator
 @inline export function shifted(shift: usize, state: u32): u32 {
-  return (load<u32>(b0(shift, state)) ^ load<u32>(b1(shift, state), 1024)) ^
-    (load<u32>(b2(shift, state), 2048) ^ load<u32>(b3(shift, state), 3072));
+  return (load<u32>(b0(shift, state)) ^ load<u32>(b1(shift, state), CRC_TABLE_BYTES)) ^
+    (load<u32>(b2(shift, state), 2 * CRC_TABLE_BYTES) ^ load<u32>(b3(shift, state), 3 * CRC_TABLE_BYTES));
 }
 
 /** Fills the four tables of 1 KiB by which `bytes` more bytes of zero are one step. */
@@ -74,9 +77,9 @@ export function crc32cBytes(tables: usize, bytes: usize, n: u32, previous: u32):
   let left = n;
   const t = tables;
   for (; left >= 8; left -= 8, bytes += 8) {
-    const v = load<u32>(bytes) ^ crc, w = load<u32>(bytes, 4);
-    crc = load<u32>(b0(t, v), 7168) ^ load<u32>(b1(t, v), 6144) ^ load<u32>(b2(t, v), 5120) ^ load<u32>(b3(t, v), 4096) ^
-      load<u32>(b0(t, w), 3072) ^ load<u32>(b1(t, w), 2048) ^ load<u32>(b2(t, w), 1024) ^ load<u32>(b3(t, w));
+    const v = load<u32>(bytes) ^ crc, w = load<u32>(bytes, WORD);
+    crc = load<u32>(b0(t, v), 7 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, v), 6 * CRC_TABLE_BYTES) ^ load<u32>(b2(t, v), 5 * CRC_TABLE_BYTES) ^ load<u32>(b3(t, v), 4 * CRC_TABLE_BYTES) ^
+      load<u32>(b0(t, w), 3 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, w), 2 * CRC_TABLE_BYTES) ^ load<u32>(b2(t, w), CRC_TABLE_BYTES) ^ load<u32>(b3(t, w));
   }
   for (; left > 0; left--, bytes++) crc = next(t, crc, load<u8>(bytes));
   return ~crc;

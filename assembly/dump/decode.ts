@@ -1,10 +1,10 @@
 // Reads records of the usual shape into columns: ids, times, rows. Whatever is not exactly what encodeEntries would have
 // written ends the call; the caller finds out whether it is damage or only another writer's order of fields.
+import {
+  CRC_SHIFT_BYTES, DECODE_END, DECODE_PROGRESS, DUMP_HEADER_CRCS, DUMP_PLAN, DUMP_PLAN_RUNS, DUMP_RUN, DUMP_RUN_BYTES,
+  DUMP_SIZE_CRCS, ENTRY_ID, RECORD_FRAME, TAGGED_FLOAT_BYTES, TIME_BYTES_MAX,
+} from "../generated/layouts";
 import { crc32cBytes, masked, shifted, word } from "./crc";
-
-const NEEDS_BYTES: u32 = 0;
-const FULL: u32 = 1;
-const UNUSUAL: u32 = 2;
 
 /** Copies `count` floats from words 5 bytes apart to words that follow each other. */
 // @ts-ignore: decorator
@@ -12,10 +12,10 @@ const UNUSUAL: u32 = 2;
   // Three of four words by one swizzle, whose indexes stay in a register; a shuffle of two vectors would make them anew.
   const three = i8x16(0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 0, 0, 0, 0);
   let left = count;
-  for (; left >= 4; left -= 4, from += 20, to += 16) {
-    v128.store(to, v128.load_lane<u32>(from, v128.swizzle(v128.load(from), three), 3, 15));
+  for (; left >= 4; left -= 4, from += 4 * TAGGED_FLOAT_BYTES, to += 16) {
+    v128.store(to, v128.load_lane<u32>(from, v128.swizzle(v128.load(from), three), 3, 3 * TAGGED_FLOAT_BYTES));
   }
-  for (; left > 0; left--, from += 5, to += 4) store<u32>(to, load<u32>(from));
+  for (; left > 0; left--, from += TAGGED_FLOAT_BYTES, to += 4) store<u32>(to, load<u32>(from));
 }
 
 /** Bits of 16 bytes that are constant and differ from the template. */
@@ -45,8 +45,8 @@ const UNUSUAL: u32 = 2;
 /** Values of the runs into `row`. */
 // @ts-ignore: decorator
 @inline function gatherRuns(runs: usize, end: usize, payload: usize, row: usize): void {
-  for (let run = runs; run < end; run += 16) {
-    gatherFloats(payload + <usize>load<u32>(run, 8), row + <usize>load<u32>(run), load<u32>(run, 4));
+  for (let run = runs; run < end; run += DUMP_RUN_BYTES) {
+    gatherFloats(payload + <usize>load<u32>(run, DUMP_RUN.message), row + <usize>load<u32>(run, DUMP_RUN.row), load<u32>(run, DUMP_RUN.count));
   }
 }
 
@@ -97,51 +97,51 @@ export function decodeEntries(
   plan: usize, bytes: usize, end: usize, limit: u32, ids: usize, times: usize, rows: usize, rowStride: usize,
   progress: usize,
 ): u32 {
-  const t = <usize>load<u32>(plan);
-  const fixed = <usize>load<u32>(plan, 4);
-  const template = <usize>load<u32>(plan, 8), mask = <usize>load<u32>(plan, 12);
-  const runs = plan + 96;
-  const runsEnd = runs + (<usize>load<u32>(plan, 16) << 4);
-  const shifts = <usize>load<u32>(plan, 52);
-  const skips = load<u32>(plan, 28) != 0;
+  const t = <usize>load<u32>(plan, DUMP_PLAN.tables);
+  const fixed = <usize>load<u32>(plan, DUMP_PLAN.fixedBytes);
+  const template = <usize>load<u32>(plan, DUMP_PLAN.template), mask = <usize>load<u32>(plan, DUMP_PLAN.mask);
+  const runs = plan + DUMP_PLAN_RUNS;
+  const runsEnd = runs + <usize>load<u32>(plan, DUMP_PLAN.runs) * DUMP_RUN_BYTES;
+  const shifts = <usize>load<u32>(plan, DUMP_PLAN.shifts);
+  const skips = load<u32>(plan, DUMP_PLAN.skips) != 0;
   let at = bytes, row = rows;
-  let count: u32 = 0, why = FULL, expected = load<u32>(progress, 8);
+  let count: u32 = 0, why = DECODE_END.full, expected = load<u32>(progress, DECODE_PROGRESS.crc);
   while (count < limit) {
     const left = end - at;
-    if (left < 16) { why = NEEDS_BYTES; break; }
-    const size = load<u64>(at);
+    if (left < 16) { why = DECODE_END.needsBytes; break; }
+    const size = load<u64>(at, RECORD_FRAME.size);
     // Sizes that do not fit a u32 with a frame around them are no rows.
-    if (size > 0x0fffffff || <usize>size <= fixed) { why = UNUSUAL; break; }
-    const payload = at + 12;
+    if (size > 0x0fffffff || <usize>size <= fixed) { why = DECODE_END.unusual; break; }
+    const payload = at + RECORD_FRAME.payload;
     const last = payload + <usize>size;
     const timeBytes = <usize>size - fixed;
-    if (!skips && timeBytes > 5) { why = UNUSUAL; break; }
-    const sizeCrc = skips ? masked(crc32cBytes(t, at, 8, 0)) : load<u32>(plan + 28 + (timeBytes << 2));
-    if (load<u32>(at, 8) != sizeCrc) { why = UNUSUAL; break; }
-    if (left < <usize>size + 16) { why = NEEDS_BYTES; break; }
-    if (!constantsMatch(template, mask, payload, fixed)) { why = UNUSUAL; break; }
+    if (!skips && timeBytes > TIME_BYTES_MAX) { why = DECODE_END.unusual; break; }
+    const sizeCrc = skips ? masked(crc32cBytes(t, at, 8, 0)) : load<u32>(plan + DUMP_SIZE_CRCS + (timeBytes << 2));
+    if (load<u32>(at, RECORD_FRAME.sizeCrc) != sizeCrc) { why = DECODE_END.unusual; break; }
+    if (left < <usize>size + 16) { why = DECODE_END.needsBytes; break; }
+    if (!constantsMatch(template, mask, payload, fixed)) { why = DECODE_END.unusual; break; }
     const stored = load<u32>(last);
     let p = payload + fixed;
     if (skips) {
-      if (stored != masked(crc32cBytes(t, payload, <u32>size, 0))) { why = UNUSUAL; break; }
+      if (stored != masked(crc32cBytes(t, payload, <u32>size, 0))) { why = DECODE_END.unusual; break; }
       p = skipField(p, last);
     }
     const time = timeOf(p, last);
-    if (time == NO_TIME) { why = UNUSUAL; break; }
+    if (time == NO_TIME) { why = DECODE_END.unusual; break; }
     if (!skips) {
-      const framed = framedCrc(t, load<u32>(plan + 60 + (timeBytes << 2)), stored);
-      expected = shifted(shifts + ((timeBytes - 1) << 12), expected) ^ framed;
+      const framed = framedCrc(t, load<u32>(plan + DUMP_HEADER_CRCS + (timeBytes << 2)), stored);
+      expected = shifted(shifts + (timeBytes - 1) * CRC_SHIFT_BYTES, expected) ^ framed;
     }
     gatherRuns(runs, runsEnd, payload, row);
-    store<u64>(ids + (<usize>count << 3), load<u64>(payload, 1));
+    store<u64>(ids + (<usize>count << 3), load<u64>(payload, ENTRY_ID));
     store<u32>(times + (<usize>count << 2), <u32>time);
     row += rowStride;
     count++;
     at = last + 4;
   }
-  store<u32>(progress, <u32>at);
-  store<u32>(progress, why, 4);
-  store<u32>(progress, expected, 8);
+  store<u32>(progress, <u32>at, DECODE_PROGRESS.next);
+  store<u32>(progress, why, DECODE_PROGRESS.why);
+  store<u32>(progress, expected, DECODE_PROGRESS.crc);
   return count;
 }
 

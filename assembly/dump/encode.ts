@@ -1,24 +1,27 @@
 // Writes rows as records. Rows are taken in chunks: all slots are touched, then all rows, so that their misses overlap.
 // Checksums are made for 16 rows at a time (lane-crc.ts).
+import { WORD } from "../units";
+import {
+  DUMP_PLAN, DUMP_PLAN_RUNS, DUMP_RUN, DUMP_RUN_BYTES, DUMP_SIZE_CRCS, ENCODE_CHUNK, ENTRY_ID, LANE_SET_BYTES,
+  RECORD_FRAME, TAGGED_FLOAT_BYTES,
+} from "../generated/layouts";
 import { touchLines } from "../table/find";
 import { masked, next } from "./crc";
-import { advanceRows, advanceRows4, advanceWord, beginLanes, endLanes, SET_BYTES, wordsOf } from "./lane-crc";
+import { advanceRows, advanceRows4, advanceWord, beginLanes, endLanes, wordsOf } from "./lane-crc";
 
-/** src/memory/dump-layout.ts sizes scratch memory by the same numbers. */
-const CHUNK: u32 = 128;
 const LANES: u32 = 16;
 
 /** Copies `count` floats from words that follow each other to words 5 bytes apart. */
 // @ts-ignore: decorator
 @inline function spreadFloats(from: usize, to: usize, count: u32): void {
   let left = count;
-  for (; left >= 4; left -= 4, from += 16, to += 20) {
+  for (; left >= 4; left -= 4, from += 16, to += 4 * TAGGED_FLOAT_BYTES) {
     store<u32>(to, load<u32>(from));
-    store<u32>(to, load<u32>(from, 4), 5);
-    store<u32>(to, load<u32>(from, 8), 10);
-    store<u32>(to, load<u32>(from, 12), 15);
+    store<u32>(to, load<u32>(from, WORD), TAGGED_FLOAT_BYTES);
+    store<u32>(to, load<u32>(from, 2 * WORD), 2 * TAGGED_FLOAT_BYTES);
+    store<u32>(to, load<u32>(from, 3 * WORD), 3 * TAGGED_FLOAT_BYTES);
   }
-  for (; left > 0; left--, from += 4, to += 5) store<u32>(to, load<u32>(from));
+  for (; left > 0; left--, from += 4, to += TAGGED_FLOAT_BYTES) store<u32>(to, load<u32>(from));
 }
 
 // @ts-ignore: decorator
@@ -28,19 +31,19 @@ const LANES: u32 = 16;
 
 /** Writes one record and returns where it ends. `delta` is what id and floats add to the checksum of the template. */
 function encodeEntry(plan: usize, slot: usize, delta: u32, out: usize): usize {
-  const t = <usize>load<u32>(plan);
-  const fixed = <usize>load<u32>(plan, 4);
-  const payload = out + 12;
-  const template = <usize>load<u32>(plan, 8);
+  const t = <usize>load<u32>(plan, DUMP_PLAN.tables);
+  const fixed = <usize>load<u32>(plan, DUMP_PLAN.fixedBytes);
+  const payload = out + RECORD_FRAME.payload;
+  const template = <usize>load<u32>(plan, DUMP_PLAN.template);
   for (let i: usize = 0; i < fixed; i += 16) v128.store(payload + i, v128.load(template + i));
-  store<u64>(payload, load<u64>(idAt(slot)), 1);
+  store<u64>(payload, load<u64>(idAt(slot)), ENTRY_ID);
   const row = <usize>load<u32>(slot, 32);
-  const runs = plan + 96;
-  const end = runs + (<usize>load<u32>(plan, 16) << 4);
-  for (let run = runs; run < end; run += 16) {
-    spreadFloats(row + <usize>load<u32>(run), payload + <usize>load<u32>(run, 8), load<u32>(run, 4));
+  const runs = plan + DUMP_PLAN_RUNS;
+  const end = runs + <usize>load<u32>(plan, DUMP_PLAN.runs) * DUMP_RUN_BYTES;
+  for (let run = runs; run < end; run += DUMP_RUN_BYTES) {
+    spreadFloats(row + <usize>load<u32>(run, DUMP_RUN.row), payload + <usize>load<u32>(run, DUMP_RUN.message), load<u32>(run, DUMP_RUN.count));
   }
-  let crc = load<u32>(plan, 24) ^ delta;
+  let crc = load<u32>(plan, DUMP_PLAN.templateCrc) ^ delta;
   let at = payload + fixed;
   let time = load<u32>(slot, 48);
   for (; time >= 0x80; time >>>= 7, at++) {
@@ -50,16 +53,16 @@ function encodeEntry(plan: usize, slot: usize, delta: u32, out: usize): usize {
   store<u8>(at++, time);
   crc = next(t, crc, time);
   const size = at - payload;
-  store<u64>(out, size);
-  store<u32>(out, load<u32>(plan + 28 + ((size - fixed) << 2)), 8);
+  store<u64>(out, size, RECORD_FRAME.size);
+  store<u32>(out, load<u32>(plan + DUMP_SIZE_CRCS + ((size - fixed) << 2)), RECORD_FRAME.sizeCrc);
   store<u32>(at, masked(~crc));
   return at + 4;
 }
 
 /** What ids and floats of 16 rows add to the checksum of the template; returns where the 16 words are. */
 function sumRows(plan: usize, slots: usize, rows: usize, work: usize): usize {
-  const idSet = <usize>load<u32>(plan, 56);
-  const set = idSet + SET_BYTES;
+  const idSet = <usize>load<u32>(plan, DUMP_PLAN.laneSets);
+  const set = idSet + LANE_SET_BYTES;
   const words = wordsOf(work);
   beginLanes(work);
   for (let half: usize = 0; half < 8; half += 4) {
@@ -68,12 +71,12 @@ function sumRows(plan: usize, slots: usize, rows: usize, work: usize): usize {
     }
     advanceWord(half == 0 ? idSet : set, work, words);
   }
-  const runs = plan + 96;
-  const end = runs + (<usize>load<u32>(plan, 16) << 4);
-  let last = set + SET_BYTES;
-  for (let run = runs; run < end; run += 16, last += SET_BYTES) {
-    let offset = <usize>load<u32>(run);
-    let left = load<u32>(run, 4);
+  const runs = plan + DUMP_PLAN_RUNS;
+  const end = runs + <usize>load<u32>(plan, DUMP_PLAN.runs) * DUMP_RUN_BYTES;
+  let last = set + LANE_SET_BYTES;
+  for (let run = runs; run < end; run += DUMP_RUN_BYTES, last += LANE_SET_BYTES) {
+    let offset = <usize>load<u32>(run, DUMP_RUN.row);
+    let left = load<u32>(run, DUMP_RUN.count);
     for (; left >= 4; left -= 4, offset += 16) advanceRows4(set, left == 4 ? last : set, work, rows, offset);
     for (; left > 0; left--, offset += 4) advanceRows(left == 1 ? last : set, work, rows, offset);
   }
@@ -85,12 +88,12 @@ function sumRows(plan: usize, slots: usize, rows: usize, work: usize): usize {
  * Returns their bytes. `scratch` has 2048 bytes.
  */
 export function encodeEntries(plan: usize, slots: usize, n: u32, out: usize, scratch: usize): u32 {
-  const rowBytes = <usize>load<u32>(plan, 20);
-  const work = scratch + (<usize>CHUNK << 3);
-  const own = scratch + (<usize>CHUNK << 2);
+  const rowBytes = <usize>load<u32>(plan, DUMP_PLAN.rowBytes);
+  const work = scratch + (<usize>ENCODE_CHUNK << 3);
+  const own = scratch + (<usize>ENCODE_CHUNK << 2);
   let at = out;
-  for (let start: u32 = 0; start < n; start += CHUNK) {
-    const count = min(CHUNK, n - start);
+  for (let start: u32 = 0; start < n; start += ENCODE_CHUNK) {
+    const count = min(ENCODE_CHUNK, n - start);
     const padded = (count + LANES - 1) & ~(LANES - 1);
     const chunk = slots + (<usize>start << 2);
     // Lanes without a row of their own take the last one.

@@ -7,9 +7,8 @@
 //
 // Work memory: | 0 state, 4 planes of 16 bytes | 64 words as planes | 128 words of 16 messages, for four steps |
 // Set: byte of the word, low and high nibble, byte of the result: 4 x 2 x 4 tables of 16 bytes.
+import { V1, V2, V3, V4, V5, V6, V7, WORD } from "../units";
 
-/** Bytes of a set of tables. */
-export const SET_BYTES: usize = 512;
 const PLANES: usize = 64;
 const WORDS: usize = 128;
 
@@ -46,23 +45,23 @@ const WORDS: usize = 128;
 export function advanceWord(set: usize, work: usize, words: usize): void {
   const planes = work + PLANES;
   transpose(
-    bytesTogether(v128.load(words)), bytesTogether(v128.load(words, 16)),
-    bytesTogether(v128.load(words, 32)), bytesTogether(v128.load(words, 48)), planes, 16,
+    bytesTogether(v128.load(words)), bytesTogether(v128.load(words, V1)),
+    bytesTogether(v128.load(words, V2)), bytesTogether(v128.load(words, V3)), planes, 16,
   );
   const nibble = i8x16.splat(15);
   let r0 = i32x4.splat(0), r1 = r0, r2 = r0, r3 = r0;
   for (let plane: usize = 0; plane < 64; plane += 16, set += 128) {
     const x = v128.xor(v128.load(work + plane), v128.load(planes + plane));
     const low = v128.and(x, nibble), high = i8x16.shr_u(x, 4);
-    r0 = v128.xor(r0, v128.xor(i8x16.swizzle(v128.load(set), low), i8x16.swizzle(v128.load(set, 64), high)));
-    r1 = v128.xor(r1, v128.xor(i8x16.swizzle(v128.load(set, 16), low), i8x16.swizzle(v128.load(set, 80), high)));
-    r2 = v128.xor(r2, v128.xor(i8x16.swizzle(v128.load(set, 32), low), i8x16.swizzle(v128.load(set, 96), high)));
-    r3 = v128.xor(r3, v128.xor(i8x16.swizzle(v128.load(set, 48), low), i8x16.swizzle(v128.load(set, 112), high)));
+    r0 = v128.xor(r0, v128.xor(i8x16.swizzle(v128.load(set), low), i8x16.swizzle(v128.load(set, V4), high)));
+    r1 = v128.xor(r1, v128.xor(i8x16.swizzle(v128.load(set, V1), low), i8x16.swizzle(v128.load(set, V5), high)));
+    r2 = v128.xor(r2, v128.xor(i8x16.swizzle(v128.load(set, V2), low), i8x16.swizzle(v128.load(set, V6), high)));
+    r3 = v128.xor(r3, v128.xor(i8x16.swizzle(v128.load(set, V3), low), i8x16.swizzle(v128.load(set, V7), high)));
   }
   v128.store(work, r0);
-  v128.store(work, r1, 16);
-  v128.store(work, r2, 32);
-  v128.store(work, r3, 48);
+  v128.store(work, r1, V1);
+  v128.store(work, r2, V2);
+  v128.store(work, r3, V3);
 }
 
 /** Moves the states on over the word at `offset` of each of 16 rows. */
@@ -79,8 +78,8 @@ export function advanceRows4(set: usize, last: usize, work: usize, rows: usize, 
   const words = wordsOf(work);
   for (let group: usize = 0; group < 64; group += 16) {
     transpose(
-      v128.load(<usize>load<u32>(rows + group) + offset), v128.load(<usize>load<u32>(rows + group, 4) + offset),
-      v128.load(<usize>load<u32>(rows + group, 8) + offset), v128.load(<usize>load<u32>(rows + group, 12) + offset),
+      v128.load(<usize>load<u32>(rows + group) + offset), v128.load(<usize>load<u32>(rows + group, WORD) + offset),
+      v128.load(<usize>load<u32>(rows + group, 2 * WORD) + offset), v128.load(<usize>load<u32>(rows + group, 3 * WORD) + offset),
       words + group, 64,
     );
   }
@@ -94,15 +93,15 @@ export function advanceRows4(set: usize, last: usize, work: usize, rows: usize, 
 // @ts-ignore: decorator
 @inline export function endLanes(work: usize): usize {
   const words = wordsOf(work);
-  const a = v128.load(work), b = v128.load(work, 16), c = v128.load(work, 32), d = v128.load(work, 48);
+  const a = v128.load(work), b = v128.load(work, V1), c = v128.load(work, V2), d = v128.load(work, V3);
   // Bytes of two planes beside each other, then pairs of those.
   const low01 = i8x16.shuffle(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   const high01 = i8x16.shuffle(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   const low23 = i8x16.shuffle(c, d, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   const high23 = i8x16.shuffle(c, d, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   v128.store(words, i16x8.shuffle(low01, low23, 0, 8, 1, 9, 2, 10, 3, 11));
-  v128.store(words, i16x8.shuffle(low01, low23, 4, 12, 5, 13, 6, 14, 7, 15), 16);
-  v128.store(words, i16x8.shuffle(high01, high23, 0, 8, 1, 9, 2, 10, 3, 11), 32);
-  v128.store(words, i16x8.shuffle(high01, high23, 4, 12, 5, 13, 6, 14, 7, 15), 48);
+  v128.store(words, i16x8.shuffle(low01, low23, 4, 12, 5, 13, 6, 14, 7, 15), V1);
+  v128.store(words, i16x8.shuffle(high01, high23, 0, 8, 1, 9, 2, 10, 3, 11), V2);
+  v128.store(words, i16x8.shuffle(high01, high23, 4, 12, 5, 13, 6, 14, 7, 15), V3);
   return words;
 }

@@ -1,14 +1,12 @@
 // Puts decoded rows into a table. Threads may load into one table at the same time: a partition is locked while rows of
 // one run of ids go into it, and files that were saved here have the ids of a partition together.
+import { LOAD_CHUNK } from "../generated/layouts";
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { lock, unlock } from "../sync";
 import { bucketOf, freeSlots, hitSlot, hitsOf, insertId, partitionAt, probe, reserveSlot, slotLimit } from "../table/index";
 import { heapOf } from "../table/shares";
 import { newRow } from "../table/rows";
-
-/** src/memory/dump-layout.ts sizes scratch memory by the same number. */
-const CHUNK: u32 = 512;
 
 /**
  * Writes the hashes of a chunk of ids and brings their first buckets near. Another thread may be growing an index
@@ -62,8 +60,8 @@ export function loadRows(
   const rowBytes = <usize>load<u32>(table, 12);
   let held: usize = 0;
   let done: u32 = 0;
-  for (let start: u32 = 0; start < n; start += CHUNK) {
-    const end = min(start + CHUNK, n);
+  for (let start: u32 = 0; start < n; start += LOAD_CHUNK) {
+    const end = min(start + LOAD_CHUNK, n);
     touchFirst(table, ids + (<usize>start << 3), end - start, scratch);
     for (let at = scratch; done < end; done++, at += 8) {
       const hash = load<u64>(at);

@@ -1,15 +1,16 @@
 // Rows of one fused vector, for several outputs at once, and reductions of several inputs into slices.
+import { WORD } from "../units";
+import { GATHER_OUTPUT, RECORD_BYTES } from "../generated/layouts";
 
 /**
- * For each of `count` outputs copies rows of `dim` floats from fused[offset]:
- * | 0 u32 offsets (i32*) | 4 u32 rows | 8 u32 dim | 12 u32 out |
+ * For each of `count` outputs copies rows of `dim` floats from fused[offset]; they are GATHER_OUTPUT records.
  */
 export function fusedGatherF32(outputs: usize, count: i32, fused: usize): void {
-  for (let m: i32 = 0; m < count; m++, outputs += 16) {
-    let q = <usize>load<u32>(outputs);
-    const end = q + (<usize>load<u32>(outputs, 4) << 2);
-    const dim = load<i32>(outputs, 8);
-    let to = <usize>load<u32>(outputs, 12);
+  for (let m: i32 = 0; m < count; m++, outputs += RECORD_BYTES) {
+    let q = <usize>load<u32>(outputs, GATHER_OUTPUT.offsets);
+    const end = q + (<usize>load<u32>(outputs, GATHER_OUTPUT.rows) << 2);
+    const dim = load<i32>(outputs, GATHER_OUTPUT.dim);
+    let to = <usize>load<u32>(outputs, GATHER_OUTPUT.to);
     for (; q < end; q += 4) {
       let from = fused + (<usize>load<u32>(q) << 2);
       let c: i32 = 0;
@@ -22,11 +23,11 @@ export function fusedGatherF32(outputs: usize, count: i32, fused: usize): void {
 /** fused[offset] += scale * row, for the same outputs, in order; the last word of each is its gradient. */
 export function fusedGatherGradF32(outputs: usize, count: i32, fused: usize, scale: f32): void {
   const scale4 = f32x4.splat(scale);
-  for (let m: i32 = 0; m < count; m++, outputs += 16) {
-    let q = <usize>load<u32>(outputs);
-    const end = q + (<usize>load<u32>(outputs, 4) << 2);
-    const dim = load<i32>(outputs, 8);
-    let from = <usize>load<u32>(outputs, 12);
+  for (let m: i32 = 0; m < count; m++, outputs += RECORD_BYTES) {
+    let q = <usize>load<u32>(outputs, GATHER_OUTPUT.offsets);
+    const end = q + (<usize>load<u32>(outputs, GATHER_OUTPUT.rows) << 2);
+    const dim = load<i32>(outputs, GATHER_OUTPUT.dim);
+    let from = <usize>load<u32>(outputs, GATHER_OUTPUT.to);
     for (; q < end; q += 4) {
       let to = fused + (<usize>load<u32>(q) << 2);
       let c: i32 = 0;
@@ -49,7 +50,7 @@ export function reduceSliceF32(
   const column = <usize>start << 2;
   for (let r: i32 = 0; r < rows; r++, splits += 4) {
     const begin = values + <usize>load<u32>(splits) * step + column;
-    const end = values + <usize>load<u32>(splits, 4) * step + column;
+    const end = values + <usize>load<u32>(splits, WORD) * step + column;
     let c: i32 = 0;
     let from = begin;
     for (; c + 4 <= dim; c += 4, from += 16, out += 16) {
@@ -75,7 +76,7 @@ export function reduceSliceGradF32(
   const column = <usize>start << 2;
   for (let r: i32 = 0; r < rows; r++, splits += 4, grad += <usize>dim << 2) {
     let row = values + <usize>load<u32>(splits) * step + column;
-    const end = values + <usize>load<u32>(splits, 4) * step + column;
+    const end = values + <usize>load<u32>(splits, WORD) * step + column;
     for (; row < end; row += step) {
       let c: i32 = 0;
       let from = grad;

@@ -1,12 +1,10 @@
 // Embeddings to layouts and back. Sums run per column in the order of the ids, whatever the vector width.
-
-/** Pooling types of the feature configs. */
-const MEAN: i32 = 1;
-const FIRSTN: i32 = 3;
+import { V1, WORD } from "../units";
+import { LAYOUT_SOURCE, POOLING_TYPE, RECORD_BYTES } from "../generated/layouts";
 
 /**
  * rows[i] = address of the row of id i for i in begin..end: fidOffset (u64) names a source in its high word and a place
- * in the low one. A source is | 0 u32 address | 4 u32 floats | 8 u32 unit | 12 unused |. Returns the first id whose row of
+ * in the low one. `sources` are LAYOUT_SOURCE records. Returns the first id whose row of
  * `dim` floats does not lie in its source, or -1.
  */
 export function layoutResolve(
@@ -16,10 +14,10 @@ export function layoutResolve(
     const word = load<u64>(fidOffset + (<usize>i << 3));
     const index = <u32>(word >> 32);
     if (index >= sourceCount) return i;
-    const source = sources + (<usize>index << 4);
-    const at = (word & 0xffffffff) * <u64>load<u32>(source, 8);
-    if (at + <u64>dim > <u64>load<u32>(source, 4)) return i;
-    store<u32>(rows + (<usize>i << 2), load<u32>(source) + (<u32>at << 2));
+    const source = sources + <usize>index * RECORD_BYTES;
+    const at = (word & 0xffffffff) * <u64>load<u32>(source, LAYOUT_SOURCE.unit);
+    if (at + <u64>dim > <u64>load<u32>(source, LAYOUT_SOURCE.floats)) return i;
+    store<u32>(rows + (<usize>i << 2), load<u32>(source, LAYOUT_SOURCE.address) + (<u32>at << 2));
   }
   return -1;
 }
@@ -38,10 +36,10 @@ export function layoutForwardF32(
   const stride = <usize>rowStride << 2;
   for (let b: i32 = 0; b < batch; b++, samples += step, out += stride) {
     const first = load<i32>(samples);
-    const count = load<i32>(samples, 4) - first;
+    const count = load<i32>(samples, WORD) - first;
     const q = rows + (<usize>first << 2);
-    if (pooling == FIRSTN) copyFirst(q, min(count, limit), column, dim, out, <usize>positionStride << 2);
-    else if (pooling == MEAN) addPooled(q, count, column, dim, out, true);
+    if (pooling == POOLING_TYPE.FIRSTN) copyFirst(q, min(count, limit), column, dim, out, <usize>positionStride << 2);
+    else if (pooling == POOLING_TYPE.MEAN) addPooled(q, count, column, dim, out, true);
     else addPooled(q, count, column, dim, out, false);
   }
 }
@@ -55,19 +53,19 @@ function addPooled(rows: usize, count: i32, column: usize, dim: i32, out: usize,
   let c: i32 = 0;
   for (; c + 8 <= dim; c += 8, column += 32, out += 32) {
     let a = v128.load(out);
-    let b = v128.load(out, 16);
+    let b = v128.load(out, V1);
     for (let q = rows; q < end; q += 4) {
       const row = <usize>load<u32>(q) + column;
       if (mean) {
         a = f32x4.add(a, f32x4.div(v128.load(row), n4));
-        b = f32x4.add(b, f32x4.div(v128.load(row, 16), n4));
+        b = f32x4.add(b, f32x4.div(v128.load(row, V1), n4));
       } else {
         a = f32x4.add(a, v128.load(row));
-        b = f32x4.add(b, v128.load(row, 16));
+        b = f32x4.add(b, v128.load(row, V1));
       }
     }
     v128.store(out, a);
-    v128.store(out, b, 16);
+    v128.store(out, b, V1);
   }
   for (; c + 4 <= dim; c += 4, column += 16, out += 16) {
     let a = v128.load(out);
@@ -107,10 +105,10 @@ export function layoutBackwardF32(
   const stride = <usize>rowStride << 2;
   for (let b: i32 = 0; b < batch; b++, samples += step, grad += stride) {
     const first = load<i32>(samples);
-    const count = load<i32>(samples, 4) - first;
+    const count = load<i32>(samples, WORD) - first;
     const q = rows + (<usize>first << 2);
-    if (pooling == FIRSTN) addGradient(q, min(count, limit), column, dim, grad, <usize>positionStride << 2, scale, 1, false);
-    else if (pooling == MEAN) addGradient(q, count, column, dim, grad, 0, scale, <f32>count, true);
+    if (pooling == POOLING_TYPE.FIRSTN) addGradient(q, min(count, limit), column, dim, grad, <usize>positionStride << 2, scale, 1, false);
+    else if (pooling == POOLING_TYPE.MEAN) addGradient(q, count, column, dim, grad, 0, scale, <f32>count, true);
     else addGradient(q, count, column, dim, grad, 0, scale, 1, false);
   }
 }

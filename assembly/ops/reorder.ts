@@ -1,4 +1,6 @@
 // Unique ids with the places their embeddings go to.
+import { WORD } from "../units";
+import { RECORD_BYTES, REORDER_INPUT } from "../generated/layouts";
 import { uniqueI64 } from "../sparse/unique";
 
 /** floorMod of the signed id, or with `skip` of the shards but the first. */
@@ -10,8 +12,8 @@ function shardOf(id: i64, shards: i64, skip: i32): i32 {
 }
 
 /**
- * Unique ids of `count` inputs ordered by shard, then input, then first sight. An input is
- * | 0 u32 ids | 4 u32 length | 8 u32 dim | 12 u32 offsets (i32*, out) |.
+ * Unique ids of `count` inputs ordered by shard, then input, then first sight; inputs are REORDER_INPUT
+ * records.
  * uids, shardOfUid (i32) and floatOfUid (i32) hold as many entries as there are ids in all inputs, uniqueEnds (i32)
  * count + 1, cells (i32) shards * count, cursors (i32) shards * 2. cells becomes the ids per (shard, input), output the
  * ordered ids, offsets the float at which the embedding of each position starts. Generations generation.. +count-1 of
@@ -26,10 +28,10 @@ export function fusedReorderI64(
   let total: i32 = 0;
   store<i32>(uniqueEnds, 0);
   for (let m: i32 = 0; m < count; m++) {
-    const input = inputs + (<usize>m << 4);
+    const input = inputs + <usize>m * RECORD_BYTES;
     const before = total;
     total = uniqueI64(
-      <usize>load<u32>(input), load<i32>(input, 4), table, tableMask, generation + m, total, uids, <usize>load<u32>(input, 12),
+      <usize>load<u32>(input, REORDER_INPUT.ids), load<i32>(input, REORDER_INPUT.length), table, tableMask, generation + m, total, uids, <usize>load<u32>(input, REORDER_INPUT.offsets),
     );
     if (total < 0) return -1;
     store<i32>(uniqueEnds + (<usize>(m + 1) << 2), total);
@@ -50,8 +52,8 @@ function placeUnique(
   cells: usize, cursors: usize, output: usize,
 ): void {
   for (let m: i32 = 0; m < count; m++) {
-    const input = inputs + (<usize>m << 4);
-    const dim = load<i32>(input, 8);
+    const input = inputs + <usize>m * RECORD_BYTES;
+    const dim = load<i32>(input, REORDER_INPUT.dim);
     // Walk all cells once per input: the floats before a cell depend on the widths of every input.
     let ids: i32 = 0;
     let floats: i32 = 0;
@@ -61,24 +63,24 @@ function placeUnique(
         const size = load<i32>(cells + cell);
         if (other == m) {
           store<i32>(cursors + (<usize>shard << 3), ids);
-          store<i32>(cursors + (<usize>shard << 3), floats, 4);
+          store<i32>(cursors + (<usize>shard << 3), floats, WORD);
         }
         ids += size;
-        floats += size * load<i32>(inputs + (<usize>other << 4), 8);
+        floats += size * load<i32>(inputs + <usize>other * RECORD_BYTES, REORDER_INPUT.dim);
       }
     }
     const end = load<i32>(uniqueEnds + (<usize>(m + 1) << 2));
     for (let u = load<i32>(uniqueEnds + (<usize>m << 2)); u < end; u++) {
       const cursor = cursors + (<usize>load<i32>(shardOfUid + (<usize>u << 2)) << 3);
       const at = load<i32>(cursor);
-      const float = load<i32>(cursor, 4);
+      const float = load<i32>(cursor, WORD);
       store<i64>(output + (<usize>at << 3), load<i64>(uids + (<usize>u << 3)));
       store<i32>(floatOfUid + (<usize>u << 2), float);
       store<i32>(cursor, at + 1);
-      store<i32>(cursor, float + dim, 4);
+      store<i32>(cursor, float + dim, WORD);
     }
-    const offsets = <usize>load<u32>(input, 12);
-    const last = offsets + (<usize>load<u32>(input, 4) << 2);
+    const offsets = <usize>load<u32>(input, REORDER_INPUT.offsets);
+    const last = offsets + (<usize>load<u32>(input, REORDER_INPUT.length) << 2);
     for (let q = offsets; q < last; q += 4) store<i32>(q, load<i32>(floatOfUid + (<usize>load<u32>(q) << 2)));
   }
 }
@@ -97,7 +99,7 @@ export function uniqueKeyOffsetsI64(
   store<i32>(uniqueSplits, 0);
   for (let r: i32 = 0; r < rows; r++) {
     const begin = load<i32>(splits + (<usize>r << 2));
-    const n = load<i32>(splits + (<usize>r << 2), 4) - begin;
+    const n = load<i32>(splits + (<usize>r << 2), WORD) - begin;
     total = uniqueI64(
       keys + (<usize>begin << 3), n, table, tableMask, generation + r, total, uids, inverse + (<usize>begin << 2),
     );
@@ -109,7 +111,7 @@ export function uniqueKeyOffsetsI64(
   memory.fill(offsetSplits, 0, <usize>(total + 2) << 2);
   for (let i: i32 = 0; i < count; i++) {
     const at = offsetSplits + (<usize>load<u32>(inverse + (<usize>i << 2)) << 2);
-    store<i32>(at, load<i32>(at, 8) + 1, 8);
+    store<i32>(at, load<i32>(at, 2 * WORD) + 1, 2 * WORD);
   }
   for (let u: i32 = 2; u < total + 2; u++) {
     const at = offsetSplits + (<usize>u << 2);
@@ -118,12 +120,12 @@ export function uniqueKeyOffsetsI64(
   let float: i32 = 0;
   for (let r: i32 = 0; r < rows; r++) {
     const dim = load<i32>(dims + (<usize>r << 2));
-    const end = load<i32>(splits + (<usize>r << 2), 4);
+    const end = load<i32>(splits + (<usize>r << 2), WORD);
     for (let i = load<i32>(splits + (<usize>r << 2)); i < end; i++, float += dim) {
       const cursor = offsetSplits + (<usize>load<u32>(inverse + (<usize>i << 2)) << 2);
-      const at = load<i32>(cursor, 4);
+      const at = load<i32>(cursor, WORD);
       store<i32>(offsets + (<usize>at << 2), float);
-      store<i32>(cursor, at + 1, 4);
+      store<i32>(cursor, at + 1, WORD);
     }
   }
   return total;

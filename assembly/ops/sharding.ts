@@ -1,6 +1,6 @@
 // Distribution of ids over servers.
-//
-// | 0 u32 low | 4 u32 high | 8 u32 list | 12 unused |   one server, as shardPlaceI64 reads it
+import { WORD } from "../units";
+import { RECORD_BYTES, SHARD_SERVER } from "../generated/layouts";
 
 /**
  * places[i] = (server << 32) | position: server = id mod servers, unsigned, position counts ids of that server so far.
@@ -25,7 +25,7 @@ function count(server: u32, places: usize, counts: usize): void {
   const at = counts + (<usize>server << 2);
   const position = load<u32>(at);
   store<u32>(places, position);
-  store<u32>(places, server, 4);
+  store<u32>(places, server, WORD);
   store<u32>(at, position + 1);
 }
 
@@ -36,9 +36,9 @@ function count(server: u32, places: usize, counts: usize): void {
 export function shardPlaceI64(ids: usize, n: i32, places: usize, servers: usize, scale: u32, out: usize): void {
   for (let i: i32 = 0; i < n; i++, ids += 8, places += 8, out += 8) {
     const position = load<u32>(places);
-    const server = servers + (<usize>load<u32>(places, 4) << 4);
-    store<u64>(<usize>load<u32>(server, 8) + (<usize>position << 3), load<u64>(ids));
-    const low = load<u32>(server) + position * scale;
-    store<u64>(out, (<u64>load<u32>(server, 4) << 32) | <u64>low);
+    const server = servers + <usize>load<u32>(places, WORD) * RECORD_BYTES;
+    store<u64>(<usize>load<u32>(server, SHARD_SERVER.list) + (<usize>position << 3), load<u64>(ids));
+    const low = load<u32>(server, SHARD_SERVER.low) + position * scale;
+    store<u64>(out, (<u64>load<u32>(server, SHARD_SERVER.high) << 32) | <u64>low);
   }
 }

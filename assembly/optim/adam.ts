@@ -1,5 +1,6 @@
 // Adam and amsgrad over one row. The powers of the betas are kept per row, so the bias correction counts that row's own
 // updates and not the global step.
+import { FLOAT } from "../units";
 import { add, decayed, div, divisor, larger, mul, root, splat, sub } from "./lanes";
 
 // @ts-ignore: decorator
@@ -49,7 +50,7 @@ export function adamStep(
   let vhat = v + block;
   const powers = keepsMax ? vhat + block : vhat;
   const power1 = load<f32>(powers);
-  const power2 = load<f32>(powers, 4);
+  const power2 = load<f32>(powers, FLOAT);
   const rate: f32 = (lr * sqrt<f32>(1 - power2)) / (1 - power1);
   const rest1: f32 = 1 - beta1;
   const rest2: f32 = 1 - beta2;
@@ -64,7 +65,7 @@ export function adamStep(
     stepAdam<f32>(w, m, v, vhat, g, rate, beta1, rest1, rest2, decay, eps, nesterov, keepsMax);
   }
   store<f32>(powers, nextPower(power1, beta1));
-  store<f32>(powers, nextPower(power2, beta2), 4);
+  store<f32>(powers, nextPower(power2, beta2), FLOAT);
 }
 
 /**

@@ -1,5 +1,6 @@
 // What can be put around a row optimizer: delay compensation of the gradient before its step, rounding of the weights to
 // half precision after it.
+import { WORD } from "../units";
 import { mix64 } from "../hash";
 import { halfTowardZero, halfToF32 } from "../half";
 import { add, mul, splat, sub } from "./lanes";
@@ -25,11 +26,11 @@ export function compensateDelayF32(g: usize, w: usize, latest: usize, n: i32, la
  */
 export function nextMwc(generator: usize): f32 {
   let a = load<u32>(generator);
-  let b = load<u32>(generator, 4);
+  let b = load<u32>(generator, WORD);
   a = 36969 * (a & 65535) + (a >> 16);
   b = 18000 * (b & 65535) + (b >> 16);
   store<u32>(generator, a);
-  store<u32>(generator, b, 4);
+  store<u32>(generator, b, WORD);
   return <f32>(((a & 65535) << 16) + b) / 4294967296;
 }
 

@@ -1,6 +1,7 @@
 // Eigenvalues and eigenvectors of a symmetric matrix in f64: reflections to a tridiagonal one, then QL with implicit
 // shifts. By hand, since it is small and runs inside a step. Every long loop adds a multiple of one row to another, so the
 // vector body needs no order of its own and the plain twin has the same bits.
+import { LONG } from "../units";
 
 /** Steps of QL for one eigenvalue; a handful is usual. */
 const STEPS_MAX: i32 = 60;
@@ -116,7 +117,7 @@ function gather(a: usize, k: i32, taus: usize, z: usize, w: usize): void {
 /** One sweep of QL from m up to l, with the shift of the 2 x 2 corner at l. */
 function sweep(d: usize, e: usize, z: usize, k: i32, l: i32, m: i32): void {
   const at = <usize>l << 3;
-  let g = (load<f64>(d + at, 8) - load<f64>(d + at)) / (2 * load<f64>(e + at));
+  let g = (load<f64>(d + at, LONG) - load<f64>(d + at)) / (2 * load<f64>(e + at));
   let r = sqrt<f64>(g * g + 1);
   g = load<f64>(d + (<usize>m << 3)) - load<f64>(d + at) + load<f64>(e + at) / (g + (g >= 0 ? r : -r));
   let s: f64 = 1, c: f64 = 1, p: f64 = 0;
@@ -124,18 +125,18 @@ function sweep(d: usize, e: usize, z: usize, k: i32, l: i32, m: i32): void {
     const di = d + (<usize>i << 3), ei = e + (<usize>i << 3);
     const f = s * load<f64>(ei), b = c * load<f64>(ei);
     r = sqrt<f64>(f * f + g * g);
-    store<f64>(ei, r, 8);
+    store<f64>(ei, r, LONG);
     if (r == 0) {
-      store<f64>(di, load<f64>(di, 8) - p, 8);
+      store<f64>(di, load<f64>(di, LONG) - p, LONG);
       store<f64>(e + (<usize>m << 3), 0);
       return;
     }
     s = f / r;
     c = g / r;
-    g = load<f64>(di, 8) - p;
+    g = load<f64>(di, LONG) - p;
     r = (load<f64>(di) - g) * s + 2 * c * b;
     p = s * r;
-    store<f64>(di, g + p, 8);
+    store<f64>(di, g + p, LONG);
     g = c * r - b;
     const row = z + ((<usize>i * <usize>k) << 3);
     turn(row, row + (<usize>k << 3), c, s, k);
@@ -174,7 +175,7 @@ export function symmetricEigenF64(a: usize, k: i32, values: usize, vectors: usiz
   for (let i = 0; i < k; i++) {
     const at = a + <usize>i * (bytes + 8);
     store<f64>(values + (<usize>i << 3), load<f64>(at));
-    if (i == k - 2) store<f64>(e + (<usize>i << 3), load<f64>(at, 8));
+    if (i == k - 2) store<f64>(e + (<usize>i << 3), load<f64>(at, LONG));
     if (i == k - 1) store<f64>(e + (<usize>i << 3), 0);
     // max keeps a NaN, so one that came from anywhere is seen here.
     size = max<f64>(size, abs<f64>(load<f64>(at)) + abs<f64>(load<f64>(e + (<usize>i << 3))));

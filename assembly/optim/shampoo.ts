@@ -1,39 +1,9 @@
 // Shampoo: gradients preconditioned by inverse roots of their second moments along each axis. Slots and products are f32
 // as upstream, the eigenvalues f64. A variable is stepped whole by one thread; src/memory/dense-layout.ts draws its block.
+import { SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_BYTES } from "../generated/layouts";
 import { gemmF32 } from "../dense/gemm";
 import { sumSquaresF64 } from "../dense/whole";
 import { symmetricEigenF64 } from "./eigen";
-
-const RANK: usize = 0;
-const COUNT: usize = 4;
-const VARIABLE: usize = 8;
-const GRADIENT: usize = 12;
-const D: usize = 16;
-const M: usize = 20;
-const PM: usize = 24;
-const WORK: usize = 28;
-const OTHER_WORK: usize = 32;
-const PROJECTED: usize = 36;
-const EIGEN: usize = 40;
-const GEMM: usize = 44;
-const BETA1: usize = 48;
-const BETA2: usize = 52;
-const DAMPING: usize = 56;
-const WARMUP: usize = 60;
-const TAU1: usize = 64;
-const TAU2: usize = 68;
-const EIGEN_HEAD: usize = 72;
-const EIGEN_TAIL: usize = 76;
-const HEADER_BYTES: usize = 80;
-
-const AXIS_SIZE: usize = 0;
-const AXIS_KEPT: usize = 4;
-const AXIS_S: usize = 8;
-const AXIS_G: usize = 12;
-const AXIS_PVEC: usize = 16;
-const AXIS_PVAL: usize = 20;
-const AXIS_O: usize = 24;
-const AXIS_BYTES: usize = 32;
 
 /** x^(1 / r) of a positive x: square roots while r is even, then Newton's steps, which fall until they are there. */
 function integerRoot(x: f64, r: i32): f64 {
@@ -138,43 +108,43 @@ function collect(s: usize, g: usize, n: i32, beta: f32): void {
 
 /** Whether an operator was ever made: before that it is zero, and so is what it gives. */
 function isMade(axis: usize): bool {
-  if (load<f32>(<usize>load<u32>(axis, AXIS_O)) != 0) return true;
-  const pval = <usize>load<u32>(axis, AXIS_PVAL);
-  for (let i: u32 = 0; i < load<u32>(axis, AXIS_KEPT); i++) if (load<f32>(pval + (<usize>i << 2)) != 0) return true;
+  if (load<f32>(<usize>load<u32>(axis, SHAMPOO_AXIS.o)) != 0) return true;
+  const pval = <usize>load<u32>(axis, SHAMPOO_AXIS.pval);
+  for (let i: u32 = 0; i < load<u32>(axis, SHAMPOO_AXIS.kept); i++) if (load<f32>(pval + (<usize>i << 2)) != 0) return true;
   return false;
 }
 
 /** Brings the statistics of all axes up to date and returns where the preconditioned gradient is. */
 function preconditioned(block: usize, step: u32): usize {
-  const rank = load<i32>(block, RANK);
-  const count = load<i32>(block, COUNT);
-  const gradient = <usize>load<u32>(block, GRADIENT);
-  const scratch = <usize>load<u32>(block, GEMM);
-  const due = step > load<u32>(block, WARMUP) && step % load<u32>(block, TAU1) == 0;
-  let from = gradient, to = <usize>load<u32>(block, WORK), next = <usize>load<u32>(block, OTHER_WORK);
+  const rank = load<i32>(block, SHAMPOO.rank);
+  const count = load<i32>(block, SHAMPOO.count);
+  const gradient = <usize>load<u32>(block, SHAMPOO.gradient);
+  const scratch = <usize>load<u32>(block, SHAMPOO.gemm);
+  const due = step > load<u32>(block, SHAMPOO.warmup) && step % load<u32>(block, SHAMPOO.tau1) == 0;
+  let from = gradient, to = <usize>load<u32>(block, SHAMPOO.work), next = <usize>load<u32>(block, SHAMPOO.otherWork);
   let inner = count;
-  let axis = block + HEADER_BYTES;
+  let axis = block + SHAMPOO.axes;
   let made = true;
-  for (let i = 0; i < rank; i++, axis += AXIS_BYTES) {
-    const k = load<i32>(axis, AXIS_SIZE);
-    const s = <usize>load<u32>(axis, AXIS_S), g = <usize>load<u32>(axis, AXIS_G);
-    const pvec = <usize>load<u32>(axis, AXIS_PVEC), pval = <usize>load<u32>(axis, AXIS_PVAL), o = <usize>load<u32>(axis, AXIS_O);
+  for (let i = 0; i < rank; i++, axis += SHAMPOO_AXIS_BYTES) {
+    const k = load<i32>(axis, SHAMPOO_AXIS.size);
+    const s = <usize>load<u32>(axis, SHAMPOO_AXIS.s), g = <usize>load<u32>(axis, SHAMPOO_AXIS.g);
+    const pvec = <usize>load<u32>(axis, SHAMPOO_AXIS.pvec), pval = <usize>load<u32>(axis, SHAMPOO_AXIS.pval), o = <usize>load<u32>(axis, SHAMPOO_AXIS.o);
     inner /= k;
-    if (step % load<u32>(block, TAU2) == 0) statistic(gradient, count / (k * inner), k, inner, g, scratch);
-    collect(s, g, k * k, load<f32>(block, BETA2));
+    if (step % load<u32>(block, SHAMPOO.tau2) == 0) statistic(gradient, count / (k * inner), k, inner, g, scratch);
+    collect(s, g, k * k, load<f32>(block, SHAMPOO.beta2));
     if (due) {
-      const head = load<i32>(block, EIGEN_HEAD), tail = load<i32>(block, EIGEN_TAIL);
-      inverseRootF32(s, k, 2 * rank, head, tail, load<f32>(block, DAMPING), pvec, pval, o, <usize>load<u32>(block, EIGEN));
+      const head = load<i32>(block, SHAMPOO.eigenHead), tail = load<i32>(block, SHAMPOO.eigenTail);
+      inverseRootF32(s, k, 2 * rank, head, tail, load<f32>(block, SHAMPOO.damping), pvec, pval, o, <usize>load<u32>(block, SHAMPOO.eigen));
     }
     made = made && isMade(axis);
     if (!made) continue;
-    preconditionF32(from, k, count / k, pvec, load<i32>(axis, AXIS_KEPT), pval, o, to, <usize>load<u32>(block, PROJECTED), scratch);
+    preconditionF32(from, k, count / k, pvec, load<i32>(axis, SHAMPOO_AXIS.kept), pval, o, to, <usize>load<u32>(block, SHAMPOO.projected), scratch);
     from = to;
     to = next;
     next = from;
   }
   if (!made) {
-    from = <usize>load<u32>(block, WORK);
+    from = <usize>load<u32>(block, SHAMPOO.work);
     memory.fill(from, 0, <usize>count << 2);
   }
   return from;
@@ -182,8 +152,8 @@ function preconditioned(block: usize, step: u32): usize {
 
 /** The norm of something shaped as the variable, by way of the scratch of the eigenvalues. */
 function norm(x: usize, block: usize): f32 {
-  const count = load<i32>(block, COUNT);
-  const scratch = <usize>load<u32>(block, EIGEN);
+  const count = load<i32>(block, SHAMPOO.count);
+  const scratch = <usize>load<u32>(block, SHAMPOO.eigen);
   sumSquaresF64(x, count, count, scratch);
   return <f32>sqrt<f64>(load<f64>(scratch));
 }
@@ -195,11 +165,11 @@ function norm(x: usize, block: usize): f32 {
  */
 export function applyShampooF32(block: usize, lr: f32, step: u32): void {
   if (block == 0) return;
-  const count = load<i32>(block, COUNT);
+  const count = load<i32>(block, SHAMPOO.count);
   const p = preconditioned(block, step);
-  const w = <usize>load<u32>(block, VARIABLE), gradient = <usize>load<u32>(block, GRADIENT);
-  const d = <usize>load<u32>(block, D), m = <usize>load<u32>(block, M), pm = <usize>load<u32>(block, PM);
-  const beta = load<f32>(block, BETA1);
+  const w = <usize>load<u32>(block, SHAMPOO.variable), gradient = <usize>load<u32>(block, SHAMPOO.gradient);
+  const d = <usize>load<u32>(block, SHAMPOO.d), m = <usize>load<u32>(block, SHAMPOO.m), pm = <usize>load<u32>(block, SHAMPOO.pm);
+  const beta = load<f32>(block, SHAMPOO.beta1);
   const rest: f32 = 1 - beta;
   for (let i = 0; i < count; i++) {
     const at = <usize>i << 2;
@@ -209,7 +179,7 @@ export function applyShampooF32(block: usize, lr: f32, step: u32): void {
     store<f32>(m + at, beta * load<f32>(m + at) + (rest * g) / sqrt<f32>(sum + <f32>1e-30));
     store<f32>(pm + at, beta * load<f32>(pm + at) + rest * load<f32>(p + at));
   }
-  const warmup = load<u32>(block, WARMUP);
+  const warmup = load<u32>(block, SHAMPOO.warmup);
   const ratio: f32 = <f32>step / <f32>warmup - 1;
   const blend: f32 = step > warmup ? min<f32>(max<f32>(ratio, 0), 1) : 0;
   const length = norm(m, block);

@@ -1,6 +1,6 @@
 // The copy behind pack, unpack and nested flatten: many pieces in one call.
-//
-// | 0 u32 src | 4 u32 dst | 8 u32 bytes |   one descriptor; bytes may be any number, also 0
+import { LINE, V1, V2, V3 } from "../units";
+import { COPY, COPY_BYTES } from "../generated/layouts";
 
 const CHUNK_PIECES: usize = 64;
 /** memory.copy leaves WASM for a library call: it wins from here on, the inline loop below. */
@@ -16,12 +16,12 @@ function copyPiece(dst: usize, src: usize, bytes: usize): void {
     const tail = bytes - 16;
     let o: usize = 0;
     for (; o + 64 <= bytes; o += 64) {
-      const x0 = v128.load(src + o), x1 = v128.load(src + o, 16);
-      const x2 = v128.load(src + o, 32), x3 = v128.load(src + o, 48);
+      const x0 = v128.load(src + o), x1 = v128.load(src + o, V1);
+      const x2 = v128.load(src + o, V2), x3 = v128.load(src + o, V3);
       v128.store(dst + o, x0);
-      v128.store(dst + o, x1, 16);
-      v128.store(dst + o, x2, 32);
-      v128.store(dst + o, x3, 48);
+      v128.store(dst + o, x1, V1);
+      v128.store(dst + o, x2, V2);
+      v128.store(dst + o, x3, V3);
     }
     for (; o < tail; o += 16) v128.store(dst + o, v128.load(src + o));
     // The last 16 bytes overlap what is written already, which saves a byte loop.
@@ -44,15 +44,15 @@ function copyPiece(dst: usize, src: usize, bytes: usize): void {
 @inline
 function touchPieces(q: usize, e: usize): u32 {
   let touched: u32 = 0;
-  for (; q < e; q += 12) {
-    const src = <usize>load<u32>(q);
-    const bytes = load<u32>(q, 8);
+  for (; q < e; q += COPY_BYTES) {
+    const src = <usize>load<u32>(q, COPY.from);
+    const bytes = load<u32>(q, COPY.bytes);
     if (bytes > 0) touched |= load<u8>(src);
     if (bytes > 64) {
-      touched |= load<u8>(src, 64);
+      touched |= load<u8>(src, LINE);
       if (bytes > 128) {
-        touched |= load<u8>(src, 128);
-        if (bytes > 192) touched |= load<u8>(src, 192);
+        touched |= load<u8>(src, 2 * LINE);
+        if (bytes > 192) touched |= load<u8>(src, 3 * LINE);
       }
     }
   }
@@ -65,7 +65,7 @@ function scattered(descriptors: usize, count: usize): bool {
   let low: usize = -1;
   let high: usize = 0;
   for (let i: usize = 0; i < count; i += step) {
-    const src = <usize>load<u32>(descriptors + i * 12);
+    const src = <usize>load<u32>(descriptors + i * COPY_BYTES, COPY.from);
     low = min(low, src);
     high = max(high, src);
   }
@@ -77,16 +77,16 @@ function scattered(descriptors: usize, count: usize): bool {
  * bytes move is free. Returns 0.
  */
 export function copyPieces(descriptors: usize, count: i32): i32 {
-  const last = descriptors + <usize>count * 12;
+  const last = descriptors + <usize>count * COPY_BYTES;
   const touch = count > 8 && scattered(descriptors, count);
   let touched: u32 = 0;
   for (let q = descriptors; q < last; ) {
-    const e = min(q + CHUNK_PIECES * 12, last);
+    const e = min(q + CHUNK_PIECES * COPY_BYTES, last);
     if (touch) touched |= touchPieces(q, e);
-    for (; q < e; q += 12) {
-      const src = <usize>load<u32>(q);
-      const dst = <usize>load<u32>(q, 4);
-      const bytes = <usize>load<u32>(q, 8);
+    for (; q < e; q += COPY_BYTES) {
+      const src = <usize>load<u32>(q, COPY.from);
+      const dst = <usize>load<u32>(q, COPY.to);
+      const bytes = <usize>load<u32>(q, COPY.bytes);
       if (bytes >= BULK_BYTES) memory.copy(dst, src, bytes);
       else copyPiece(dst, src, bytes);
     }

@@ -1,4 +1,5 @@
 // Hands ids to their owners: by hash of the id, so that every thread finds the same owner without asking.
+import { WORD } from "../units";
 import { mix64 } from "../hash";
 
 /**
@@ -12,7 +13,7 @@ export function partitionByHash(uids: usize, n: i32, partitions: i32, order: usi
   memory.fill(offsets, 0, (<usize>partitions + 1) << 2);
   for (let i: i32 = 0; i < n; i++) {
     const p = offsets + (<usize>((mix64(load<u64>(uids + (<usize>i << 3))) >> shift) >> 1) << 2);
-    store<u32>(p, load<u32>(p, 4) + 1, 4);
+    store<u32>(p, load<u32>(p, WORD) + 1, WORD);
   }
   let sum: u32 = 0;
   for (let p: i32 = 1; p <= partitions; p++) {

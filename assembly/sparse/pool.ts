@@ -1,6 +1,7 @@
 // Pooling of embedding rows into ragged bags. Sums run in the order of the values, from zero, one accumulator per
 // column, so SIMD width and blocking never change a bit of the result. That also lets the last vector of a row that is
 // no multiple of four wide reach back over columns that are done: it writes the same bits again.
+import { V1, V2, V3 } from "../units";
 
 /**
  * 16 columns from `c` of one bag, sums in registers; `q`..`e` are its inverse entries, `c` is in bytes. Wider would need
@@ -14,9 +15,9 @@ function pool16(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: 
   for (; q < e; q += 4) {
     const row = <usize>load<u32>(rowPtrs + (<usize>load<u32>(q) << 2)) + c;
     a0 = f32x4.add(a0, v128.load(row));
-    a1 = f32x4.add(a1, v128.load(row, 16));
-    a2 = f32x4.add(a2, v128.load(row, 32));
-    a3 = f32x4.add(a3, v128.load(row, 48));
+    a1 = f32x4.add(a1, v128.load(row, V1));
+    a2 = f32x4.add(a2, v128.load(row, V2));
+    a3 = f32x4.add(a3, v128.load(row, V3));
   }
   if (mean) {
     a0 = f32x4.div(a0, count);
@@ -25,9 +26,9 @@ function pool16(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: 
     a3 = f32x4.div(a3, count);
   }
   v128.store(out + c, a0);
-  v128.store(out + c, a1, 16);
-  v128.store(out + c, a2, 32);
-  v128.store(out + c, a3, 48);
+  v128.store(out + c, a1, V1);
+  v128.store(out + c, a2, V2);
+  v128.store(out + c, a3, V3);
 }
 
 /** The same, and in the same walk the four columns at `t`. */
@@ -39,9 +40,9 @@ function pool16Tail(rowPtrs: usize, q: usize, e: usize, c: usize, t: usize, out:
     const row = <usize>load<u32>(rowPtrs + (<usize>load<u32>(q) << 2));
     z = f32x4.add(z, v128.load(row + t));
     a0 = f32x4.add(a0, v128.load(row + c));
-    a1 = f32x4.add(a1, v128.load(row + c, 16));
-    a2 = f32x4.add(a2, v128.load(row + c, 32));
-    a3 = f32x4.add(a3, v128.load(row + c, 48));
+    a1 = f32x4.add(a1, v128.load(row + c, V1));
+    a2 = f32x4.add(a2, v128.load(row + c, V2));
+    a3 = f32x4.add(a3, v128.load(row + c, V3));
   }
   if (mean) {
     a0 = f32x4.div(a0, count);
@@ -51,9 +52,9 @@ function pool16Tail(rowPtrs: usize, q: usize, e: usize, c: usize, t: usize, out:
     z = f32x4.div(z, count);
   }
   v128.store(out + c, a0);
-  v128.store(out + c, a1, 16);
-  v128.store(out + c, a2, 32);
-  v128.store(out + c, a3, 48);
+  v128.store(out + c, a1, V1);
+  v128.store(out + c, a2, V2);
+  v128.store(out + c, a3, V3);
   v128.store(out + t, z);
 }
 
@@ -64,14 +65,14 @@ function pool8(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: b
   for (; q < e; q += 4) {
     const row = <usize>load<u32>(rowPtrs + (<usize>load<u32>(q) << 2)) + c;
     a0 = f32x4.add(a0, v128.load(row));
-    a1 = f32x4.add(a1, v128.load(row, 16));
+    a1 = f32x4.add(a1, v128.load(row, V1));
   }
   if (mean) {
     a0 = f32x4.div(a0, count);
     a1 = f32x4.div(a1, count);
   }
   v128.store(out + c, a0);
-  v128.store(out + c, a1, 16);
+  v128.store(out + c, a1, V1);
 }
 
 // @ts-ignore: decorator

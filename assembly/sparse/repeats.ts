@@ -1,4 +1,5 @@
 // Numbers the distinct ids of each column of a feature block, for products that multiply each of them once.
+import { WORD } from "../units";
 
 /**
  * For each column j of inverse, u32[rows][columns]: counts[j] is how many distinct entries it has and numbers[j][r] the number of
@@ -49,7 +50,7 @@ function sortRows(rows: u32, numbers: usize, order: usize, starts: usize, count:
   const last = numbers + (<usize>rows << 2);
   for (let at = numbers; at < last; at += 4) {
     const size = starts + (<usize>load<u32>(at) << 2);
-    store<u32>(size, load<u32>(size, 8) + 1, 8);
+    store<u32>(size, load<u32>(size, 2 * WORD) + 1, 2 * WORD);
   }
   let sum: u32 = 0;
   for (let at = starts + 8, to = starts + ((<usize>count + 2) << 2); at < to; at += 4) {
@@ -59,8 +60,8 @@ function sortRows(rows: u32, numbers: usize, order: usize, starts: usize, count:
   let row: u32 = 0;
   for (let at = numbers; at < last; at += 4, row++) {
     const next = starts + (<usize>load<u32>(at) << 2);
-    const place = load<u32>(next, 4);
+    const place = load<u32>(next, WORD);
     store<u32>(order + (<usize>place << 2), row);
-    store<u32>(next, place + 1, 4);
+    store<u32>(next, place + 1, WORD);
   }
 }

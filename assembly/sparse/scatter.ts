@@ -1,5 +1,6 @@
 // Gradients of pooling: the gradient of a bag goes to every unique row that was in it. Additions run in the order of
 // rows, then values, whatever the blocking over columns; those of features with many ids are sums of blocks.
+import { V1, V2, V3, V4, V5, V6, V7, VECTOR, WORD } from "../units";
 import { addRow } from "../dense/loops";
 import { beginBlocks, endBlocks, isInBlocks, noteAddition } from "./block-sums";
 
@@ -7,7 +8,7 @@ import { beginBlocks, endBlocks, isInBlocks, noteAddition } from "./block-sums";
 // @ts-ignore: decorator
 @inline
 function scatter16(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
-  let g0 = v128.load(g), g1 = v128.load(g, 16), g2 = v128.load(g, 32), g3 = v128.load(g, 48);
+  let g0 = v128.load(g), g1 = v128.load(g, V1), g2 = v128.load(g, V2), g3 = v128.load(g, V3);
   if (mean) {
     g0 = f32x4.div(g0, count);
     g1 = f32x4.div(g1, count);
@@ -17,9 +18,9 @@ function scatter16(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
   for (; q < e; q += 4) {
     const u = ugrad + <usize>load<u32>(q) * strideBytes;
     v128.store(u, f32x4.add(v128.load(u), g0));
-    v128.store(u, f32x4.add(v128.load(u, 16), g1), 16);
-    v128.store(u, f32x4.add(v128.load(u, 32), g2), 32);
-    v128.store(u, f32x4.add(v128.load(u, 48), g3), 48);
+    v128.store(u, f32x4.add(v128.load(u, V1), g1), V1);
+    v128.store(u, f32x4.add(v128.load(u, V2), g2), V2);
+    v128.store(u, f32x4.add(v128.load(u, V3), g3), V3);
   }
 }
 
@@ -27,7 +28,7 @@ function scatter16(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
 // @ts-ignore: decorator
 @inline
 function scatter17(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
-  let g0 = v128.load(g), g1 = v128.load(g, 16), g2 = v128.load(g, 32), g3 = v128.load(g, 48), bias = load<f32>(g, 64);
+  let g0 = v128.load(g), g1 = v128.load(g, V1), g2 = v128.load(g, V2), g3 = v128.load(g, V3), bias = load<f32>(g, 4 * VECTOR);
   if (mean) {
     g0 = f32x4.div(g0, count);
     g1 = f32x4.div(g1, count);
@@ -38,10 +39,10 @@ function scatter17(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
   for (; q < e; q += 4) {
     const u = ugrad + <usize>load<u32>(q) * strideBytes;
     v128.store(u, f32x4.add(v128.load(u), g0));
-    v128.store(u, f32x4.add(v128.load(u, 16), g1), 16);
-    v128.store(u, f32x4.add(v128.load(u, 32), g2), 32);
-    v128.store(u, f32x4.add(v128.load(u, 48), g3), 48);
-    store<f32>(u, load<f32>(u, 64) + bias, 64);
+    v128.store(u, f32x4.add(v128.load(u, V1), g1), V1);
+    v128.store(u, f32x4.add(v128.load(u, V2), g2), V2);
+    v128.store(u, f32x4.add(v128.load(u, V3), g3), V3);
+    store<f32>(u, load<f32>(u, 4 * VECTOR) + bias, 4 * VECTOR);
   }
 }
 
@@ -49,8 +50,8 @@ function scatter17(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
 // @ts-ignore: decorator
 @inline
 function scatter32(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
-  let g0 = v128.load(g), g1 = v128.load(g, 16), g2 = v128.load(g, 32), g3 = v128.load(g, 48);
-  let g4 = v128.load(g, 64), g5 = v128.load(g, 80), g6 = v128.load(g, 96), g7 = v128.load(g, 112);
+  let g0 = v128.load(g), g1 = v128.load(g, V1), g2 = v128.load(g, V2), g3 = v128.load(g, V3);
+  let g4 = v128.load(g, V4), g5 = v128.load(g, V5), g6 = v128.load(g, V6), g7 = v128.load(g, V7);
   if (mean) {
     g0 = f32x4.div(g0, count);
     g1 = f32x4.div(g1, count);
@@ -64,13 +65,13 @@ function scatter32(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
   for (; q < e; q += 4) {
     const u = ugrad + <usize>load<u32>(q) * strideBytes;
     v128.store(u, f32x4.add(v128.load(u), g0));
-    v128.store(u, f32x4.add(v128.load(u, 16), g1), 16);
-    v128.store(u, f32x4.add(v128.load(u, 32), g2), 32);
-    v128.store(u, f32x4.add(v128.load(u, 48), g3), 48);
-    v128.store(u, f32x4.add(v128.load(u, 64), g4), 64);
-    v128.store(u, f32x4.add(v128.load(u, 80), g5), 80);
-    v128.store(u, f32x4.add(v128.load(u, 96), g6), 96);
-    v128.store(u, f32x4.add(v128.load(u, 112), g7), 112);
+    v128.store(u, f32x4.add(v128.load(u, V1), g1), V1);
+    v128.store(u, f32x4.add(v128.load(u, V2), g2), V2);
+    v128.store(u, f32x4.add(v128.load(u, V3), g3), V3);
+    v128.store(u, f32x4.add(v128.load(u, V4), g4), V4);
+    v128.store(u, f32x4.add(v128.load(u, V5), g5), V5);
+    v128.store(u, f32x4.add(v128.load(u, V6), g6), V6);
+    v128.store(u, f32x4.add(v128.load(u, V7), g7), V7);
   }
 }
 
@@ -78,9 +79,9 @@ function scatter32(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
 // @ts-ignore: decorator
 @inline
 function scatter33(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
-  let g0 = v128.load(g), g1 = v128.load(g, 16), g2 = v128.load(g, 32), g3 = v128.load(g, 48);
-  let g4 = v128.load(g, 64), g5 = v128.load(g, 80), g6 = v128.load(g, 96), g7 = v128.load(g, 112);
-  let bias = load<f32>(g, 128);
+  let g0 = v128.load(g), g1 = v128.load(g, V1), g2 = v128.load(g, V2), g3 = v128.load(g, V3);
+  let g4 = v128.load(g, V4), g5 = v128.load(g, V5), g6 = v128.load(g, V6), g7 = v128.load(g, V7);
+  let bias = load<f32>(g, 8 * VECTOR);
   if (mean) {
     g0 = f32x4.div(g0, count);
     g1 = f32x4.div(g1, count);
@@ -95,14 +96,14 @@ function scatter33(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
   for (; q < e; q += 4) {
     const u = ugrad + <usize>load<u32>(q) * strideBytes;
     v128.store(u, f32x4.add(v128.load(u), g0));
-    v128.store(u, f32x4.add(v128.load(u, 16), g1), 16);
-    v128.store(u, f32x4.add(v128.load(u, 32), g2), 32);
-    v128.store(u, f32x4.add(v128.load(u, 48), g3), 48);
-    v128.store(u, f32x4.add(v128.load(u, 64), g4), 64);
-    v128.store(u, f32x4.add(v128.load(u, 80), g5), 80);
-    v128.store(u, f32x4.add(v128.load(u, 96), g6), 96);
-    v128.store(u, f32x4.add(v128.load(u, 112), g7), 112);
-    store<f32>(u, load<f32>(u, 128) + bias, 128);
+    v128.store(u, f32x4.add(v128.load(u, V1), g1), V1);
+    v128.store(u, f32x4.add(v128.load(u, V2), g2), V2);
+    v128.store(u, f32x4.add(v128.load(u, V3), g3), V3);
+    v128.store(u, f32x4.add(v128.load(u, V4), g4), V4);
+    v128.store(u, f32x4.add(v128.load(u, V5), g5), V5);
+    v128.store(u, f32x4.add(v128.load(u, V6), g6), V6);
+    v128.store(u, f32x4.add(v128.load(u, V7), g7), V7);
+    store<f32>(u, load<f32>(u, 8 * VECTOR) + bias, 8 * VECTOR);
   }
 }
 
@@ -189,7 +190,7 @@ function scatterInBlocks(
   beginBlocks(scratch, positions, dim, inverse, positions);
   let q = inverse;
   for (let r = 0; r < rows; r++, splits += 4, grad += <usize>gradStride << 2) {
-    const length = load<i32>(splits, 4) - load<i32>(splits);
+    const length = load<i32>(splits, WORD) - load<i32>(splits);
     const count = f32x4.splat(<f32>length);
     for (const e = q + (<usize>length << 2); q < e; q += 4) {
       const id = load<u32>(q);

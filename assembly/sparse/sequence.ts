@@ -1,11 +1,12 @@
 // Ragged ids as sequences of at most `n` positions per example.
+import { WORD } from "../units";
 import { moveRun } from "../dense/vectors";
 import { beginBlocks, endBlocks, isInBlocks, noteAddition } from "./block-sums";
 
 /** dst[r, j] = 1 for the first min(length of row r, n) positions, else 0. */
 export function seqMaskF32(splits: usize, rows: i32, n: i32, dst: usize, dstStride: i32): void {
   for (let r = 0; r < rows; r++, splits += 4, dst += <usize>dstStride << 2) {
-    const length = load<i32>(splits, 4) - load<i32>(splits);
+    const length = load<i32>(splits, WORD) - load<i32>(splits);
     for (let j = 0; j < n; j++) store<f32>(dst + (<usize>j << 2), j < length ? 1 : 0);
   }
 }
@@ -16,7 +17,7 @@ export function firstNF32(
 ): void {
   const step = <usize>dim << 2;
   for (let r = 0; r < rows; r++, splits += 4, out += <usize>outStride << 2) {
-    const length = load<i32>(splits, 4) - load<i32>(splits);
+    const length = load<i32>(splits, WORD) - load<i32>(splits);
     const used = min(length, n);
     let d = out;
     for (let j = 0; j < used; j++, d += step) {
@@ -31,7 +32,7 @@ export function firstNF32(
 /** Positions that have an id. */
 function usedPositions(splits: usize, rows: i32, n: i32): i32 {
   let used = 0;
-  for (let r = 0; r < rows; r++, splits += 4) used += min(load<i32>(splits, 4) - load<i32>(splits), n);
+  for (let r = 0; r < rows; r++, splits += 4) used += min(load<i32>(splits, WORD) - load<i32>(splits), n);
   return used;
 }
 
@@ -49,7 +50,7 @@ export function firstNGradF32(
     beginBlocks(scratch, used, dim, inverse, positions);
   }
   for (let r = 0; r < rows; r++, splits += 4, grad += <usize>gradStride << 2) {
-    const length = load<i32>(splits, 4) - load<i32>(splits);
+    const length = load<i32>(splits, WORD) - load<i32>(splits);
     let g = grad;
     for (let j = 0; j < min(length, n); j++, g += step) {
       const id = load<u32>(inverse + (<usize>j << 2));

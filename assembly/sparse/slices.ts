@@ -1,16 +1,14 @@
 // Lookups of features that have the same number of ids in every row, and their gradients: one call moves all slices of all
-// features of a table between its rows and the matrices of the model.
-//
-// Piece, 8 u32 words: | 0 first id in a row of inverse | 1 ids, summed | 2 offset in a table row (bytes) | 3 floats |
-//                     | 4 matrix (address) | 5 stride of the matrix (bytes) | 6 add to the matrix | 7 - |
+// features of a table between its rows and the matrices of the model. src/memory/record-layout.ts draws a piece.
 //
 // `inverse` is u32[rows][ids per row]. A block of rows is done for all pieces before the next: what it writes and reads
 // again stays near, and a piece is decoded once per block.
+import { V1, V2, V3 } from "../units";
+import { PIECE, PIECE_BYTES } from "../generated/layouts";
 import { addRow } from "../dense/loops";
 import { beginBlocks, endBlocks, isInBlocks, noteAddition } from "./block-sums";
 
 const BLOCK_ROWS: u32 = 32;
-const PIECE_BYTES: usize = 32;
 
 // @ts-ignore: decorator
 @inline
@@ -44,11 +42,11 @@ function gatherAny(
 function gather16(rowPtrs: usize, at: usize, atStep: usize, rows: u32, offset: usize, out: usize, outStep: usize): void {
   for (let r: u32 = 0; r < rows; r++, at += atStep, out += outStep) {
     const row = rowOf(rowPtrs, at) + offset;
-    const a = v128.load(row), b = v128.load(row, 16), c = v128.load(row, 32), d = v128.load(row, 48);
+    const a = v128.load(row), b = v128.load(row, V1), c = v128.load(row, V2), d = v128.load(row, V3);
     v128.store(out, a);
-    v128.store(out, b, 16);
-    v128.store(out, c, 32);
-    v128.store(out, d, 48);
+    v128.store(out, b, V1);
+    v128.store(out, c, V2);
+    v128.store(out, d, V3);
   }
 }
 
@@ -72,11 +70,11 @@ export function gatherSlicesF32(
     const count = min(BLOCK_ROWS, rows - first);
     const block = inverse + <usize>first * step;
     for (let p = pieces; p < end; p += PIECE_BYTES) {
-      const at = block + (<usize>load<u32>(p) << 2);
-      const ids = <usize>load<u32>(p, 4), offset = <usize>load<u32>(p, 8), floats = <usize>load<u32>(p, 12);
-      const outStep = <usize>load<u32>(p, 20);
-      const out = <usize>load<u32>(p, 16) + <usize>first * outStep;
-      const add = load<u32>(p, 24) != 0;
+      const at = block + (<usize>load<u32>(p, PIECE.first) << 2);
+      const ids = <usize>load<u32>(p, PIECE.ids), offset = <usize>load<u32>(p, PIECE.offset), floats = <usize>load<u32>(p, PIECE.floats);
+      const outStep = <usize>load<u32>(p, PIECE.stride);
+      const out = <usize>load<u32>(p, PIECE.matrix) + <usize>first * outStep;
+      const add = load<u32>(p, PIECE.add) != 0;
       if (ids == 1 && floats == 16 && !add) gather16(rowPtrs, at, step, count, offset, out, outStep);
       else if (ids == 1 && floats == 1 && add) gatherAdd1(rowPtrs, at, step, count, offset, out, outStep);
       else gatherAny(rowPtrs, at, step, count, ids, offset, floats, out, outStep, add);
@@ -105,9 +103,9 @@ function scatter16(at: usize, atStep: usize, rows: u32, grad: usize, gradStep: u
   for (let r: u32 = 0; r < rows; r++, at += atStep, grad += gradStep) {
     const to = sums + <usize>load<u32>(at) * sumStep;
     v128.store(to, f32x4.add(v128.load(to), v128.load(grad)));
-    v128.store(to, f32x4.add(v128.load(to, 16), v128.load(grad, 16)), 16);
-    v128.store(to, f32x4.add(v128.load(to, 32), v128.load(grad, 32)), 32);
-    v128.store(to, f32x4.add(v128.load(to, 48), v128.load(grad, 48)), 48);
+    v128.store(to, f32x4.add(v128.load(to, V1), v128.load(grad, V1)), V1);
+    v128.store(to, f32x4.add(v128.load(to, V2), v128.load(grad, V2)), V2);
+    v128.store(to, f32x4.add(v128.load(to, V3), v128.load(grad, V3)), V3);
   }
 }
 
@@ -141,7 +139,7 @@ function beginSums(
 ): bool {
   let most: u32 = 0, all: u32 = 0;
   for (let p = pieces; p < end; p += PIECE_BYTES) {
-    const ids = load<u32>(p, 4);
+    const ids = load<u32>(p, PIECE.ids);
     most = max(most, ids);
     all += ids;
   }
@@ -166,11 +164,11 @@ export function scatterSlicesF32(
     const count = min(BLOCK_ROWS, rows - first);
     const block = inverse + <usize>first * step;
     for (let p = pieces; p < end; p += PIECE_BYTES) {
-      const at = block + (<usize>load<u32>(p) << 2);
-      const ids = <usize>load<u32>(p, 4), offset = <usize>load<u32>(p, 8), floats = <usize>load<u32>(p, 12);
+      const at = block + (<usize>load<u32>(p, PIECE.first) << 2);
+      const ids = <usize>load<u32>(p, PIECE.ids), offset = <usize>load<u32>(p, PIECE.offset), floats = <usize>load<u32>(p, PIECE.floats);
       const to = sums + offset;
-      const gradStep = <usize>load<u32>(p, 20);
-      const grad = <usize>load<u32>(p, 16) + <usize>first * gradStep;
+      const gradStep = <usize>load<u32>(p, PIECE.stride);
+      const grad = <usize>load<u32>(p, PIECE.matrix) + <usize>first * gradStep;
       if (inBlocks) scatterInBlocks(at, step, count, ids, offset, floats, grad, gradStep, sums, sumStep, scratch);
       else if (ids == 1 && floats == 16) scatter16(at, step, count, grad, gradStep, to, sumStep);
       else if (ids == 1 && floats == 1) scatter1(at, step, count, grad, gradStep, to, sumStep);

@@ -1,10 +1,11 @@
 // First-seen-order unique of 64-bit ids over an open-addressing scratch table.
 //
-// | 0 i64 key | 8 u32 generation | 12 u32 index |   one 16-byte cell, (tableMask + 1) of them
-//
+// src/memory/record-layout.ts draws a cell; there are tableMask + 1 of them.
 // A cell of another generation is empty, so a call costs nothing for the cells it does not meet and nothing is cleared
 // between calls. The caller counts the generation up; 0 is never one, because fresh memory is zero. Before the counter
 // would pass 2^32 - 1 the caller zeroes the table and starts again at 1.
+import { WORD } from "../units";
+import { UNIQUE_CELL } from "../generated/layouts";
 import { mixSecretly, secretOf } from "../hash";
 
 /** From this many cells on (512 KiB) the table leaves L2 room to nothing else, and touching cells ahead pays. */
@@ -72,13 +73,13 @@ function touchCells(table: usize, q: usize, e: usize, step: usize): u32 {
   }
   for (; q + 32 <= e; q += 32) {
     touched |= load<u32>(table + load<u32>(q));
-    touched |= load<u32>(table + load<u32>(q, 4));
-    touched |= load<u32>(table + load<u32>(q, 8));
-    touched |= load<u32>(table + load<u32>(q, 12));
-    touched |= load<u32>(table + load<u32>(q, 16));
-    touched |= load<u32>(table + load<u32>(q, 20));
-    touched |= load<u32>(table + load<u32>(q, 24));
-    touched |= load<u32>(table + load<u32>(q, 28));
+    touched |= load<u32>(table + load<u32>(q, WORD));
+    touched |= load<u32>(table + load<u32>(q, 2 * WORD));
+    touched |= load<u32>(table + load<u32>(q, 3 * WORD));
+    touched |= load<u32>(table + load<u32>(q, 4 * WORD));
+    touched |= load<u32>(table + load<u32>(q, 5 * WORD));
+    touched |= load<u32>(table + load<u32>(q, 6 * WORD));
+    touched |= load<u32>(table + load<u32>(q, 7 * WORD));
   }
   for (; q < e; q += 4) touched |= load<u32>(table + load<u32>(q));
   return touched;
@@ -110,16 +111,16 @@ function uniqueChunks(
       const key = load<u64>(id);
       const home = <usize>load<u32>(q);
       let at = home;
-      let meta = load<u64>(table + at, 8);
-      while (u32(meta) == generation && load<u64>(table + at) != key) {
+      let meta = load<u64>(table + at, UNIQUE_CELL.generation);
+      while (u32(meta) == generation && load<u64>(table + at, UNIQUE_CELL.key) != key) {
         at = (at + 16) & byteMask;
         if (at == home) return -1;
-        meta = load<u64>(table + at, 8);
+        meta = load<u64>(table + at, UNIQUE_CELL.generation);
       }
       if (u32(meta) != generation) {
         meta = (u64(count) << 32) | u64(generation);
-        store<u64>(table + at, key);
-        store<u64>(table + at, meta, 8);
+        store<u64>(table + at, key, UNIQUE_CELL.key);
+        store<u64>(table + at, meta, UNIQUE_CELL.generation);
         store<u64>(uids + (<usize>count << 3), key);
         count++;
       }

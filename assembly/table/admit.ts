@@ -1,6 +1,6 @@
 // Who gets into a table by a step: ids that the admission filter keeps out share the row of their partition that nobody
 // reads (full.ts); and who got a step, for the set of touched pairs.
-import { KEPT_OUT } from "../filter";
+import { KEPT_OUT } from "../generated/layouts";
 import { mix64 } from "../hash";
 import { insertTouchedPairs } from "../touched";
 import { isSink, sinkSlot } from "./full";

@@ -3,12 +3,13 @@
  *
  * Names are upstream's in camel case. Fids keep their 64 bits in BigInt64Array; read them unsigned where it matters.
  */
+import { POOLING_TYPE } from '../memory/kinds.js';
 import { LINE_ID, type LineId } from './instance-messages.js';
 import { field, MessageType } from './message.js';
 
 /** Feature lists of one value per example, and of one value for all. */
 export const FEATURE_LIST_TYPE = { INDIVIDUAL: 0, SHARED: 1 } as const;
-export const POOLING_TYPE = { SUM: 0, MEAN: 1, FIRSTN: 3 } as const;
+export { POOLING_TYPE };
 export const OUT_TYPE = { CONCAT: 0, STACK: 1, ADDN: 2, NONE: 3 } as const;
 export type FeatureListType = (typeof FEATURE_LIST_TYPE)[keyof typeof FEATURE_LIST_TYPE];
 export type PoolingType = (typeof POOLING_TYPE)[keyof typeof POOLING_TYPE];

@@ -27,8 +27,8 @@ export const SHAMPOO = {
   tau2: 17,
   eigenHead: 18,
   eigenTail: 19,
+  axes: 20,
 } as const;
-export const SHAMPOO_WORDS = 20;
 
 /** Words of an axis: its size, the columns that are kept of its eigenvectors, and its slots. */
 export const SHAMPOO_AXIS = { size: 0, kept: 1, s: 2, g: 3, pvec: 4, pval: 5, o: 6 } as const;

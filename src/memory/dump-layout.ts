@@ -30,18 +30,30 @@ export const DUMP_PLAN = {
   laneSets: 14,
   headerCrc: 16,
 } as const;
+/** Words before those of a time of one byte, for who counts from the bytes of the time. */
+export const DUMP_SIZE_CRCS = DUMP_PLAN.sizeCrc - 1;
+export const DUMP_HEADER_CRCS = DUMP_PLAN.headerCrc - 1;
 export const DUMP_PLAN_RUNS = 24;
 export const DUMP_RUN = { row: 0, count: 1, message: 2, gap: 3 } as const;
 export const DUMP_RUN_WORDS = 4;
 
-export const CRC_TABLES_BYTES = 8 * 1024;
-export const CRC_SHIFT_BYTES = 4 * 1024;
+/** Bytes of a table of checksums, one word for each byte; there are 8 for the bytes of a long, and 4 that shift a state. */
+export const CRC_TABLE_BYTES = 1024;
+export const CRC_TABLES_BYTES = 8 * CRC_TABLE_BYTES;
+export const CRC_SHIFT_BYTES = 4 * CRC_TABLE_BYTES;
 export const LANE_SET_BYTES = 512;
 export const TIME_BYTES_MAX = 5;
+/** Bytes of a record before its payload: u64 size, u32 checksum of the size. A u32 checksum of the payload follows it. */
+export const RECORD_FRAME = { size: 0, sizeCrc: 8, payload: 12 } as const;
+/** Where the id is in the message of a row, behind a tag of one byte; floats have such a tag each. */
+export const ENTRY_ID = 1;
+export const TAGGED_FLOAT_BYTES = 5;
 /** What kernels may write or read beyond the last record. */
 export const DUMP_SLACK_BYTES = 64;
-/** Scratch memory of encodeEntries and of loadRows. */
-export const DUMP_SCRATCH_BYTES = 4096;
+/** Rows that encodeEntries and loadRows take at a time; the scratch memory of either. */
+export const ENCODE_CHUNK = 128;
+export const LOAD_CHUNK = 512;
+export const DUMP_SCRATCH_BYTES = LOAD_CHUNK * 8;
 
 /** Words of decodeEntries: address of the next record, why it ended, checksum of the file up to there if all is right. */
 export const DECODE_PROGRESS = { next: 0, why: 1, crc: 2 } as const;

@@ -1,4 +1,8 @@
-/** @file Layout of an admission filter in shared memory; assembly/filter.ts draws it. Words are u32 from the start. */
+/**
+ * @file Layout of an admission filter in shared memory, at a multiple of 64. Words are u32 from the start.
+ *
+ * A cell holds (signature << 4) + count; 0 is empty and the count stops at FILTER_COUNT_MAX.
+ */
 export const FILTER = {
   splits: 0,
   forward: 1,
@@ -14,6 +18,7 @@ export const FILTER = {
   /** Two words, an i64. */
   failureCount: 12,
 } as const;
+export const FILTER_COUNT_MAX = 15;
 /** Where the numbers of elements begin, one word per split. */
 export const FILTER_ELEMENTS = 16;
 

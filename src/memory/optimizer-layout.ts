@@ -1,5 +1,5 @@
 /**
- * @file Parameter block of a row optimizer in shared memory; assembly/optim/step.ts draws it and reads the same bytes.
+ * @file Parameter block of a row optimizer in shared memory.
  *
  * An optimizer's number is that of its config message, so that a block needs no table of its own.
  */
@@ -21,6 +21,6 @@ export const OPTIMIZER_NUMBER = {
 } as const;
 
 export const PARAMETER_BLOCK_BYTES = 48;
-/** Byte offsets inside the block, which is aligned to 8. */
+/** Byte offsets inside the block, which is aligned to 8. `initial` is the accumulator's, `values` are five floats. */
 export const PARAMETER_BLOCK = { rate: 0, flags: 4, initial: 8, values: 12, globalStep: 32 } as const;
 export const PARAMETER_FLAG = { nesterov: 1, standardL1: 2, decoupled: 4 } as const;

@@ -2,13 +2,13 @@
  * @file The secret of this process: a random number by which ids are placed where nobody outside sees the order.
  *
  * Ids come from outside, and the hash of ids is public: whoever wants to can make ids that all meet in one place. What they
- * would do by the secret nobody can compute. assembly/hash.ts reads the same words.
+ * would do by the secret nobody can compute. assembly/hash.ts reads it.
  */
 import { getRandomValues } from 'node:crypto';
 import type { Views } from './views.js';
 
 /** Where every shared memory keeps it, in the page before all others. */
-const SECRET_ADDRESS = 960;
+export const SECRET_ADDRESS = 960;
 
 const secret = getRandomValues(new Uint32Array(2));
 secret[0]! |= 1;

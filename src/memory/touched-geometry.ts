@@ -4,22 +4,13 @@
  * Mirrors the constructor of hopscotch_hash_set. Kernel, reference and owner all take their numbers from here.
  */
 
-/** How far linear probing looks for a free slot; the slots past the last bucket absorb it, so an index never wraps. */
-export const INSERT_RANGE = 4096;
-
-/** Memory one call of `insertTouchedKeys` uses for itself. */
-export const TOUCHED_SCRATCH_BYTES = 1088;
-
-/** Keys a lane of the set has room for, and where they begin in it. The lane's scratch is at LANE_SCRATCH. */
-export const LANE_KEY_COUNT = 2048;
-export const LANE_SCRATCH = 64;
-export const LANE_KEYS = LANE_SCRATCH + TOUCHED_SCRATCH_BYTES;
-const LANE_BYTES = LANE_KEYS + LANE_KEY_COUNT * 8;
-
-const HEADER_BYTES = 256;
-/** Bytes of a slot by what its keys are. */
-export const TOUCHED_SLOT_BYTES = { id: 16, pair: 32 } as const;
-const STRIPE_BYTES = 16;
+import {
+  INSERT_RANGE,
+  LANE_BYTES,
+  TOUCHED_HEADER_BYTES,
+  TOUCHED_SLOT_BYTES,
+  TOUCHED_STRIPE_BYTES,
+} from './touched-layout.js';
 
 export interface TouchedGeometry {
   readonly capacity: number;
@@ -55,9 +46,9 @@ export function touchedGeometry(
   const slots = buckets + INSERT_RANGE;
   const locks = nextPow2(concurrencyLevel);
   const overflowSlots = nextPow2(Math.max(64, Math.trunc(capacity / 16)));
-  const stripesBytes = Math.ceil((locks * STRIPE_BYTES) / 64) * 64;
+  const stripesBytes = Math.ceil((locks * TOUCHED_STRIPE_BYTES) / 64) * 64;
   const slotBytes = TOUCHED_SLOT_BYTES[keys];
-  const bytes = HEADER_BYTES + laneCount * LANE_BYTES + stripesBytes + (overflowSlots + slots + 1) * slotBytes;
+  const bytes = TOUCHED_HEADER_BYTES + laneCount * LANE_BYTES + stripesBytes + (overflowSlots + slots + 1) * slotBytes;
   return {
     capacity,
     buckets,

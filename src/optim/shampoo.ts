@@ -9,13 +9,7 @@ import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import type { Rate } from '../base/rates/rate.js';
 import { elementCount } from '../graph/graph.js';
-import {
-  inverseRootScratch,
-  SHAMPOO,
-  SHAMPOO_AXIS,
-  SHAMPOO_AXIS_WORDS,
-  SHAMPOO_WORDS,
-} from '../memory/dense-layout.js';
+import { inverseRootScratch, SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_WORDS } from '../memory/dense-layout.js';
 import type { LoweringContext } from '../runtime/compile/lowering.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { LoweredStep } from './apply-gradient-op.js';
@@ -109,8 +103,8 @@ export class ShampooOptimizer extends Optimizer {
     );
     const { beta1, beta2, dampingEpsilon, ...whole } = this.#options;
     const [d, m, pm] = address.slice(-3) as [number, number, number];
-    const block = context.alloc((SHAMPOO_WORDS + SHAMPOO_AXIS_WORDS * shape.length) * 4, 'shampoo block');
-    const words: Omit<Record<keyof typeof SHAMPOO, number>, 'beta1' | 'beta2' | 'damping'> = {
+    const block = context.alloc((SHAMPOO.axes + SHAMPOO_AXIS_WORDS * shape.length) * 4, 'shampoo block');
+    const words: Omit<Record<keyof typeof SHAMPOO, number>, 'beta1' | 'beta2' | 'damping' | 'axes'> = {
       rank: shape.length,
       count,
       variable: context.environment.variable(target),
@@ -131,7 +125,7 @@ export class ShampooOptimizer extends Optimizer {
     views.f32[at + SHAMPOO.beta2] = beta2;
     views.f32[at + SHAMPOO.damping] = dampingEpsilon;
     sizes.forEach(({ k, kept }, i) => {
-      const axis = at + SHAMPOO_WORDS + i * SHAMPOO_AXIS_WORDS;
+      const axis = at + SHAMPOO.axes + i * SHAMPOO_AXIS_WORDS;
       views.u32[axis + SHAMPOO_AXIS.size] = k;
       views.u32[axis + SHAMPOO_AXIS.kept] = kept;
       AXIS_SLOTS.forEach((slot, j) => {

@@ -4,17 +4,9 @@
  * The writer is not stopped. Records it overwrote while they were copied are left out; only the oldest of a full ring may
  * be a mix of two, as the writer could be in the middle of it. With the writer at rest or the ring off the copy is exact.
  */
+
+import { NAME_ID_END, TRACE_HEADER_BYTES, TRACE_KIND, TRACE_RECORD_BYTES } from '../memory/trace-layout.js';
 import { type Views, view } from '../memory/views.js';
-import {
-  KIND_BEGIN,
-  KIND_COUNTER,
-  KIND_END,
-  KIND_INSTANT,
-  KIND_SPAN,
-  NAME_ID_END,
-  TRACE_HEADER_BYTES,
-  TRACE_RECORD_BYTES,
-} from './trace-layout.js';
 import { TraceRing } from './trace-ring.js';
 
 interface Stamp {
@@ -94,19 +86,19 @@ export function decodeSnapshot(snapshot: RingSnapshot): TraceEvent[] {
     const timeMs = f64[i * 2 + 1]! + snapshot.originMs;
     const argument = u32[i * 4 + 1]!;
     switch (word >>> 24) {
-      case KIND_SPAN:
+      case TRACE_KIND.span:
         events.push({ kind: 'span', nameId, timeMs, durationUs: f32[i * 4 + 1]! });
         break;
-      case KIND_COUNTER:
+      case TRACE_KIND.counter:
         events.push({ kind: 'counter', nameId, timeMs, value: f32[i * 4 + 1]! });
         break;
-      case KIND_INSTANT:
+      case TRACE_KIND.instant:
         events.push({ kind: 'instant', nameId, timeMs, argument });
         break;
-      case KIND_BEGIN:
+      case TRACE_KIND.begin:
         events.push({ kind: 'begin', nameId, timeMs, argument });
         break;
-      case KIND_END:
+      case TRACE_KIND.end:
         events.push({ kind: 'end', nameId, timeMs, argument });
         break;
       default:

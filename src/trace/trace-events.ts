@@ -3,28 +3,16 @@
  *
  * Nothing is allocated and nothing is checked per event: `TraceRing` checks the block once. One thread writes a ring.
  */
+
+import { NAME_ID_END, TRACE_HEADER_BYTES, TRACE_KIND, TRACE_RECORD_BYTES, TRACE_RING } from '../memory/trace-layout.js';
 import type { Views } from '../memory/views.js';
-import {
-  KIND_BEGIN,
-  KIND_COUNTER,
-  KIND_END,
-  KIND_INSTANT,
-  KIND_SPAN,
-  NAME_ID_END,
-  TRACE_HEADER_BYTES,
-  TRACE_RECORD_BYTES,
-  WORD_CAPACITY,
-  WORD_ON,
-  WORD_WRAPS,
-  WORD_WRITTEN,
-} from './trace-layout.js';
 
 const WORD_BYTES = 4;
 const NAME_MASK = NAME_ID_END - 1;
 
 /** Whether events of this ring are wanted now. A null ring is never traced. */
 export function traceOn(m: Views, ring: number): boolean {
-  return ring !== 0 && m.u32[ring / WORD_BYTES + WORD_ON] !== 0;
+  return ring !== 0 && m.u32[ring / WORD_BYTES + TRACE_RING.on] !== 0;
 }
 
 /** The time in ms, or 0 when nothing is recorded. */
@@ -35,7 +23,7 @@ export function traceNow(m: Views, ring: number): number {
 /** Work from `startMs` to `endMs`. A start of 0 means the ring was off when the work began: nothing is recorded. */
 export function traceSpan(m: Views, ring: number, nameId: number, startMs: number, endMs: number): void {
   if (!traceOn(m, ring) || !(startMs > 0)) return;
-  const word = claim(m, ring, KIND_SPAN, nameId);
+  const word = claim(m, ring, TRACE_KIND.span, nameId);
   m.f32[word + 1] = (endMs - startMs) * 1000;
   publish(m, ring, word, startMs);
 }
@@ -43,24 +31,24 @@ export function traceSpan(m: Views, ring: number, nameId: number, startMs: numbe
 /** The value of a quantity at `timeMs`. */
 export function traceCounter(m: Views, ring: number, nameId: number, value: number, timeMs: number): void {
   if (!traceOn(m, ring)) return;
-  const word = claim(m, ring, KIND_COUNTER, nameId);
+  const word = claim(m, ring, TRACE_KIND.counter, nameId);
   m.f32[word + 1] = value;
   publish(m, ring, word, timeMs);
 }
 
 /** Something that happened at `timeMs`. */
 export function traceInstant(m: Views, ring: number, nameId: number, argument: number, timeMs: number): void {
-  if (traceOn(m, ring)) writeWord(m, ring, KIND_INSTANT, nameId, argument, timeMs);
+  if (traceOn(m, ring)) writeWord(m, ring, TRACE_KIND.instant, nameId, argument, timeMs);
 }
 
 /** Opens a span whose end is written by `traceEnd`. Prefer `traceSpan`: one record, and never half lost. */
 export function traceBegin(m: Views, ring: number, nameId: number, argument: number, timeMs: number): void {
-  if (traceOn(m, ring)) writeWord(m, ring, KIND_BEGIN, nameId, argument, timeMs);
+  if (traceOn(m, ring)) writeWord(m, ring, TRACE_KIND.begin, nameId, argument, timeMs);
 }
 
 /** Closes the newest open span of that name. */
 export function traceEnd(m: Views, ring: number, nameId: number, argument: number, timeMs: number): void {
-  if (traceOn(m, ring)) writeWord(m, ring, KIND_END, nameId, argument, timeMs);
+  if (traceOn(m, ring)) writeWord(m, ring, TRACE_KIND.end, nameId, argument, timeMs);
 }
 
 function writeWord(m: Views, ring: number, kind: number, nameId: number, argument: number, timeMs: number): void {
@@ -72,7 +60,7 @@ function writeWord(m: Views, ring: number, kind: number, nameId: number, argumen
 /** Starts the next record and returns its word index. */
 function claim(m: Views, ring: number, kind: number, nameId: number): number {
   const header = ring / WORD_BYTES;
-  const slot = m.u32[header + WORD_WRITTEN]! & (m.u32[header + WORD_CAPACITY]! - 1);
+  const slot = m.u32[header + TRACE_RING.written]! & (m.u32[header + TRACE_RING.capacity]! - 1);
   const word = (ring + TRACE_HEADER_BYTES + slot * TRACE_RECORD_BYTES) / WORD_BYTES;
   m.u32[word] = (kind << 24) | (nameId & NAME_MASK);
   return word;
@@ -81,7 +69,7 @@ function claim(m: Views, ring: number, kind: number, nameId: number): number {
 function publish(m: Views, ring: number, word: number, timeMs: number): void {
   m.f64[word / 2 + 1] = timeMs;
   const header = ring / WORD_BYTES;
-  const written = m.u32[header + WORD_WRITTEN]!;
-  if (written === 0xffffffff) m.u32[header + WORD_WRAPS]! += 1;
-  Atomics.store(m.u32, header + WORD_WRITTEN, (written + 1) >>> 0);
+  const written = m.u32[header + TRACE_RING.written]!;
+  if (written === 0xffffffff) m.u32[header + TRACE_RING.wraps]! += 1;
+  Atomics.store(m.u32, header + TRACE_RING.written, (written + 1) >>> 0);
 }

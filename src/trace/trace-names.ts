@@ -3,7 +3,7 @@
  * only the id, and the table meets them again when the trace is written.
  */
 import { MonolithError } from '../base/errors.js';
-import { NAME_ID_END } from './trace-layout.js';
+import { NAME_ID_END } from '../memory/trace-layout.js';
 
 /**
  * What a span is: a `phase` holds other spans, an `op` is work of its own, a `wait` is a thread with nothing to do, `io`

@@ -4,19 +4,10 @@
  * Kernels write the same ring through its pointer (assembly/trace.ts). A ring belongs to one thread.
  */
 import { MonolithError } from '../base/errors.js';
+import { TRACE_HEADER_BYTES, TRACE_RING, traceRingBytes } from '../memory/trace-layout.js';
 import { type Views, view } from '../memory/views.js';
 import { measureClockOriginMs } from './trace-clock.js';
 import { traceBegin, traceCounter, traceEnd, traceInstant, traceNow, traceOn, traceSpan } from './trace-events.js';
-import {
-  BYTE_ORIGIN,
-  TRACE_HEADER_BYTES,
-  traceRingBytes,
-  WORD_CAPACITY,
-  WORD_ON,
-  WORD_THREAD,
-  WORD_WRAPS,
-  WORD_WRITTEN,
-} from './trace-layout.js';
 
 export interface TraceRingOptions {
   /** Events kept, a power of two. */
@@ -44,7 +35,7 @@ export class TraceRing {
 
   private constructor(views: Views, ptr: number) {
     const header = view(Uint32Array, views.buffer, ptr, TRACE_HEADER_BYTES / 4, 'trace ring');
-    const capacity = header[WORD_CAPACITY]!;
+    const capacity = header[TRACE_RING.capacity]!;
     checkCapacity(ptr, capacity);
     view(Float64Array, views.buffer, ptr, traceRingBytes(capacity) / 8, 'trace ring');
     this.views = views;
@@ -60,8 +51,8 @@ export class TraceRing {
   static create(views: Views, ptr: number, options: TraceRingOptions): TraceRing {
     checkCapacity(ptr, options.capacity);
     const header = view(Uint32Array, views.buffer, ptr, TRACE_HEADER_BYTES / 4, 'trace ring').fill(0);
-    header[WORD_CAPACITY] = options.capacity;
-    header[WORD_THREAD] = options.thread;
+    header[TRACE_RING.capacity] = options.capacity;
+    header[TRACE_RING.thread] = options.thread;
     const ring = new TraceRing(views, ptr);
     ring.bindClock();
     ring.on = options.on ?? true;
@@ -75,11 +66,11 @@ export class TraceRing {
 
   /** Ties the ring to the clock of the calling thread, which must be the one that writes, before it writes. */
   bindClock(): void {
-    this.views.f64[(this.ptr + BYTE_ORIGIN) / 8] = measureClockOriginMs();
+    this.views.f64[(this.ptr + 4 * TRACE_RING.origin) / 8] = measureClockOriginMs();
   }
 
   get thread(): number {
-    return this.#word(WORD_THREAD);
+    return this.#word(TRACE_RING.thread);
   }
 
   get on(): boolean {
@@ -87,14 +78,14 @@ export class TraceRing {
   }
 
   set on(on: boolean) {
-    Atomics.store(this.views.u32, this.ptr / 4 + WORD_ON, on ? 1 : 0);
+    Atomics.store(this.views.u32, this.ptr / 4 + TRACE_RING.on, on ? 1 : 0);
   }
 
   /** Events ever written. */
   get written(): number {
     // The counter before its wraps: read in between, a wrap makes the result too large for a moment, never too small.
-    const low = Atomics.load(this.views.u32, this.ptr / 4 + WORD_WRITTEN);
-    return this.#word(WORD_WRAPS) * 2 ** 32 + low;
+    const low = Atomics.load(this.views.u32, this.ptr / 4 + TRACE_RING.written);
+    return this.#word(TRACE_RING.wraps) * 2 ** 32 + low;
   }
 
   /** Events overwritten by newer ones. */
@@ -104,7 +95,7 @@ export class TraceRing {
 
   /** Milliseconds to add to the times in the ring. */
   get originMs(): number {
-    return this.views.f64[(this.ptr + BYTE_ORIGIN) / 8]!;
+    return this.views.f64[(this.ptr + 4 * TRACE_RING.origin) / 8]!;
   }
 
   /** The time to hand to the calls below, or 0 when nothing is recorded. */

@@ -1,6 +1,6 @@
 /** @file Sums of gradients per id where a feature has many ids: blocks of WASM and of the reference are the same blocks. */
 import t from 'tap';
-import { idSumsScratchBytes } from '../../src/runtime/backends/reference/id-sums.js';
+import { idSumsScratchBytes } from '../../src/memory/id-sums-layout.js';
 import * as reference from '../../src/runtime/backends/reference/sparse.js';
 import { randomFloats, stream } from './both.js';
 import { KernelHarness } from './harness.js';

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  inverseRootScratch,
-  SHAMPOO,
-  SHAMPOO_AXIS,
-  SHAMPOO_AXIS_WORDS,
-  SHAMPOO_WORDS,
-} from '../../src/memory/dense-layout.js';
+import { inverseRootScratch, SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_WORDS } from '../../src/memory/dense-layout.js';
 import { ShampooOptimizer } from '../../src/optim/optimizers.js';
 import * as reference from '../../src/runtime/backends/reference/optim.js';
 import { randomFloats, stream } from '../kernels/both.js';
@@ -86,7 +80,7 @@ function putBlock(
   const count = weights.length;
   const [variable, gradient] = [h.putF32(weights), h.alloc(count * 4)];
   const kept = (k: number) => Math.min(k, options.eigenHead! + options.eigenTail!);
-  const block = h.alloc((SHAMPOO_WORDS + SHAMPOO_AXIS_WORDS * shape.length) * 4);
+  const block = h.alloc((SHAMPOO.axes + SHAMPOO_AXIS_WORDS * shape.length) * 4);
   const floats = { beta1: options.beta1!, beta2: options.beta2!, damping: options.damping! };
   const words: Record<string, number> = { rank: shape.length, count, variable, gradient, ...options };
   for (const name of ['d', 'm', 'pm', 'work', 'otherWork'] as const) words[name] = h.alloc(count * 4);
@@ -96,7 +90,7 @@ function putBlock(
   for (const [name, at] of Object.entries(SHAMPOO)) h.views.u32[block / 4 + at] = words[name] ?? 0;
   for (const [name, value] of Object.entries(floats)) h.views.f32[block / 4 + SHAMPOO[name as 'beta1']] = value;
   const sums = shape.map((k, i) => {
-    const axis = block / 4 + SHAMPOO_WORDS + i * SHAMPOO_AXIS_WORDS;
+    const axis = block / 4 + SHAMPOO.axes + i * SHAMPOO_AXIS_WORDS;
     const sizes = { s: k * k, g: k * k, pvec: k * kept(k), pval: kept(k), o: 1 } as const;
     h.views.u32.set([k, kept(k)], axis);
     for (const [slot, size] of Object.entries(sizes)) {

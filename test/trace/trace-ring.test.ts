@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
+import { TRACE_RING } from '../../src/memory/trace-layout.js';
 import { Views } from '../../src/memory/views.js';
 import { keptCount, readRing, type TraceEvent } from '../../src/trace/read-ring.js';
-import { WORD_WRAPS, WORD_WRITTEN } from '../../src/trace/trace-layout.js';
 import { TraceRing } from '../../src/trace/trace-ring.js';
 
 const PTR = 4096;
@@ -60,9 +60,9 @@ t.test('a ring holds the last events of any sequence, in order, and counts the r
 
 t.test('counting goes on when the 32-bit counter wraps', async (t) => {
   const ring = TraceRing.create(views, PTR, { capacity: 4, thread: 0 });
-  views.u32[PTR / 4 + WORD_WRITTEN] = 0xfffffffe;
+  views.u32[PTR / 4 + TRACE_RING.written] = 0xfffffffe;
   for (let i = 1; i <= 5; i++) ring.instant(i, 0, i);
-  t.equal(views.u32[PTR / 4 + WORD_WRAPS], 1);
+  t.equal(views.u32[PTR / 4 + TRACE_RING.wraps], 1);
   const contents = readRing(views, PTR);
   t.equal(contents.written, 2 ** 32 + 3);
   t.equal(contents.lost, 2 ** 32 - 1);

@@ -5,6 +5,7 @@
  * until the caller releases it.
  */
 import type { Arena } from '../../memory/arena.js';
+import { LAYOUT_SOURCE, RECORD_WORDS, wordsOf } from '../../memory/record-layout.js';
 import { view } from '../../memory/views.js';
 import type { OpsKernels } from '../../runtime/backends/wasm/calls/ops.js';
 import type { Tensor } from '../../tensor/tensor.js';
@@ -20,8 +21,6 @@ import {
 import type { LayoutPlan, LayoutTask } from './layout-plan.js';
 
 type Floats = Tensor<'float32'>;
-/** Bytes of a source as layoutResolve reads it: address, floats, unit, unused. */
-const SOURCE_BYTES = 16;
 
 export class KernelLayout {
   readonly #plan: LayoutPlan;
@@ -108,10 +107,11 @@ export class KernelLayout {
 
   /** Addresses of the rows of all ids of a request. */
   #resolve({ sources, fidOffset, featureOffset }: LayoutRequest, spans: readonly (FeatureSpan | null)[]): number {
-    const table = this.#arena.alloc(sources.length * SOURCE_BYTES, 'layout: sources');
-    const words = view(Uint32Array, this.#buffer, table, (sources.length * SOURCE_BYTES) / 4);
+    const table = this.#arena.alloc(sources.length * RECORD_WORDS * 4, 'layout: sources');
+    const words = view(Uint32Array, this.#buffer, table, sources.length * RECORD_WORDS);
     sources.forEach(({ data, unit }, i) => {
-      words.set([data.byteOffset, data.length, unit, 0], i * 4);
+      const source = { address: data.byteOffset, floats: data.length, unit };
+      words.set(wordsOf(LAYOUT_SOURCE, RECORD_WORDS, source), i * RECORD_WORDS);
     });
     const rows = this.#arena.alloc(fidOffset.length * 4, 'layout: rows');
     const offsets = this.#offsets(fidOffset);

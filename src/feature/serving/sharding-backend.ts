@@ -4,6 +4,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import type { Arena } from '../../memory/arena.js';
+import { RECORD_WORDS, SHARD_SERVER, UNIQUE_CELL_BYTES } from '../../memory/record-layout.js';
 import { view } from '../../memory/views.js';
 import type { OpsKernels } from '../../runtime/backends/wasm/calls/ops.js';
 import type { SparseKernels } from '../../runtime/backends/wasm/calls/sparse.js';
@@ -71,7 +72,6 @@ export const PLAIN_SHARDING: ShardingBackend = {
 };
 
 /** Bytes of a cell of the unique table: i64 key, u32 generation, u32 index. */
-const CELL_BYTES = 16;
 
 /**
  * Sharding by kernels. Results are views of `memory` taken from `arena`, good until the caller releases it; so is the
@@ -85,14 +85,14 @@ export function createKernelSharding(
 ): ShardingBackend {
   const buffer = memory.buffer;
   const cells = kernels.uniqueTableCells(maxFids);
-  const table = arena.alloc(cells * CELL_BYTES, 'sharding: unique table');
-  view(Uint8Array, buffer, table, cells * CELL_BYTES).fill(0);
+  const table = arena.alloc(cells * UNIQUE_CELL_BYTES, 'sharding: unique table');
+  view(Uint8Array, buffer, table, cells * UNIQUE_CELL_BYTES).fill(0);
   let generation = 0;
 
   /** The table with everything in it forgotten. */
   const nextGeneration = (): number => {
     if (generation === 0xffffffff) {
-      view(Uint8Array, buffer, table, cells * CELL_BYTES).fill(0);
+      view(Uint8Array, buffer, table, cells * UNIQUE_CELL_BYTES).fill(0);
       generation = 0;
     }
     return ++generation;
@@ -118,17 +118,17 @@ export function createKernelSharding(
       const inverse = unique ? arena.alloc(n * 4, 'sharding: inverse') : 0;
       const count = unique ? kernels.uniqueI64(from, n, table, cells - 1, nextGeneration(), 0, uids, inverse) : n;
       const places = arena.alloc(count * 8, 'sharding: places');
-      const perServer = arena.alloc(psNum * 16, 'sharding: servers');
+      const perServer = arena.alloc(psNum * RECORD_WORDS * 4, 'sharding: servers');
       kernels.shardCountI64(uids, count, psNum, places, perServer);
       const counts = view(Int32Array, buffer, perServer, psNum).slice();
       return {
         counts,
         place({ high, low, scale, targets, offsets }) {
-          const words = view(Uint32Array, buffer, perServer, psNum * 4);
+          const words = view(Uint32Array, buffer, perServer, psNum * RECORD_WORDS);
           for (let server = 0; server < psNum; server++) {
-            words[server * 4] = low[server]!;
-            words[server * 4 + 1] = high[server]!;
-            words[server * 4 + 2] = targets[server]!.byteOffset;
+            words[server * RECORD_WORDS + SHARD_SERVER.low] = low[server]!;
+            words[server * RECORD_WORDS + SHARD_SERVER.high] = high[server]!;
+            words[server * RECORD_WORDS + SHARD_SERVER.list] = targets[server]!.byteOffset;
           }
           kernels.shardPlaceI64(uids, count, places, perServer, scale, unique ? places : offsets.byteOffset);
           if (unique) kernels.gatherI64(places, inverse, n, offsets.byteOffset);

@@ -5,6 +5,7 @@
  * A sum over the batch stays one where the op is linear in it, and is completed where it is not.
  */
 
+import type { BINARY_KIND } from '../../memory/kinds.js';
 import { type Dim, misfit, type OpDef, sameShape, shapeText, Tensor } from '../graph.js';
 import { asPartial, batchSum } from './batch-sum.js';
 import { spreadOf, sumTo } from './broadcast.js';
@@ -40,7 +41,7 @@ export function scale(x: Tensor, factor: number, options: OpOptions = {}): Tenso
   return x.graph.add(Scale, [x], { factor }, nameOf('scale', options)).output;
 }
 
-export type BinaryKind = 'add' | 'sub' | 'mul' | 'div' | 'maximum' | 'minimum' | 'greaterEqual' | 'equal';
+export type BinaryKind = keyof typeof BINARY_KIND;
 
 export interface BinaryAttrs {
   readonly kind: BinaryKind;

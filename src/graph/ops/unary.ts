@@ -1,12 +1,13 @@
 /** @file Elementwise ops of one operand: functions, negation, the end of gradients, whole numbers as floats. */
 
+import type { UNARY_KIND } from '../../memory/kinds.js';
 import { misfit, type OpDef, type Tensor, type TensorSpec } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
 import { binary, scale } from './elementwise.js';
 import { nameOf, type OpOptions } from './options.js';
 
-export type UnaryKind = 'abs' | 'sqrt' | 'exp' | 'log' | 'sign';
+export type UnaryKind = keyof typeof UNARY_KIND;
 
 export const Unary: OpDef<{ readonly kind: UnaryKind }> = {
   type: 'Unary',

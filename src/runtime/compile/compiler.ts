@@ -14,6 +14,20 @@ import { Placeholder, Variable } from '../../graph/ops/state.js';
 import { IfTraining } from '../../graph/ops/training.js';
 import { StopGradient } from '../../graph/ops/unary.js';
 import { BATCH, type BatchSchema, rowBytes } from '../../memory/batch.js';
+import { COMMAND_CAPACITY } from '../../memory/control-layout.js';
+import {
+  BINDING,
+  BINDING_KIND,
+  BINDING_WORDS,
+  BINDINGS,
+  CAPTURES,
+  CONTEXT,
+  CONTEXT_BYTES,
+  STAGE,
+  STAGE_KIND,
+  STAGE_WORDS,
+} from '../../memory/program-layout.js';
+import { wordsOf } from '../../memory/record-layout.js';
 import type { ClassLimit, RaggedLimit } from './check-batch.js';
 import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } from './lowering.js';
 import { trains } from './lowering-traits.js';
@@ -39,16 +53,6 @@ import './lower/rows.js';
 import './lower/shape.js';
 import './lower/slot-queue.js';
 import './lower/state.js';
-import { COMMAND_CAPACITY } from '../../memory/control-layout.js';
-import {
-  BINDING_KIND,
-  BINDING_WORDS,
-  BINDINGS,
-  CAPTURES,
-  CONTEXT,
-  CONTEXT_BYTES,
-  STAGE_KIND,
-} from '../../memory/program-layout.js';
 
 /**
  * Kernels are recorded in one step of this many, a power of two; phases and waits in all of them. The clock is read
@@ -182,7 +186,10 @@ function writeStages(target: CompileTarget, context: LoweringContext, captured: 
   if (made.length > 0 && stages.at(-1)?.kind === STAGE_KIND.threads) {
     stages.push({ kind: STAGE_KIND.slices, stage: last + 1, begin: 0, end: 0, name: 'capture' });
   }
-  const words = stages.flatMap(({ kind, begin, end, name }) => [kind, begin, end, traceNames.id(name, 'phase')]);
+  const words = stages.flatMap(({ kind, begin, end, name }) => {
+    const traceName = traceNames.id(name, 'phase');
+    return wordsOf(STAGE, STAGE_WORDS, { kind, code: begin, codeEnd: end, traceName });
+  });
   const begin = arena.alloc(words.length * 4, 'stages');
   views.u32.set(words, begin / 4);
   return { begin, end: begin + words.length * 4 };
@@ -202,7 +209,8 @@ function writeCaptures(target: CompileTarget, context: LoweringContext, tensors:
     return [storage.base, storage.kind === 'global' ? 0 : storage.sliceBytes];
   });
   const at = arena.alloc((CAPTURES.pairs + pairs.length) * 4, 'captures');
-  views.u32.set([tensors.length, base, commandBytes, 0, ...pairs], at / 4);
+  const header = { count: tensors.length, to: base, commandBytes };
+  views.u32.set([...wordsOf<keyof typeof header>(CAPTURES, CAPTURES.pairs, header), ...pairs], at / 4);
   return { at, base, commandBytes };
 }
 
@@ -240,6 +248,13 @@ function misfed({ op }: Tensor, reason: string, hint?: string): MonolithError {
   return new MonolithError('ML_FEED', fields, hint === undefined ? {} : { hint });
 }
 
+type Binding = Readonly<Record<Exclude<keyof typeof BINDING, 'kind'>, number>>;
+
+function bindingOf(kind: keyof typeof BINDING_KIND, binding: Partial<Binding>): number[] {
+  const none = { pointer: 0, register: 0, values: 0, valueCount: 0, size: 0, offset: 0, name: 0 };
+  return wordsOf(BINDING, BINDING_WORDS, { ...none, ...binding, kind: BINDING_KIND[kind] });
+}
+
 function writeBindings(target: CompileTarget, context: LoweringContext, feeds: readonly FeedUse[]): number {
   const words = pointerWords(target.schema);
   const entries: number[][] = [];
@@ -254,7 +269,8 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
     if (ragged !== undefined) {
       if (spec.kind !== 'ragged') throw misfed(tensor, `the input has it as ${spec.kind}, not ragged`);
       const { splits, values, count, capacity } = ragged;
-      entries.push([BINDING_KIND.ragged, place.word, splits, values, count, capacity, 0, place.index]);
+      const pointer = { pointer: place.word, register: splits, name: place.index };
+      entries.push(bindingOf('ragged', { ...pointer, values, valueCount: count, size: capacity }));
       continue;
     }
     const [kind, what] = tensor.spec.dtype === 'int64' ? (['ids', 'ids'] as const) : (['dense', 'floats'] as const);
@@ -262,16 +278,19 @@ function writeBindings(target: CompileTarget, context: LoweringContext, feeds: r
       throw misfed(tensor, `the model wants ${tensor.columns} ${what} per example`);
     }
     for (const { register, offset } of registers) {
-      entries.push([BINDING_KIND.dense, place.word, register, 0, 0, rowBytes(spec), offset, place.index]);
+      const binding = { pointer: place.word, register, size: rowBytes(spec), offset, name: place.index };
+      entries.push(bindingOf('dense', binding));
     }
   }
   for (const { register, base, rowBytes } of context.fixedRows) {
-    entries.push([BINDING_KIND.fixed, base, register, 0, 0, rowBytes, 0, 0]);
+    entries.push(bindingOf('fixed', { pointer: base, register, size: rowBytes }));
   }
-  for (const register of context.batchRowsRegisters) entries.push([BINDING_KIND.batchRows, 0, register, 0, 0, 0, 0, 0]);
+  for (const register of context.batchRowsRegisters) entries.push(bindingOf('batchRows', { register }));
+  const { rows, inverseBatch } = context;
+  const header = { count: entries.length, rows, inverseBatch, sliceRows: target.plan.sliceRows };
   const at = target.arena.alloc((BINDINGS.entries + BINDING_WORDS * entries.length) * 4, 'bindings');
   target.views.u32.set(
-    [entries.length, context.rows, context.inverseBatch, target.plan.sliceRows, ...entries.flat()],
+    [...wordsOf<keyof typeof header>(BINDINGS, BINDINGS.entries, header), ...entries.flat()],
     at / 4,
   );
   return at;

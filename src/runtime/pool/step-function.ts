@@ -1,6 +1,6 @@
 /** @file How a pool thread runs a step: the kernels of its backend, and its calls to tables in other memories. */
 import { APPLY_SLICE_BYTES, UPDATE_RESULT } from '../../memory/table-layout.js';
-import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-geometry.js';
+import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
 import type { Views } from '../../memory/views.js';
 import { CudaDevice } from '../backends/cuda/cuda-device.js';
 import { DeviceStep, type HostKernels } from '../backends/cuda/device-step.js';

@@ -16,7 +16,7 @@ import {
   stageParts,
 } from '../../memory/bank-layout.js';
 import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS, UPDATE_RESULT } from '../../memory/table-layout.js';
-import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-geometry.js';
+import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
 import type { Views } from '../../memory/views.js';
 import type { TableKernels } from '../backends/wasm/calls/table.js';
 import type { TouchedKernels } from '../backends/wasm/calls/touched.js';

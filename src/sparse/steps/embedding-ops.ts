@@ -11,7 +11,7 @@ import { checkedOptions, type OpOptions } from '../../graph/ops/options.js';
 import { StopGradient } from '../../graph/ops/unary.js';
 import { type Ids, tensorOfIds } from '../../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, PARTITIONS, TIME_UNKNOWN } from '../../memory/table-layout.js';
-import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-geometry.js';
+import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
 import { type LoweringContext, registerLowering } from '../../runtime/compile/lowering.js';
 import { phaseOf } from '../../runtime/compile/lowering-traits.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';

@@ -1,6 +1,6 @@
 /** @file Where the gradients of a table's lookups are added up in a slice: a row for each unique id that is stepped. */
 
-import { idSumsScratchBytes, needsIdSums } from '../../runtime/backends/reference/id-sums.js';
+import { idSumsScratchBytes, needsIdSums } from '../../memory/id-sums-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';

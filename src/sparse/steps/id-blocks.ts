@@ -6,7 +6,7 @@
  */
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import type { AssembleColumnsAttrs } from '../../graph/ops/columns.js';
-import { PIECE_WORDS } from '../../memory/list-layout.js';
+import { PIECE, PIECE_WORDS, wordsOf } from '../../memory/record-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
 import { type LoweringContext, type Matrix, operands, type Storage } from '../../runtime/compile/lowering.js';
 import { type Repeats, setRepeats } from '../../runtime/compile/repeats.js';
@@ -15,7 +15,7 @@ import { type GradientSums, sumOperands } from './gradient-sums.js';
 
 type SliceStorage = Extract<Storage, { kind: 'slice' }>;
 
-/** What is moved between rows of the table and a matrix; the kernels' record is drawn in assembly/sparse/slices.ts. */
+/** What is moved between rows of the table and a matrix: a PIECE in the making. */
 interface Piece {
   readonly first: number;
   readonly ids: number;
@@ -208,7 +208,8 @@ export class IdBlock {
     for (let slice = 0; slice < context.plan.slices; slice++) {
       const words = pieces.flatMap(({ first, ids, start, to, adds }) => {
         const matrix = to.base + slice * to.sliceBytes;
-        return [first, ids, start * 4, to.columns, matrix, to.stride * 4, adds ? 1 : 0, 0];
+        const sizes = { offset: start * 4, floats: to.columns, stride: to.stride * 4 };
+        return wordsOf(PIECE, PIECE_WORDS, { first, ids, matrix, ...sizes, add: adds ? 1 : 0 });
       });
       context.environment.views.u32.set(words, (list.base + slice * list.sliceBytes) / 4);
     }

@@ -4,7 +4,7 @@
  */
 import { misfit } from '../../graph/graph.js';
 import { GATE, GATE_WORDS, gateParts } from '../../memory/bank-layout.js';
-import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-geometry.js';
+import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
 import { type AdmissionFilter, HashFilter } from '../admission/admission-filter.js';
 import { TouchedPairSet } from '../table/touched-pair-set.js';

@@ -4,6 +4,7 @@
  * embedding-ops.ts has the ops that share it.
  */
 import type { Op, Tensor } from '../../graph/graph.js';
+import { UNIQUE_CELL_BYTES } from '../../memory/record-layout.js';
 import { LOOKUP_SCRATCH_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
@@ -66,7 +67,7 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
   const capacity = all.reduce((sum, part) => sum + part.capacity, 0);
 
   const cells = context.environment.kernels.uniqueTableCells(capacity);
-  const scratch = context.perSlice(cells * 16, 'unique table');
+  const scratch = context.perSlice(cells * UNIQUE_CELL_BYTES, 'unique table');
   // It is read before it is written: here that costs less than in the first step, where a page would be mapped twice.
   context.environment.views.u8.fill(0, scratch.base, scratch.base + scratch.sliceBytes * context.plan.slices);
   const generationCell = context.perSlice(64, 'generation');

@@ -6,13 +6,8 @@
 import { checkKeys } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { type Arena, CACHE_LINE } from '../../memory/arena.js';
-import {
-  LANE_KEY_COUNT,
-  LANE_KEYS,
-  LANE_SCRATCH,
-  type TOUCHED_SLOT_BYTES,
-  touchedGeometry,
-} from '../../memory/touched-geometry.js';
+import { touchedGeometry } from '../../memory/touched-geometry.js';
+import { LANE_KEY_COUNT, LANE_KEYS, LANE_SCRATCH, type TOUCHED_SLOT_BYTES } from '../../memory/touched-layout.js';
 import { view } from '../../memory/views.js';
 import type { TouchedKernels } from '../../runtime/backends/wasm/calls/touched.js';
 

@@ -6,7 +6,8 @@
  * gradients are sorted by id on the host and added up by segments on the device, if it can; else by atomics.
  * Those of tables on the device are found there; see table-works.ts.
  */
-import { PIECE, PIECE_WORDS } from '../../../memory/list-layout.js';
+
+import { PIECE, PIECE_WORDS } from '../../../memory/record-layout.js';
 import { APPLY_SLICE_BYTES, PARTITIONS } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { KERNEL, type Kernel } from '../../kernels/kernels.js';

@@ -1,10 +1,9 @@
 /** @file Admission filters in plain TypeScript, for one thread. */
-import { FILTER, FILTER_ELEMENTS, KEPT_OUT } from '../../../memory/filter-layout.js';
+
+import { FILTER, FILTER_COUNT_MAX, FILTER_ELEMENTS, KEPT_OUT } from '../../../memory/filter-layout.js';
 import { mix64BigInt } from '../../../memory/hash.js';
 import { APPLY_SLICE, APPLY_SLICE_BYTES } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
-
-const COUNT_MAX = 15;
 
 /** One id's way through a filter. */
 class Visit {
@@ -71,7 +70,7 @@ class Visit {
     const splits = this.word('splits');
     for (let i = 1; i <= Math.min(this.word('headIncrement'), this.word('backward')); i++) {
       const cell = this.find((this.word('head') + splits - i) % splits);
-      if (cell !== null && this.read(cell) !== 0) return this.read(cell) & COUNT_MAX;
+      if (cell !== null && this.read(cell) !== 0) return this.read(cell) & FILTER_COUNT_MAX;
     }
     return 0;
   }
@@ -81,11 +80,11 @@ class Visit {
     const found = this.forward();
     if (found === null) {
       this.m.i64[(this.filter >>> 3) + FILTER.failureCount / 2]!++;
-      return COUNT_MAX;
+      return FILTER_COUNT_MAX;
     }
     const isNew = this.read(found.cell) === 0;
-    const before = isNew ? this.backward() : this.read(found.cell) & COUNT_MAX;
-    this.write(found.cell, Math.min(before + count, COUNT_MAX));
+    const before = isNew ? this.backward() : this.read(found.cell) & FILTER_COUNT_MAX;
+    this.write(found.cell, Math.min(before + count, FILTER_COUNT_MAX));
     if (isNew) this.countElement(found.split);
     return before;
   }
@@ -106,9 +105,9 @@ class Visit {
 
   get(): number {
     const found = this.forward();
-    if (found === null) return COUNT_MAX;
+    if (found === null) return FILTER_COUNT_MAX;
     const value = this.read(found.cell);
-    return value === 0 ? this.backward() : value & COUNT_MAX;
+    return value === 0 ? this.backward() : value & FILTER_COUNT_MAX;
   }
 }
 

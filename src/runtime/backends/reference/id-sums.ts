@@ -1,8 +1,7 @@
 /** @file Sums of gradients per id in blocks: the plain twin of assembly/sparse/block-sums.ts, which says why. */
-import type { Views } from '../../../memory/views.js';
 
-const CHAIN_MAX = 4096;
-const BLOCK = 256;
+import { BLOCK_ADDITIONS, CHAIN_MAX } from '../../../memory/id-sums-layout.js';
+import type { Views } from '../../../memory/views.js';
 
 interface Tally {
   additions: number;
@@ -23,7 +22,7 @@ export class IdSums {
     this.#floats = floats;
   }
 
-  /** Undefined when sums are chains: a feature has at most 4096 ids in the call, or there is no scratch for more. */
+  /** Undefined when sums are chains: a feature has at most CHAIN_MAX ids in the call, or there is no scratch for more. */
   static of(m: Views, scratch: number, count: number, sums: number, stride: number, floats: number) {
     return scratch !== 0 && count > CHAIN_MAX ? new IdSums(m, sums, stride, floats) : undefined;
   }
@@ -37,7 +36,7 @@ export class IdSums {
   note(id: number): void {
     const tally: Tally = this.#tallies.get(id) ?? { additions: 0 };
     if (tally.additions === 0) this.#tallies.set(id, tally);
-    if (++tally.additions % BLOCK !== 0) return;
+    if (++tally.additions % BLOCK_ADDITIONS !== 0) return;
     const sum = this.#sum(id);
     if (tally.carry === undefined) tally.carry = sum.slice();
     else for (let c = 0; c < this.#floats; c++) tally.carry[c]! += sum[c]!;
@@ -51,14 +50,4 @@ export class IdSums {
       for (let c = 0; carry !== undefined && c < this.#floats; c++) sum[c]! += carry[c]!;
     }
   }
-}
-
-/** Bytes of the scratch of sums for `ids` unique ids of `stride` floats, in calls of at most `additions` additions. */
-export function idSumsScratchBytes(ids: number, stride: number, additions: number): number {
-  return 16 + Math.floor(additions / BLOCK) * (16 + Math.ceil(stride / 4) * 16) + ids * 8;
-}
-
-/** Whether a feature with up to `count` ids in a call needs that scratch. */
-export function needsIdSums(count: number): boolean {
-  return count > CHAIN_MAX;
 }

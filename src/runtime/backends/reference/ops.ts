@@ -3,12 +3,13 @@
  *
  * Float results are the bits of the WASM version: one f32 rounding per operation, in the same order.
  */
+
+import { POOLING_TYPE } from '../../../memory/kinds.js';
+import { RECORD_WORDS, REORDER_INPUT, SHARD_SERVER } from '../../../memory/record-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { uniqueI64 } from './sparse.js';
 
 const { fround } = Math;
-const FIRSTN = 3;
-const MEAN = 1;
 
 /** Server (unsigned id mod servers, high word) and position there (low word) of each id; counts per server. */
 export function shardCountI64(m: Views, ids: number, n: number, servers: number, places: number, counts: number): void {
@@ -33,10 +34,10 @@ export function shardPlaceI64(
 ): void {
   for (let i = 0; i < n; i++) {
     const position = m.u32[places / 4 + 2 * i]!;
-    const server = servers / 4 + m.u32[places / 4 + 2 * i + 1]! * 4;
-    m.i64[m.u32[server + 2]! / 8 + position] = m.i64[ids / 8 + i]!;
-    m.u32[out / 4 + 2 * i] = m.u32[server]! + position * scale;
-    m.u32[out / 4 + 2 * i + 1] = m.u32[server + 1]!;
+    const server = servers / 4 + m.u32[places / 4 + 2 * i + 1]! * RECORD_WORDS;
+    m.i64[m.u32[server + SHARD_SERVER.list]! / 8 + position] = m.i64[ids / 8 + i]!;
+    m.u32[out / 4 + 2 * i] = m.u32[server + SHARD_SERVER.low]! + position * scale;
+    m.u32[out / 4 + 2 * i + 1] = m.u32[server + SHARD_SERVER.high]!;
   }
 }
 
@@ -58,14 +59,25 @@ export function fusedReorderI64(
   cursors: number,
   output: number,
 ): number {
-  const input = (k: number, word: number) => m.u32[inputs / 4 + k * 4 + word]!;
+  const input = (k: number, word: keyof typeof REORDER_INPUT) =>
+    m.u32[inputs / 4 + k * RECORD_WORDS + REORDER_INPUT[word]]!;
   const modulus = BigInt(shards - skipFirst);
   m.i32.fill(0, cells / 4, cells / 4 + shards * count);
   m.i32[uniqueEnds / 4] = 0;
   let total = 0;
   for (let k = 0; k < count; k++) {
     const before = total;
-    total = uniqueI64(m, input(k, 0), input(k, 1), table, tableMask, (generation + k) >>> 0, total, uids, input(k, 3));
+    total = uniqueI64(
+      m,
+      input(k, 'ids'),
+      input(k, 'length'),
+      table,
+      tableMask,
+      (generation + k) >>> 0,
+      total,
+      uids,
+      input(k, 'offsets'),
+    );
     if (total < 0) return -1;
     m.i32[uniqueEnds / 4 + k + 1] = total;
     for (let u = before; u < total; u++) {
@@ -87,17 +99,17 @@ export function fusedReorderI64(
         m.i32[cursors / 4 + shard * 2 + 1] = floats;
       }
       ids += size;
-      floats += size * input(cell % count, 2);
+      floats += size * input(cell % count, 'dim');
     }
     for (let u = m.i32[uniqueEnds / 4 + k]!; u < m.i32[uniqueEnds / 4 + k + 1]!; u++) {
       const cursor = cursors / 4 + m.i32[shardOfUid / 4 + u]! * 2;
       m.i64[output / 8 + m.i32[cursor]!] = m.i64[uids / 8 + u]!;
       m.i32[floatOfUid / 4 + u] = m.i32[cursor + 1]!;
       m.i32[cursor] = m.i32[cursor]! + 1;
-      m.i32[cursor + 1] = m.i32[cursor + 1]! + input(k, 2);
+      m.i32[cursor + 1] = m.i32[cursor + 1]! + input(k, 'dim');
     }
-    for (let i = 0; i < input(k, 1); i++) {
-      const at = input(k, 3) / 4 + i;
+    for (let i = 0; i < input(k, 'length'); i++) {
+      const at = input(k, 'offsets') / 4 + i;
       m.i32[at] = m.i32[floatOfUid / 4 + m.i32[at]!]!;
     }
   }
@@ -168,7 +180,7 @@ function forEachGathered(
   visit: (row: number, at: number) => void,
 ): void {
   for (let k = 0; k < count; k++) {
-    const [offsets, rows, dim, out] = m.u32.subarray(outputs / 4 + k * 4) as unknown as [
+    const [offsets, rows, dim, out] = m.u32.subarray(outputs / 4 + k * RECORD_WORDS) as unknown as [
       number,
       number,
       number,
@@ -262,8 +274,8 @@ export function layoutForwardF32(
     const to = out / 4 + b * rowStride;
     for (let c = 0; c < dim; c++) {
       const x = m.f32[row / 4 + start + c]!;
-      if (pooling === FIRSTN) m.f32[to + k * positionStride + c] = x;
-      else m.f32[to + c] = m.f32[to + c]! + (pooling === MEAN ? fround(x / count) : x);
+      if (pooling === POOLING_TYPE.FIRSTN) m.f32[to + k * positionStride + c] = x;
+      else m.f32[to + c] = m.f32[to + c]! + (pooling === POOLING_TYPE.MEAN ? fround(x / count) : x);
     }
   });
 }
@@ -285,11 +297,11 @@ export function layoutBackwardF32(
   scale: number,
 ): void {
   forEachPlace(m, rows, samples, batch, shared, pooling, limit, (b, k, count, row) => {
-    const from = grad / 4 + b * rowStride + (pooling === FIRSTN ? k * positionStride : 0);
+    const from = grad / 4 + b * rowStride + (pooling === POOLING_TYPE.FIRSTN ? k * positionStride : 0);
     for (let c = 0; c < dim; c++) {
       const g = fround(fround(scale) * m.f32[from + c]!);
       const at = row / 4 + start + c;
-      m.f32[at] = m.f32[at]! + (pooling === MEAN ? fround(g / count) : g);
+      m.f32[at] = m.f32[at]! + (pooling === POOLING_TYPE.MEAN ? fround(g / count) : g);
     }
   });
 }
@@ -309,7 +321,7 @@ function forEachPlace(
     const sample = samples / 4 + (shared ? 0 : b);
     const first = m.i32[sample]!;
     const count = m.i32[sample + 1]! - first;
-    const used = pooling === FIRSTN ? Math.min(count, limit) : count;
+    const used = pooling === POOLING_TYPE.FIRSTN ? Math.min(count, limit) : count;
     for (let k = 0; k < used; k++) visit(b, k, count, m.u32[rows / 4 + first + k]!);
   }
 }

@@ -1,5 +1,6 @@
 /** @file Plain TypeScript twins of assembly/sparse/slices.ts, where a piece is drawn; the same order of every sum. */
-import { PIECE_WORDS } from '../../../memory/list-layout.js';
+
+import { PIECE_WORDS } from '../../../memory/record-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { IdSums } from './id-sums.js';
 

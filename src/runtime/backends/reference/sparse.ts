@@ -4,6 +4,7 @@
  * Float results are the bits of the WASM version: one f32 rounding per operation, in the same order.
  */
 import { mix64, mix64BigInt, partitionOfHash } from '../../../memory/hash.js';
+import { UNIQUE_CELL, UNIQUE_CELL_BYTES } from '../../../memory/record-layout.js';
 import { secretOf } from '../../../memory/secret.js';
 import type { Views } from '../../../memory/views.js';
 import { IdSums } from './id-sums.js';
@@ -12,14 +13,19 @@ export { numberRepeatsU32 } from './repeats.js';
 export { gatherSlicesF32, scatterSlicesF32 } from './slices.js';
 export * from './sparse-sequence.js';
 
-/** Bytes of one cell of the scratch table of uniqueI64: i64 key, u32 generation, u32 index. */
-export const UNIQUE_CELL_BYTES = 16;
-
 /** Cells for at most `maxIds` distinct ids: a power of two, at most half full, at least 64. */
 export function uniqueTableCells(_m: Views, maxIds: number): number {
   let cells = 64;
   while (cells < maxIds * 2) cells *= 2;
   return cells;
+}
+
+export function countColumnsU32(m: Views, inverse: number, rows: number, columns: number, counts: number): void {
+  countInverseU32(m, inverse, rows * columns, counts);
+}
+
+export function countInverseU32(m: Views, inverse: number, n: number, counts: number): void {
+  for (let i = 0; i < n; i++) m.u32[counts / 4 + m.u32[inverse / 4 + i]!]!++;
 }
 
 /**
@@ -30,14 +36,6 @@ export function uniqueTableCells(_m: Views, maxIds: number): number {
  * would pass 2^32 - 1 the caller zeroes the table and starts again at 1. Returns the unique count, -1 when the table is
  * full.
  */
-export function countColumnsU32(m: Views, inverse: number, rows: number, columns: number, counts: number): void {
-  countInverseU32(m, inverse, rows * columns, counts);
-}
-
-export function countInverseU32(m: Views, inverse: number, n: number, counts: number): void {
-  for (let i = 0; i < n; i++) m.u32[counts / 4 + m.u32[inverse / 4 + i]!]!++;
-}
-
 export function uniqueI64(
   m: Views,
   ids: number,
@@ -56,17 +54,17 @@ export function uniqueI64(
     const home = Number(mix64BigInt(key, secret) & BigInt(tableMask));
     let cell = home;
     const at = () => table + cell * UNIQUE_CELL_BYTES;
-    while (m.u32[at() / 4 + 2] === generation >>> 0 && m.i64[at() / 8] !== key) {
+    while (m.u32[at() / 4 + UNIQUE_CELL.generation] === generation >>> 0 && m.i64[at() / 8] !== key) {
       cell = ((cell + 1) & tableMask) >>> 0;
       if (cell === home) return -1;
     }
-    if (m.u32[at() / 4 + 2] !== generation >>> 0) {
+    if (m.u32[at() / 4 + UNIQUE_CELL.generation] !== generation >>> 0) {
       m.i64[at() / 8] = key;
-      m.u32[at() / 4 + 2] = generation;
-      m.u32[at() / 4 + 3] = count;
+      m.u32[at() / 4 + UNIQUE_CELL.generation] = generation;
+      m.u32[at() / 4 + UNIQUE_CELL.index] = count;
       m.i64[uids / 8 + count++] = key;
     }
-    m.i32[inverse / 4 + i] = m.u32[at() / 4 + 3]!;
+    m.i32[inverse / 4 + i] = m.u32[at() / 4 + UNIQUE_CELL.index]!;
   }
   return count;
 }

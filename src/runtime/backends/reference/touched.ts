@@ -5,7 +5,8 @@
  */
 import { mix64BigInt } from '../../../memory/hash.js';
 import { SECRET_HIGH, SECRET_LOW } from '../../../memory/secret.js';
-import { INSERT_RANGE, type TouchedGeometry } from '../../../memory/touched-geometry.js';
+import type { TouchedGeometry } from '../../../memory/touched-geometry.js';
+import { INSERT_RANGE } from '../../../memory/touched-layout.js';
 
 const HOP_RANGE = 32;
 const MASK_64 = (1n << 64n) - 1n;

@@ -6,6 +6,13 @@
  */
 import { MonolithError } from '../../../base/errors.js';
 import type { Arena } from '../../../memory/arena.js';
+import {
+  GATHER_OUTPUT,
+  RECORD_WORDS,
+  REORDER_INPUT,
+  UNIQUE_CELL_BYTES,
+  wordsOf,
+} from '../../../memory/record-layout.js';
 import { view } from '../../../memory/views.js';
 import { checkFusedGather } from '../../../tensor/ops/gather-embeddings.js';
 import {
@@ -27,10 +34,6 @@ import type { OpsKernels } from './calls/ops.js';
 import type { SparseKernels } from './calls/sparse.js';
 
 type Floats = Tensor<'float32'>;
-/** Bytes of a cell of the unique table. */
-const CELL_BYTES = 16;
-/** Words of an input or output record of the fused kernels. */
-const RECORD_WORDS = 4;
 
 export interface KernelOpsOptions {
   readonly kernels: OpsKernels & Pick<SparseKernels, 'uniqueTableCells'>;
@@ -53,7 +56,7 @@ export class KernelOps {
     this.#buffer = memory.buffer;
     this.#arena = arena;
     this.#cells = kernels.uniqueTableCells(maxUniqueIds);
-    this.#table = arena.alloc(this.#cells * CELL_BYTES, 'ops: unique table');
+    this.#table = arena.alloc(this.#cells * UNIQUE_CELL_BYTES, 'ops: unique table');
     this.#clearTable();
   }
 
@@ -67,7 +70,9 @@ export class KernelOps {
     let at = 0;
     const records = inputs.map((ids, m) => {
       at += ids.length;
-      return [this.#inIds(ids), ids.length, dims[m]!, embeddingOffsets.byteOffset + (at - ids.length) * 4];
+      const offsets = embeddingOffsets.byteOffset + (at - ids.length) * 4;
+      const input = { ids: this.#inIds(ids), length: ids.length, dim: dims[m]!, offsets };
+      return wordsOf(REORDER_INPUT, RECORD_WORDS, input);
     });
     const count = this.#kernels.fusedReorderI64(
       this.#records(records),
@@ -140,7 +145,7 @@ export class KernelOps {
   fusedGatherEmbeddingsByInput(fused: Float32Array, offsets: readonly Int32Array[], dims: readonly number[]): Floats[] {
     checkFusedGather(fused.length, offsets, dims);
     const outs = offsets.map((list, m) => this.#matrix(list.length, dims[m]!));
-    const records = offsets.map((list, m) => [this.#inInts(list), list.length, dims[m]!, outs[m]!.data.byteOffset]);
+    const records = offsets.map((list, m) => this.#gathered(list, dims[m]!, outs[m]!.data.byteOffset));
     this.#kernels.fusedGatherF32(this.#records(records), records.length, this.#inFloats(fused));
     return outs;
   }
@@ -154,12 +159,7 @@ export class KernelOps {
   ): Float32Array {
     checkFusedGather(size, offsets, dims, grads);
     const out = this.#floats(size).fill(0);
-    const records = offsets.map((list, m) => [
-      this.#inInts(list),
-      list.length,
-      dims[m]!,
-      this.#inFloats(grads[m]!.data),
-    ]);
+    const records = offsets.map((list, m) => this.#gathered(list, dims[m]!, this.#inFloats(grads[m]!.data)));
     this.#kernels.fusedGatherGradF32(this.#records(records), records.length, out.byteOffset, scale);
     return out;
   }
@@ -202,6 +202,11 @@ export class KernelOps {
     });
   }
 
+  #gathered(offsets: Int32Array, dim: number, to: number): number[] {
+    const output = { offsets: this.#inInts(offsets), rows: offsets.length, dim, to };
+    return wordsOf(GATHER_OUTPUT, RECORD_WORDS, output);
+  }
+
   /** The first of `count` generations nobody used yet. */
   #generations(count: number): number {
     if (this.#generation + count > 0xffffffff) this.#clearTable();
@@ -211,7 +216,7 @@ export class KernelOps {
   }
 
   #clearTable(): void {
-    view(Uint8Array, this.#buffer, this.#table, this.#cells * CELL_BYTES).fill(0);
+    view(Uint8Array, this.#buffer, this.#table, this.#cells * UNIQUE_CELL_BYTES).fill(0);
     this.#generation = 1;
   }
 

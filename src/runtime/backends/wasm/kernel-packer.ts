@@ -5,13 +5,11 @@
  * vectors and the descriptors; the caller releases it.
  */
 import type { Arena } from '../../../memory/arena.js';
+import { COPY, COPY_WORDS } from '../../../memory/record-layout.js';
 import { view } from '../../../memory/views.js';
 import { allocateData, type DataOf, type DType } from '../../../tensor/tensor.js';
 import { copyPlain, type Packer, type Piece } from '../../../tensor/tensor-utils.js';
 import type { SparseKernels } from './calls/sparse.js';
-
-/** Words of a descriptor of copyPieces: src, dst, bytes. */
-const DESCRIPTOR_WORDS = 3;
 
 export function createKernelPacker(
   kernels: Pick<SparseKernels, 'copyPieces'>,
@@ -29,12 +27,12 @@ export function createKernelPacker(
       }
       if (shared.length === 0) return;
       const mark = arena.mark();
-      const descriptors = arena.alloc(shared.length * DESCRIPTOR_WORDS * 4, 'pack descriptors');
-      const words = view(Uint32Array, buffer, descriptors, shared.length * DESCRIPTOR_WORDS, 'pack descriptors');
+      const descriptors = arena.alloc(shared.length * COPY_WORDS * 4, 'pack descriptors');
+      const words = view(Uint32Array, buffer, descriptors, shared.length * COPY_WORDS, 'pack descriptors');
       shared.forEach(({ source, target }, i) => {
-        words[i * DESCRIPTOR_WORDS] = source.byteOffset;
-        words[i * DESCRIPTOR_WORDS + 1] = target.byteOffset;
-        words[i * DESCRIPTOR_WORDS + 2] = source.byteLength;
+        words[i * COPY_WORDS + COPY.from] = source.byteOffset;
+        words[i * COPY_WORDS + COPY.to] = target.byteOffset;
+        words[i * COPY_WORDS + COPY.bytes] = source.byteLength;
       });
       kernels.copyPieces(descriptors, shared.length);
       arena.release(mark);

@@ -6,12 +6,14 @@
  */
 import type { Tensor } from '../../../graph/graph.js';
 import { BatchMatMul, MatMulInner, MatMulInnerGrad } from '../../../graph/ops/batch-matmul.js';
+import { MATMUL_SHAPE, MATMUL_SHAPE_WORDS, wordsOf } from '../../../memory/record-layout.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, type Matrix, operands, registerLowering } from '../lowering.js';
 
-/** Writes the words of `shape` of batchMatMulF32. */
-function shapeWords(context: LoweringContext, words: readonly number[]): Register {
+/** Writes the `shape` of batchMatMulF32. */
+function writeShape(context: LoweringContext, shape: Readonly<Record<keyof typeof MATMUL_SHAPE, number>>): Register {
+  const words = wordsOf(MATMUL_SHAPE, MATMUL_SHAPE_WORDS, shape);
   const at = context.alloc(words.length * 4, 'shape');
   context.environment.views.u32.set(words, at / 4);
   return context.slice.constant(at);
@@ -23,8 +25,10 @@ registerLowering(
     const { groups, m, n, k, a, b, c } = op.attrs;
     const [x, y] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
     const out = context.output(op.output);
-    const sides = [a.group, a.row, a.col, b.group, b.row, b.col, c.group, c.row];
-    const shape = shapeWords(context, [groups, m, n, k, ...sides]);
+    const shape = writeShape(context, {
+      ...{ groups, m, n, k, cGroup: c.group, cRow: c.row },
+      ...{ aGroup: a.group, aRow: a.row, aCol: a.col, bGroup: b.group, bRow: b.row, bCol: b.col },
+    });
     context.emit(KERNEL.batchMatMulF32, [...operands(x, y, out), context.rows, shape, out.accumulate]);
   },
   { accumulates: true },
@@ -73,7 +77,10 @@ registerLowering(
     const out = context.output(op.output);
     const [wRow, wCol] = op.attrs.transposeB ? [1, d] : [k, 1];
     if (!isContiguous(context, x) || !isContiguous(context, op.output)) {
-      const shape = shapeWords(context, [1, perExample, k, d, 0, d, 1, 0, wRow, wCol, 0, k]);
+      const shape = writeShape(context, {
+        ...{ groups: 1, m: perExample, n: k, k: d, aGroup: 0, aRow: d, aCol: 1 },
+        ...{ bGroup: 0, bRow: wRow, bCol: wCol, cGroup: 0, cRow: k },
+      });
       const shared = { pointer: context.pointer(w), stride: slice.constant(0), columns: 0 };
       const matrices = operands(context.matrix(x), shared, out);
       context.emit(KERNEL.batchMatMulF32, [...matrices, context.rows, shape, out.accumulate]);

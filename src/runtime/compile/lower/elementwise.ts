@@ -1,25 +1,13 @@
 /** @file Lowerings of elementwise ops with broadcasting, reductions and their reverse. */
 import type { Dim, Tensor } from '../../../graph/graph.js';
 import { BroadcastTo, type Spread, SumTo, spreadOf } from '../../../graph/ops/broadcast.js';
-import { Binary, type BinaryKind } from '../../../graph/ops/elementwise.js';
+import { Binary } from '../../../graph/ops/elementwise.js';
 import { BatchMax, MaxColumns, SliceMax } from '../../../graph/ops/reductions.js';
-import { StopGradient, Unary, type UnaryKind } from '../../../graph/ops/unary.js';
+import { StopGradient, Unary } from '../../../graph/ops/unary.js';
+import { BINARY_KIND, UNARY_KIND } from '../../../memory/kinds.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, operands, registerLowering } from '../lowering.js';
-
-// Numbers of assembly/dense/broadcast.ts.
-const BINARY: Record<BinaryKind, number> = {
-  add: 0,
-  sub: 1,
-  mul: 2,
-  div: 3,
-  maximum: 4,
-  minimum: 5,
-  greaterEqual: 6,
-  equal: 7,
-};
-const UNARY: Record<UnaryKind, number> = { abs: 0, sqrt: 1, exp: 2, log: 3, sign: 4 };
 
 /** Rows and columns of a tensor: those of the slice, or of a shared matrix, whose last dimension is its columns. */
 function grid(context: LoweringContext, tensor: Tensor): { rows: Register; columns: number } {
@@ -60,7 +48,7 @@ registerLowering(
     const { shape } = op.output.spec;
     const sides = op.inputs.flatMap((input) => repeated(context, input, shape));
     const { pointer, stride, rows, columns } = target(context, op.output);
-    const kind = context.slice.constant(BINARY[op.attrs.kind]);
+    const kind = context.slice.constant(BINARY_KIND[op.attrs.kind]);
     context.emit(KERNEL.binaryF32, [kind, ...sides, pointer, stride, rows, columns]);
   },
   { strided: true },
@@ -71,7 +59,7 @@ registerLowering(
   (op, context) => {
     const x = context.matrix(op.inputs[0]!);
     const out = context.output(op.output);
-    const kind = context.slice.constant(UNARY[op.attrs.kind]);
+    const kind = context.slice.constant(UNARY_KIND[op.attrs.kind]);
     const size = [context.rowsOf(op.output), context.slice.constant(out.columns)];
     context.emit(KERNEL.unaryF32, [kind, ...operands(x, out), ...size]);
   },

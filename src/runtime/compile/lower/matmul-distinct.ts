@@ -5,7 +5,7 @@
  */
 import type { Op, OpDef, Tensor } from '../../../graph/graph.js';
 import { MatMul, type MatMulAttrs } from '../../../graph/ops/matmul.js';
-import { FIELD_WORDS } from '../../../memory/list-layout.js';
+import { FIELD, FIELD_WORDS, wordsOf } from '../../../memory/record-layout.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import type { LoweringContext } from '../lowering.js';
@@ -160,7 +160,10 @@ function writeFields(context: LoweringContext, fields: readonly RepeatedColumns[
   const numbered = fields.map(({ column, columns, repeats }) => ({ column, columns, words: repeats.number() }));
   const list = context.perSlice(fields.length * FIELD_WORDS * 4, 'fields');
   for (let slice = 0; slice < context.plan.slices; slice++) {
-    const words = numbered.flatMap((field) => [field.column, field.columns, ...field.words(slice), 0, 0]);
+    const words = numbered.flatMap(({ column, columns, words }) => {
+      const [numbers, order, starts, count] = words(slice);
+      return wordsOf(FIELD, FIELD_WORDS, { column, floats: columns, numbers, order, starts, count });
+    });
     context.environment.views.u32.set(words, (list.base + slice * list.sliceBytes) / 4);
   }
   const { slice } = context;

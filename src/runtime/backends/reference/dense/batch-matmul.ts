@@ -1,8 +1,10 @@
 /** @file Matrix products per example, in plain TypeScript. */
+
+import { MATMUL_SHAPE } from '../../../../memory/record-layout.js';
 import type { Views } from '../../../../memory/views.js';
 import { smallMatMul } from './small-matmul.js';
 
-/** For each row and group: c (+)= a * b, laid out as the words at `shape` say (assembly/dense/batch-matmul.ts). */
+/** For each row and group: c (+)= a * b, laid out as the words at `shape` say. */
 export function batchMatMulF32(
   m: Views,
   a: number,
@@ -15,13 +17,13 @@ export function batchMatMulF32(
   shape: number,
   acc: number,
 ): void {
-  const word = (i: number) => m.u32[(shape >>> 2) + i]!;
+  const word = (name: keyof typeof MATMUL_SHAPE) => m.u32[(shape >>> 2) + MATMUL_SHAPE[name]]!;
   for (let r = 0; r < rows; r++) {
-    for (let g = 0; g < word(0); g++) {
-      const x = { at: (a >>> 2) + r * aStride + g * word(4), row: word(5), col: word(6) };
-      const y = { at: (b >>> 2) + r * bStride + g * word(7), row: word(8), col: word(9) };
-      const z = { at: (c >>> 2) + r * cStride + g * word(10), row: word(11) };
-      smallMatMul(m, x, y, z, [word(1), word(2), word(3)], acc);
+    for (let g = 0; g < word('groups'); g++) {
+      const x = { at: (a >>> 2) + r * aStride + g * word('aGroup'), row: word('aRow'), col: word('aCol') };
+      const y = { at: (b >>> 2) + r * bStride + g * word('bGroup'), row: word('bRow'), col: word('bCol') };
+      const z = { at: (c >>> 2) + r * cStride + g * word('cGroup'), row: word('cRow') };
+      smallMatMul(m, x, y, z, [word('m'), word('n'), word('k')], acc);
     }
   }
 }

@@ -1,19 +1,25 @@
 /** @file Elementwise kernels whose operands may repeat, in plain TypeScript. */
+
+import { BINARY_KIND, UNARY_KIND } from '../../../../memory/kinds.js';
 import type { Views } from '../../../../memory/views.js';
 import { mapRows, put } from './loops.js';
 
 const f = Math.fround;
 
-const PAIRS: readonly ((x: number, y: number) => number)[] = [
-  (x, y) => f(x + y),
-  (x, y) => f(x - y),
-  (x, y) => f(x * y),
-  (x, y) => f(x / y),
-  Math.max,
-  Math.min,
-  (x, y) => (x >= y ? 1 : 0),
-  (x, y) => (x === y ? 1 : 0),
-];
+const PAIRS = byKind<keyof typeof BINARY_KIND, (x: number, y: number) => number>(BINARY_KIND, {
+  add: (x, y) => f(x + y),
+  sub: (x, y) => f(x - y),
+  mul: (x, y) => f(x * y),
+  div: (x, y) => f(x / y),
+  maximum: Math.max,
+  minimum: Math.min,
+  greaterEqual: (x, y) => (x >= y ? 1 : 0),
+  equal: (x, y) => (x === y ? 1 : 0),
+});
+
+function byKind<K extends string, F>(kinds: Readonly<Record<K, number>>, of: Readonly<Record<K, F>>): Map<number, F> {
+  return new Map((Object.keys(kinds) as K[]).map((kind) => [kinds[kind], of[kind]]));
+}
 
 /** dst = a op b, where a stride of 0 repeats a row and a step of 0 an element. Comparisons give 1 or 0. */
 export function binaryF32(
@@ -30,7 +36,7 @@ export function binaryF32(
   rows: number,
   cols: number,
 ): void {
-  const pair = PAIRS[kind]!;
+  const pair = PAIRS.get(kind)!;
   for (let r = 0; r < rows; r++) {
     for (let c = 0; c < cols; c++) {
       const [x, y] = [m.f32[(a >>> 2) + r * aStride + c * aStep]!, m.f32[(b >>> 2) + r * bStride + c * bStep]!];
@@ -39,13 +45,13 @@ export function binaryF32(
   }
 }
 
-const SINGLES: readonly ((x: number) => number)[] = [
-  Math.abs,
-  (x) => f(Math.sqrt(x)),
-  (x) => f(Math.exp(x)),
-  (x) => f(Math.log(x)),
-  (x) => (x > 0 ? 1 : x < 0 ? -1 : 0),
-];
+const SINGLES = byKind<keyof typeof UNARY_KIND, (x: number) => number>(UNARY_KIND, {
+  abs: Math.abs,
+  sqrt: (x) => f(Math.sqrt(x)),
+  exp: (x) => f(Math.exp(x)),
+  log: (x) => f(Math.log(x)),
+  sign: (x) => (x > 0 ? 1 : x < 0 ? -1 : 0),
+});
 
 /** y = op x. The sign of NaN is 0. */
 export function unaryF32(
@@ -58,7 +64,7 @@ export function unaryF32(
   rows: number,
   cols: number,
 ): void {
-  mapRows(m, x, xStride, y, yStride, rows, cols, 0, SINGLES[kind]!);
+  mapRows(m, x, xStride, y, yStride, rows, cols, 0, SINGLES.get(kind)!);
 }
 
 /** dst[r, c] (+)= factor * src[r * srcStride + c * srcStep]. */

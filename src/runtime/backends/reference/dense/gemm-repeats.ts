@@ -1,5 +1,6 @@
 /** @file Plain TypeScript twins of assembly/dense/gemm-repeats.ts and gemm-repeats-grad.ts; the same order of every sum. */
-import { FIELD_WORDS } from '../../../../memory/list-layout.js';
+
+import { FIELD_WORDS } from '../../../../memory/record-layout.js';
 import type { Views } from '../../../../memory/views.js';
 import { blockK, REPEATS, sumInBlocks } from './block-sums.js';
 import { gemmF32 } from './gemm.js';

@@ -1,5 +1,5 @@
 /** @file Shampoo in plain TypeScript: the operations of assembly/optim/shampoo.ts in the same order. */
-import { SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_WORDS, SHAMPOO_WORDS } from '../../../../memory/dense-layout.js';
+import { SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_WORDS } from '../../../../memory/dense-layout.js';
 import type { Views } from '../../../../memory/views.js';
 import { gemmF32 } from '../dense/gemm.js';
 import { sumSquaresF64 } from '../dense/whole.js';
@@ -134,7 +134,7 @@ function preconditioned(m: Views, block: number, step: number): number {
   let inner = count;
   let isMade = true;
   for (let i = 0; i < rank; i++) {
-    const axis = block / 4 + SHAMPOO_WORDS + i * SHAMPOO_AXIS_WORDS;
+    const axis = block / 4 + SHAMPOO.axes + i * SHAMPOO_AXIS_WORDS;
     const words = Object.values(SHAMPOO_AXIS).map((at) => m.u32[axis + at]!);
     const [k, kept, s, g, pvec, pval, o] = words as [number, number, number, number, number, number, number];
     inner /= k;
