@@ -17,7 +17,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { cleanUp, writeError } from '../base/files/atomic-file.js';
+import { cleanUp, writeError, writingTo } from '../base/files/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
 import { isPath } from '../base/files/read-file.js';
 import { StagedFiles } from '../base/files/staged-files.js';
@@ -39,7 +39,7 @@ import { PENDING_FILE, writePending } from './pending-save.js';
 import { publishState } from './publish-state.js';
 import { type Retention, retain } from './retention.js';
 import { checkSnapshot, type Snapshot } from './snapshot.js';
-import { stageCheckpoint, within } from './stage-checkpoint.js';
+import { stageCheckpoint } from './stage-checkpoint.js';
 import { hasAnyFile, verifyCheckpoint } from './verify-checkpoint.js';
 
 export interface SaveOptions {
@@ -103,7 +103,7 @@ async function saveHeld(modelDir: string, snapshot: Snapshot, options: SaveOptio
     throw new MonolithError('ML_CKPT_WRITE', { file: name, reason: `${keep} checkpoints cannot be kept` });
   }
   checkSnapshot(snapshot, name);
-  await within(modelDir, () => fs.makeDirectory(modelDir));
+  await writingTo(modelDir, () => fs.makeDirectory(modelDir));
   return saveInTurn(modelDir, () => save(modelDir, snapshot, { keep, exempt }, fs));
 }
 
@@ -113,7 +113,7 @@ async function save(
   { keep, exempt }: Required<Omit<SaveOptions, 'fileSystem'>>,
   fs: FileSystem,
 ): Promise<SavedCheckpoint> {
-  await within(modelDir, () => removeLeftovers(modelDir, fs));
+  await writingTo(modelDir, () => removeLeftovers(modelDir, fs));
   const warnings: string[] = [];
   const known = knownCheckpoints(modelDir, warnings);
   const { free, taken } = prefixesOf(modelDir, snapshot.step);

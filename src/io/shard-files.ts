@@ -21,9 +21,18 @@ export function shardCountOf(rowCount: number, configured = -1): number {
   return Math.min(SHARD_COUNT_MAX, Math.max(1, Math.floor(rowCount / ROWS_PER_SHARD)));
 }
 
-/** Rows of shard `shard` when `rowCount` rows are split into ranges whose sizes differ by at most one. */
-export function shardRowCount(rowCount: number, shard: number, shardCount: number): number {
-  return Math.floor(rowCount / shardCount) + (shard < rowCount % shardCount ? 1 : 0);
+/** Ranks of rows, `end` not included. */
+export interface RowRange {
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** The rows of shard `shard` of `shardCount`: contiguous, sizes that differ by at most one. */
+export function shardRange(rowCount: number, shard: number, shardCount: number): RowRange {
+  const each = Math.floor(rowCount / shardCount);
+  const rest = rowCount % shardCount;
+  const begin = shard * each + Math.min(shard, rest);
+  return { begin, end: begin + each + (shard < rest ? 1 : 0) };
 }
 
 /** Base name of a table's files: separators would make directories of it. */

@@ -37,7 +37,7 @@ t.test('a place is that of the line that took it, and leaves the limit of stacks
 t.test('with source maps it is the line that was written; frozen intrinsics do no harm', async (t) => {
   const module = new URL('../../src/index.js', import.meta.url).href;
   const source = `import { Graph, placeholder, matMul } from '${module}';
-const x = placeholder(new Graph(), 'x', 3);
+const x = placeholder(new Graph(), { name: 'x', width: 3 });
 try { matMul(x, x); } catch (error) { console.log(error.fields.place); }`;
   for (const flag of ['--enable-source-maps', '--frozen-intrinsics']) {
     const file = join(t.testdir({ 'm.mjs': source }), 'm.mjs');

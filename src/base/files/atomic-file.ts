@@ -17,6 +17,15 @@ export function writeError(file: string, cause: unknown): MonolithError {
   return new MonolithError('ML_CKPT_WRITE', { file, reason: messageOf(cause) }, { hint: writeHint(cause), cause });
 }
 
+/** Runs `action`; whatever goes wrong becomes ML_CKPT_WRITE naming `file`. */
+export async function writingTo<T>(file: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    throw writeError(file, cause);
+  }
+}
+
 function writeHint(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   switch (code) {

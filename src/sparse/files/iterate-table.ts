@@ -6,6 +6,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { EntryDumpCodec } from '../../io/entry-dump.js';
+import { shardRange } from '../../io/shard-files.js';
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
@@ -16,7 +17,6 @@ import {
   SLOT_TIME_BYTES,
 } from '../../memory/table-layout.js';
 import type { HashTable } from '../table/hash-table.js';
-import { shardRange } from './shard-encoder.js';
 import type { StoredTable, TableImage } from './stored-table.js';
 import { tableImageOf } from './table-image-of.js';
 

@@ -3,22 +3,20 @@
  * table after table, in a Snappy stream, and beside it who they belong to.
  */
 
-import { dirname } from 'node:path';
 import { checkOptions } from '../../base/check-options.js';
-import { messageOf } from '../../base/errors.js';
-import { cleanUp, FileSink, writeError } from '../../base/files/atomic-file.js';
+import { FileSink, writingTo } from '../../base/files/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../../base/files/file-system.js';
-import { StagedFiles } from '../../base/files/staged-files.js';
-import { shardTemporaryName } from '../../base/files/temporary-names.js';
 import { RecordWriter } from '../../io/record-writer.js';
-import { shardFileName } from '../../io/shard-files.js';
+import { shardFileName, shardRange } from '../../io/shard-files.js';
 import { SnappyStream } from '../../io/snappy-writer.js';
 import type { HashTable } from '../table/hash-table.js';
 import { encodeMeta, META_SUFFIX, type TableMeta } from './multi-meta.js';
-import { checkedShardCount, removeOtherCounts, type SavedTable, within } from './save-table.js';
-import { ShardEncoder, shardRange, writeChunks } from './shard-encoder.js';
+import { publishShards } from './publish-shards.js';
+import type { SavedTable } from './save-table.js';
+import { ShardEncoder, writeChunks } from './shard-encoder.js';
 import { type StoredTable, TableImage } from './stored-table.js';
 import { tableImageOf } from './table-image-of.js';
+import { checkedShardCount } from './write-table.js';
 
 export interface NamedTable {
   readonly name: string;
@@ -55,32 +53,21 @@ export async function saveMultiTable(
   const images = sorted.map(({ name, table }) => ({ name, image: new TableImage({ ...fields(table), expireDays }) }));
   const total = images.reduce((sum, { image }) => sum + image.size, 0);
   const shardCount = checkedShardCount(total, nshards, base);
-  const staged = new StagedFiles(fs, shardTemporaryName);
   const featureCounts = new Map(images.map(({ name }) => [name, 0]));
   const files: string[] = [];
   let bytes = 0;
-  try {
-    await fs.makeDirectory(dirname(base));
+  const { warnings } = await publishShards([base, `${base}${META_SUFFIX}`], fs, async (pathOf) => {
     for (let shard = 0; shard < shardCount; shard++) {
       const data = shardFileName(base, shard, shardCount);
       const meta = shardFileName(`${base}${META_SUFFIX}`, shard, shardCount);
-      const written = await within(data, () => writeData(images, shard, shardCount, staged.stage(data), fs));
-      const metaBytes = await within(meta, () => writeMeta(written.metas, staged.stage(meta), fs));
+      const written = await writingTo(data, () => writeData(images, shard, shardCount, pathOf(data), fs));
+      const metaBytes = await writingTo(meta, () => writeMeta(written.metas, pathOf(meta), fs));
       for (const { name, entries } of written.metas) featureCounts.set(name, featureCounts.get(name)! + entries);
       files.push(data, meta);
       bytes += written.bytes + metaBytes;
     }
-    await staged.publish();
-  } catch (cause) {
-    throw await cleanUp(writeError(base, cause), () => staged.rollBack());
-  }
-  const warnings: string[] = [];
-  try {
-    await staged.removeAside();
-    for (const one of [base, `${base}${META_SUFFIX}`]) await removeOtherCounts(one, shardCount, fs);
-  } catch (cause) {
-    warnings.push(messageOf(cause));
-  }
+    return { shardCount };
+  });
   const rows = [...featureCounts.values()].reduce((sum, count) => sum + count, 0);
   return { files, rows, bytes, warnings, featureCounts };
 }

@@ -6,6 +6,7 @@
  * restore fills indexes from their begin to their end instead of at random.
  */
 import { MonolithError } from '../../base/errors.js';
+import type { RowRange } from '../../io/shard-files.js';
 import { idWordOf, PARTITIONS, SLOT_TIME_BYTES } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/tables/table-memory.js';
 import { type PartitionEncoder, partitionEncoder } from './partition-encoder.js';
@@ -16,24 +17,10 @@ export const BUFFER_BYTES = 2 << 20;
 const DEFAULT_EXPIRE_DAYS = 36500;
 const DAY_SEC = 86400;
 
-/** Ranks of rows, `end` not included. */
-export interface RowRange {
-  readonly begin: number;
-  readonly end: number;
-}
-
 export interface ShardOptions {
   readonly bufferBytes?: number;
   /** Rows that expired are left out unless false. */
   readonly expire?: boolean;
-}
-
-/** Shard `shard` of `shardCount`: contiguous, sizes that differ by at most one. */
-export function shardRange(count: number, shard: number, shardCount: number): RowRange {
-  const each = Math.floor(count / shardCount);
-  const rest = count % shardCount;
-  const begin = shard * each + Math.min(shard, rest);
-  return { begin, end: begin + each + (shard < rest ? 1 : 0) };
 }
 
 /** The error of a save during which rows came or went. */

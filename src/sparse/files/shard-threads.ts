@@ -5,8 +5,8 @@
  * table does, and between buffers the calling thread is free anyway.
  */
 import { availableParallelism } from 'node:os';
+import type { RowRange } from '../../io/shard-files.js';
 import { ServiceThread } from '../../runtime/pool/service-thread.js';
-import type { RowRange } from './shard-encoder.js';
 import type { LoadedShard } from './shard-loader.js';
 import type { WriteShardOptions, WrittenShard } from './shard-writer.js';
 import type { TableImage } from './stored-table.js';

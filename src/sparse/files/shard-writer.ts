@@ -6,7 +6,8 @@
  */
 import { FileSink } from '../../base/files/atomic-file.js';
 import type { FileSystem } from '../../base/files/file-system.js';
-import { type RowRange, ShardEncoder, writeChunks } from './shard-encoder.js';
+import type { RowRange } from '../../io/shard-files.js';
+import { ShardEncoder, writeChunks } from './shard-encoder.js';
 import type { TableImage } from './stored-table.js';
 
 /** Enough to keep a disk busy, and few enough that little is left to do at the end. */

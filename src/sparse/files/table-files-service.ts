@@ -1,6 +1,7 @@
 /** @file What a thread of ShardThreads does: writes or loads one shard after the other. */
+
+import type { RowRange } from '../../io/shard-files.js';
 import { TableMemory, type TableMemoryHandle } from '../../runtime/tables/table-memory.js';
-import type { RowRange } from './shard-encoder.js';
 import type { LoadedShard } from './shard-loader.js';
 import type { WriteShardOptions, WrittenShard } from './shard-writer.js';
 import { type StoredTable, TableImage } from './stored-table.js';
