@@ -3,22 +3,12 @@
  *
  * Run it from a checkout after `npm ci`: `node examples/ffm.mjs [steps]`.
  */
-import {
-  buildFfm,
-  DataReader,
-  evaluate,
-  FFM_LENGTH_MAX,
-  ffmDataset,
-  ffmSchema,
-  heldOutOf,
-  LocalTrainer,
-  loadFfmBatches,
-} from 'monolith-ts';
+import { data, demo, evaluate, LocalTrainer } from 'monolith-ts';
 
 const steps = Number(process.argv[2] ?? 1000);
 const batchSize = 64;
 const seed = 0;
-const model = buildFfm(FFM_LENGTH_MAX);
+const model = demo.buildFfm(demo.FFM_LENGTH_MAX);
 /** Six sparse features; labels are drawn from a hidden model of the same form. */
 const dataset = { kind: 'clicks', vocab: 5, batchSize, seed };
 
@@ -37,21 +27,21 @@ const trainer = await LocalTrainer.create({
   modelDir: null, // a folder here would save at the end and go on from there next time
   steps,
   hooks: [report],
-  session: { schema: ffmSchema(), batchSize, seed },
+  session: { schema: demo.ffmSchema(), batchSize, seed },
 });
 try {
   const { session } = trainer;
-  const reader = await DataReader.start({
+  const reader = await data.DataReader.start({
     buffer: session.views.buffer,
     arena: session.arena,
-    dataset: ffmDataset(dataset),
+    dataset: demo.ffmDataset(dataset),
   });
   try {
     await trainer.train({ next: () => reader.next(60_000), batchesAhead: Number.POSITIVE_INFINITY });
   } finally {
     await reader.close();
   }
-  const heldOut = loadFfmBatches(session.views, session.arena, heldOutOf(dataset));
+  const heldOut = demo.loadFfmBatches(session.views, session.arena, demo.heldOutOf(dataset));
   const { auc, loss, examples } = await evaluate(session, model, heldOut);
   console.log(`held out: AUC ${auc.toFixed(4)}, loss ${loss.toFixed(4)} over ${examples} examples`);
 } finally {

@@ -5,30 +5,17 @@
  * Run it from a checkout after `npm ci`: `node examples/own-model.mjs [steps]`.
  */
 import {
-  AdagradOptimizer,
-  addBias,
-  applyGradients,
-  concatColumns,
+  data,
   evaluate,
   FeatureFactory,
-  fidV2,
   Graph,
-  globalStep,
-  gradients,
-  group,
-  HashTable,
-  increment,
+  graphs,
   LocalTrainer,
-  loadBatches,
-  matMul,
-  placeholder,
-  raggedPlaceholder,
-  reduceMean,
-  relu,
-  sigmoid,
-  sigmoidCrossEntropyWithLogits,
-  TABLES,
-  variable,
+  losses,
+  ops,
+  optim,
+  sparse,
+  tables,
 } from 'monolith-ts';
 
 const steps = Number(process.argv[2] ?? 600);
@@ -48,38 +35,42 @@ const uniform = (count, bound) => Float32Array.from({ length: count }, () => (2 
 
 function buildModel() {
   const graph = new Graph();
-  const label = placeholder(graph, { name: 'label' });
+  const label = ops.placeholder(graph, { name: 'label' });
   const features = new FeatureFactory();
   const inputs = ['user', 'item'].map((name) => {
     const slot = features.createFeatureSlot({
       name,
       slotId: SLOTS[name],
-      defaultVecOptimizer: AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 1e-6 }),
+      defaultVecOptimizer: sparse.adagrad({ learningRate: 0.05, initialAccumulatorValue: 1e-6 }),
     });
-    return { slot, slice: slot.addFeatureSlice(dim), ids: raggedPlaceholder(graph, { name, valuesPerRow: 1 }) };
+    return { slot, slice: slot.addFeatureSlice(dim), ids: ops.raggedPlaceholder(graph, { name, valuesPerRow: 1 }) };
   });
   // Slots and slices first, lookups after: the slices decide the width of a row.
   const columns = inputs.map(({ slot, ids }) => features.createFeatureColumn(slot, ids));
-  const embedded = concatColumns(columns.map((column, i) => column.embeddingLookup(inputs[i].slice)));
+  const embedded = ops.concatColumns(columns.map((column, i) => column.embeddingLookup(inputs[i].slice)));
 
-  const w1 = variable(graph, { name: 'w1', shape: [2 * dim, hidden], initial: () => uniform(2 * dim * hidden, 0.5) });
-  const b1 = variable(graph, { name: 'b1', shape: [hidden], initial: () => new Float32Array(hidden) });
-  const w2 = variable(graph, { name: 'w2', shape: [hidden, 1], initial: () => uniform(hidden, 0.5) });
-  const logit = matMul(relu(addBias(matMul(embedded, w1), b1)), w2, { name: 'logit' });
-  const pred = sigmoid(logit, { name: 'pred' });
-  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label), { name: 'loss' });
+  const w1 = ops.variable(graph, {
+    name: 'w1',
+    shape: [2 * dim, hidden],
+    initial: () => uniform(2 * dim * hidden, 0.5),
+  });
+  const b1 = ops.variable(graph, { name: 'b1', shape: [hidden], initial: () => new Float32Array(hidden) });
+  const w2 = ops.variable(graph, { name: 'w2', shape: [hidden, 1], initial: () => uniform(hidden, 0.5) });
+  const logit = ops.matMul(ops.relu(ops.addBias(ops.matMul(embedded, w1), b1)), w2, { name: 'logit' });
+  const pred = ops.sigmoid(logit, { name: 'pred' });
+  const loss = ops.reduceMean(losses.sigmoidCrossEntropyWithLogits(logit, label), { name: 'loss' });
 
   const lookups = columns.map((column) => column.getAllEmbeddingsConcat());
   const weights = [w1, b1, w2];
-  const grads = gradients([loss], [...lookups, ...weights]);
+  const grads = ops.gradients([loss], [...lookups, ...weights]);
   const updates = [
     ...features.applyEmbeddingGradients(columns.map((column, i) => [grads[i], column])),
-    ...applyGradients(
+    ...optim.applyGradients(
       weights.map((weight, i) => [grads[columns.length + i], weight]),
-      AdagradOptimizer({ learningRate: 0.05, initialAccumulatorValue: 0.1 }),
+      optim.adagrad({ learningRate: 0.05 }),
     ),
   ];
-  const trainOp = group(graph, [increment(globalStep(graph)), ...updates], { name: 'train_op' });
+  const trainOp = ops.group(graph, [ops.increment(ops.globalStep(graph)), ...updates], { name: 'train_op' });
   return { name: 'own-model', graph, label, pred, loss, trainOp };
 }
 
@@ -94,7 +85,7 @@ function makeBatch() {
   const draw = (count) => Array.from({ length: batchSize }, () => Math.floor(random() * count));
   const [user, item] = [draw(users), draw(items)];
   const sameColour = (_, row) => (user[row] % colours === item[row] % colours ? 1 : 0);
-  const idsOf = (slot, list) => BigInt64Array.from(list, (id) => fidV2(slot, BigInt(id)));
+  const idsOf = (slot, list) => BigInt64Array.from(list, (id) => tables.fidV2(slot, BigInt(id)));
   return {
     rows: batchSize,
     feeds: [
@@ -122,7 +113,7 @@ const trainer = await LocalTrainer.create({
   session: { schema, batchSize },
 });
 try {
-  const batches = loadBatches(
+  const batches = data.loadBatches(
     trainer.session,
     Array.from({ length: 200 }, () => makeBatch()),
   );
@@ -131,8 +122,8 @@ try {
   await trainer.train({ next: () => batches[at++ % batches.length], batchesAhead: Number.POSITIVE_INFINITY });
   const { auc, loss } = await evaluate(trainer.session, model, heldOut);
   console.log(`held out: AUC ${auc.toFixed(4)}, loss ${loss.toFixed(4)}`);
-  const [table] = model.graph.getCollection(TABLES);
-  console.log(`${HashTable.of(trainer.session, table).size} rows for ${users} users and ${items} items`);
+  const [table] = model.graph.getCollection(graphs.TABLES);
+  console.log(`${tables.HashTable.of(trainer.session, table).size} rows for ${users} users and ${items} items`);
 } finally {
   await trainer.close();
 }

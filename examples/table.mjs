@@ -9,17 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  AdagradOptimizer,
-  defineTable,
-  HashTable,
-  restoreTable,
-  SgdOptimizer,
-  saveTable,
-  TableMemory,
-  tableSize,
-  ZerosInitializer,
-} from 'monolith-ts';
+import { defineTable, HashTable, restoreTable, saveTable, sparse, TableMemory, tableSize } from 'monolith-ts/tables';
 
 const steps = Number(process.argv[2] ?? 1000);
 const batchSize = 512;
@@ -27,11 +17,11 @@ const batchSize = 512;
 const segments = [
   {
     dim: 1,
-    initializer: ZerosInitializer(),
-    optimizer: AdagradOptimizer({ initialAccumulatorValue: 0.1 }),
+    initializer: sparse.zeros(),
+    optimizer: sparse.adagrad({ initialAccumulatorValue: 0.1 }),
     learningRate: 0.3,
   },
-  { dim: 1, initializer: ZerosInitializer(), optimizer: SgdOptimizer({ learningRate: 1 }) },
+  { dim: 1, initializer: sparse.zeros(), optimizer: sparse.sgd({ learningRate: 1 }) },
 ];
 
 // Room for a million such rows.

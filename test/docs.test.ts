@@ -227,16 +227,18 @@ t.test('docs/parity.md names a file that exists for every module that is here', 
 });
 
 t.test('docs/tables.md has every optimizer, with the state and the defaults it has', async (t) => {
-  const rows = [...textOf('docs/tables.md').matchAll(/^\| `(\w+Optimizer)` +\| ([\dd +]+?) +\| (.+?) +\|$/gm)];
-  const constructors = Object.entries(ml).filter(([name]) => /^[A-Z]\w*Optimizer$/.test(name)) as [
-    string,
-    Constructor,
-  ][];
+  const rows = [...textOf('docs/tables.md').matchAll(/^\| `sparse\.(\w+)` +\| ([\dd +]+?) +\| (.+?) +\|$/gm)];
+  const isOptimizer = (make: unknown) =>
+    Object.keys((make as Constructor)({})).some((name) => name in OPTIMIZER_MESSAGES);
+  const others = ['constant', 'uniform', 'batchSoftmaxInitializer', 'fixedR8', 'oneBit', 'withStochasticRounding'];
+  const constructors = Object.entries(ml.sparse).filter(
+    ([name, make]) => !others.includes(name) && isOptimizer(make),
+  ) as [string, Constructor][];
   t.same(rows.map(([, name]) => name).sort(), constructors.map(([name]) => name).sort());
   for (const [, name, state, options] of rows) {
     const make = constructors.find(([known]) => known === name)![1];
-    const dim = name === 'BatchSoftmaxOptimizer' ? 1 : 5;
-    const plan = planOptimizer(make(name === 'DynamicWdAdagradOptimizer' ? { enableDynamicWd: false } : {}), dim);
+    const dim = name === 'batchSoftmax' ? 1 : 5;
+    const plan = planOptimizer(make(name === 'dynamicWdAdagrad' ? { enableDynamicWd: false } : {}), dim);
     const [, factor = '', rest = '0'] = /^(\d*)d(?: \+ (\d+))?$/.exec(state!) ?? [];
     const expected = state!.includes('d') ? Number(factor === '' ? 1 : factor) * dim + Number(rest) : Number(state);
     t.equal(plan.stateFloats, expected, `${name}: words of state`);

@@ -4,12 +4,13 @@
  * Mirrors tf.gradients: the gradients of `ys` with respect to `xs`, seeded by `gradYs` (ones where none is given), as
  * new ops of the same graph under the scope `gradients/`. Contributions of several consumers are added by AddN.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { misfit, type Op, type OpDef, sameShape, type Tensor } from './graph.js';
 import { asPartial } from './ops/batch-sum.js';
 import { AssembleColumns, assembleColumns } from './ops/columns.js';
 import { addN } from './ops/elementwise.js';
-import { checkedOptions, type OpOptions } from './ops/options.js';
+import type { OpOptions } from './ops/options.js';
 import { onesLike } from './ops/reductions.js';
 
 export interface GradientsOptions extends OpOptions {
@@ -23,7 +24,7 @@ export function gradients(
   xs: readonly Tensor[],
   options: GradientsOptions = {},
 ): (Tensor | undefined)[] {
-  const { gradYs, name = 'gradients' } = checkedOptions('gradients', options, ['gradYs']);
+  const { gradYs, name = 'gradients' } = checkOptions('gradients', options, ['gradYs', 'name']);
   const graph = ys[0]?.graph;
   if (graph === undefined) return xs.map(() => undefined);
   if (gradYs !== undefined && gradYs.length !== ys.length) {

@@ -1,12 +1,12 @@
 /** @file Metrics by name. */
 import { BucketedAuc, ThresholdAuc } from './bucketed-auc.js';
-import { Auc } from './exact-auc.js';
+import { ExactAuc } from './exact-auc.js';
 import { GroupedAuc, NdcgAtK, RecallAtK } from './grouped.js';
 import { Accuracy, Calibration, LogLoss, MeanAbsoluteError, RootMeanSquaredError } from './means.js';
 import { type Metric, refuse } from './metric.js';
 
 const METRICS = {
-  auc: () => new Auc(),
+  auc: () => new ExactAuc(),
   bucketedAuc: () => new BucketedAuc(),
   thresholdAuc: () => new ThresholdAuc(),
   logLoss: () => new LogLoss(),

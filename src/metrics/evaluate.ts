@@ -5,7 +5,7 @@ import type { Tensor } from '../graph/graph.js';
 import type { Session } from '../runtime/session/session.js';
 import type { ModelSpec } from '../train/model-spec.js';
 import { createMetric, type MetricName } from './create-metric.js';
-import { Auc } from './exact-auc.js';
+import { ExactAuc } from './exact-auc.js';
 import { groupKeysOf } from './group-keys.js';
 
 export interface Evaluation {
@@ -43,7 +43,7 @@ export async function evaluate<Name extends MetricName = never>(
   options: EvaluateOptions<Name> = {},
 ): Promise<Evaluation & ([Name] extends [never] ? unknown : { readonly metrics: Record<Name, number | null> })> {
   checkOptions('evaluate', options, ['metrics', 'weights', 'groupBy']);
-  const area = new Auc();
+  const area = new ExactAuc();
   const metrics = (options.metrics ?? []).map((name) => [name, createMetric(name)] as const);
   const fetches = [...fetchesOf(model), ...(options.weights === undefined ? [] : [options.weights])];
   let [lossSum, examples] = [0, 0];

@@ -4,7 +4,7 @@ import { Column } from './column.js';
 import { checkPortion, type GroupKeys, type Metric, sameKind } from './metric.js';
 
 /** Takes 16 bytes per example, 24 with weights; BucketedAuc takes a fixed amount. */
-export class Auc implements Metric {
+export class ExactAuc implements Metric {
   readonly name = 'auc';
   readonly #labels = new Column();
   readonly #scores = new Column();
@@ -22,7 +22,7 @@ export class Auc implements Metric {
   }
 
   merge(other: Metric): void {
-    const from = sameKind<Auc>(this, other).#columns();
+    const from = sameKind<ExactAuc>(this, other).#columns();
     this.#append(from.labels, from.scores, from.weights);
   }
 

@@ -31,7 +31,7 @@ export interface AdamomOptions {
 /** m' = mom * m + (1 - mom) * h; v' = ada * v + h^2; c' = ada * c + 1; w -= m' * lr / sqrt(v' / c' + epsilon). */
 export class AdamomOptimizer extends RangeOptimizer {
   constructor(options: AdamomOptions = {}) {
-    checkOptions('AdamomOptimizer', options, [
+    checkOptions('optim.adamom', options, [
       'learningRate',
       'adaDecay',
       'momDecay',
@@ -70,7 +70,7 @@ export interface RmspropOptions {
  */
 export class RmspropOptimizer extends RangeOptimizer {
   constructor(options: RmspropOptions = {}) {
-    checkOptions('RmspropOptimizer', options, [
+    checkOptions('optim.rmsprop', options, [
       'learningRate',
       'beta1',
       'beta2',

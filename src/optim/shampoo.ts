@@ -37,7 +37,7 @@ export class ShampooOptimizer extends Optimizer {
   readonly #options: Required<Omit<ShampooOptions, 'learningRate' | 'name'>>;
 
   constructor(options: ShampooOptions = {}) {
-    checkOptions('ShampooOptimizer', options, [
+    checkOptions('optim.shampoo', options, [
       'learningRate',
       'beta1',
       'beta2',

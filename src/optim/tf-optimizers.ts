@@ -23,7 +23,7 @@ export interface GradientDescentOptions {
 /** w -= lr * g. */
 export class GradientDescentOptimizer extends RangeOptimizer {
   constructor(options: GradientDescentOptions) {
-    checkOptions('GradientDescentOptimizer', options, ['learningRate', 'name']);
+    checkOptions('optim.sgd', options, ['learningRate', 'name']);
     const { learningRate, name = 'GradientDescent' } = options;
     super(name, learningRate, { kernel: KERNEL.applySgdF32, slots: [], parameters: [] });
   }
@@ -39,7 +39,7 @@ export interface MomentumOptions {
 /** accum = momentum * accum + g; w -= lr * accum, or with Nesterov lr * (g + momentum * accum). Slot `<variable>/Momentum`. */
 export class MomentumOptimizer extends RangeOptimizer {
   constructor(options: MomentumOptions) {
-    checkOptions('MomentumOptimizer', options, ['learningRate', 'momentum', 'useNesterov', 'name']);
+    checkOptions('optim.momentum', options, ['learningRate', 'momentum', 'useNesterov', 'name']);
     const { learningRate, momentum, useNesterov = false, name = 'Momentum' } = options;
     super(name, learningRate, {
       kernel: KERNEL.applyDenseMomentumF32,
@@ -59,7 +59,7 @@ export interface AdagradOptions {
 /** accum += g^2; w -= lr * g / sqrt(accum). Slot `<variable>/Adagrad`. */
 export class AdagradOptimizer extends RangeOptimizer {
   constructor(options: AdagradOptions) {
-    checkOptions('AdagradOptimizer', options, ['learningRate', 'initialAccumulatorValue', 'name']);
+    checkOptions('optim.adagrad', options, ['learningRate', 'initialAccumulatorValue', 'name']);
     const { learningRate, initialAccumulatorValue = 0.1, name = 'Adagrad' } = options;
     if (!(initialAccumulatorValue > 0)) {
       throw bad('initialAccumulatorValue', `initial_accumulator_value must be positive: ${initialAccumulatorValue}`);
@@ -87,7 +87,7 @@ export interface FtrlOptions {
  */
 export class FtrlOptimizer extends RangeOptimizer {
   constructor(options: FtrlOptions) {
-    checkOptions('FtrlOptimizer', options, [
+    checkOptions('optim.ftrl', options, [
       'learningRate',
       'initialAccumulatorValue',
       'l1RegularizationStrength',
@@ -135,7 +135,7 @@ export class AdamOptimizer extends RangeOptimizer {
   readonly #powers = new Map<Graph, Powers>();
 
   constructor(options: AdamOptions & { readonly weightDecay?: number } = {}) {
-    checkOptions('AdamOptimizer', options, [
+    checkOptions('optim.adam', options, [
       'learningRate',
       'beta1',
       'beta2',

@@ -61,15 +61,15 @@ t.test('a number is a number', async (t) => {
 
 /** Calls as JavaScript would make them, each with one option that is misspelt, and what was meant. */
 const graph = new ml.Graph();
-const loss = ml.reduceMean(ml.placeholder(graph, { name: 'x' }));
+const loss = ml.ops.reduceMean(ml.ops.placeholder(graph, { name: 'x' }));
 const schema = ml.defineSchema({ y: ml.dense.f32() });
 const SLIPS: Readonly<Record<string, readonly [(slip: never) => unknown, object, string]>> = {
-  'a row optimizer': [ml.AdagradOptimizer, { lr: 0.1 }, 'learningRate'],
-  'a row optimizer with a shorter name of its own': [ml.FtrlOptimizer, { l1Regularisation: 1 }, 'l1Regularization'],
-  'a dense optimizer': [(slip) => new ml.optimizers.AdamOptimizer(slip), { beta_1: 0.9 }, 'beta1'],
-  'a step of one': [(slip) => new ml.optimizers.AdamOptimizer().minimize(loss, slip), { variables: [] }, 'varList'],
-  'a schedule': [(slip) => new ml.CosineDecay(slip), { initialLearningRate: 1, steps: 2 }, 'decaySteps'],
-  'a decay by its own name': [(slip) => new ml.InverseTimeDecay(slip), { rate: 2 }, 'decayRate'],
+  'a row optimizer': [ml.sparse.adagrad, { lr: 0.1 }, 'learningRate'],
+  'a row optimizer with a shorter name of its own': [ml.sparse.ftrl, { l1Regularisation: 1 }, 'l1Regularization'],
+  'a dense optimizer': [(slip) => ml.optim.adam(slip), { beta_1: 0.9 }, 'beta1'],
+  'a step of one': [(slip) => ml.optim.adam().minimize(loss, slip), { variables: [] }, 'varList'],
+  'a schedule': [(slip) => ml.schedules.cosineDecay(slip), { initialLearningRate: 1, steps: 2 }, 'decaySteps'],
+  'a decay by its own name': [(slip) => ml.schedules.inverseTimeDecay(slip), { rate: 2 }, 'decayRate'],
   'a segment': [(slip) => ml.defineTable('t', [slip]), { dimension: 3 }, 'dim'],
   'a table': [(slip) => ml.defineTable('t', [{ dim: 1 }], slip), { defaultExpiry: 3 }, 'defaultExpireTime'],
   'a slot': [(slip) => new ml.FeatureFactory().createFeatureSlot(slip), { defaultBiasOptimizer: 1 }, 'biasOptimizer'],
@@ -79,12 +79,12 @@ const SLIPS: Readonly<Record<string, readonly [(slip: never) => unknown, object,
   'a session': [(slip) => ml.Session.create(graph, slip), { thread: 1 }, 'threads'],
   'a session in depth': [(slip) => ml.Session.create(graph, slip), { tablePolicy: { full: 1 } }, 'whenFull'],
   'a trainer': [(slip) => ml.LocalTrainer.create(slip), { saveEvery: 1 }, 'saveEverySteps'],
-  'a hook': [(slip) => new ml.StopAtStepHook(slip), { step: 1 }, 'steps'],
-  'a layer': [(slip) => new ml.MLP([3], slip), { activations: 'relu' }, 'activation'],
-  'a save': [(slip) => ml.saveCheckpoint('dir', {} as never, slip), { kept: 3 }, 'keep'],
-  'a table memory': [(slip) => ml.TableMemory.create(slip), { bytes: 3 }, 'budgetBytes'],
-  'a metric': [(slip) => new ml.Accuracy(slip), { treshold: 0.5 }, 'threshold'],
-  'a queue': [(slip) => new ml.PrefetchQueue(slip), { timeout: 3 }, 'timeoutMs'],
+  'a hook': [(slip) => new ml.hooks.StopAtStepHook(slip), { step: 1 }, 'steps'],
+  'a layer': [(slip) => new ml.nn.MlpLayer([3], slip), { activations: 'relu' }, 'activation'],
+  'a save': [(slip) => ml.checkpoints.saveCheckpoint('dir', {} as never, slip), { kept: 3 }, 'keep'],
+  'a table memory': [(slip) => ml.tables.TableMemory.create(slip), { bytes: 3 }, 'budgetBytes'],
+  'a metric': [(slip) => new ml.metrics.Accuracy(slip), { treshold: 0.5 }, 'threshold'],
+  'a queue': [(slip) => new ml.queues.PrefetchQueue(slip), { timeout: 3 }, 'timeoutMs'],
 };
 
 for (const [name, [call, slip, meant]] of Object.entries(SLIPS)) {

@@ -13,21 +13,21 @@ const ids = BigInt64Array.from({ length: 40 }, (_, i) => BigInt(i));
 
 const TABLES = {
   'a one_bit table': () => ({
-    optimizer: ml.AdagradOptimizer({ learningRate: 0.5 }),
-    compressor: ml.OneBitCompressor(10, 1),
+    optimizer: ml.sparse.adagrad({ learningRate: 0.5 }),
+    compressor: ml.sparse.oneBit(10, 1),
   }),
   'a table that rounds to half': () => ({
-    optimizer: ml.withStochasticRounding(ml.AdagradOptimizer({ learningRate: 0.05 })),
+    optimizer: ml.sparse.withStochasticRounding(ml.sparse.adagrad({ learningRate: 0.05 })),
   }),
 };
 
 function build(segment: Omit<ml.SegmentOptions, 'dim'>) {
   const graph = new ml.Graph();
   const table = ml.defineTable('t', [{ dim: 4, ...segment }]);
-  const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
-  const loss = ml.reduceMean(ml.rowDot(x, x));
-  const updates = ml.applyEmbeddingGradients([[ml.gradients([loss], [x])[0]!, x]]);
-  return { graph, table, train: ml.group(graph, [...updates, ml.increment(ml.globalStep(graph))]) };
+  const x = ml.ops.embeddingLookup(ml.ops.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
+  const loss = ml.ops.reduceMean(ml.ops.rowDot(x, x));
+  const updates = ml.ops.applyEmbeddingGradients([[ml.ops.gradients([loss], [x])[0]!, x]]);
+  return { graph, table, train: ml.ops.group(graph, [...updates, ml.ops.increment(ml.ops.globalStep(graph))]) };
 }
 
 for (const backend of BACKENDS) {
@@ -45,17 +45,17 @@ for (const backend of BACKENDS) {
             await session.run([model.train], { ids: raggedOf(Array.from({ length: BATCH }, (_, i) => row(i))) });
           }
         };
-        return { session, steps, shown: () => ml.HashTable.of(session, model.table).lookup(ids) };
+        return { session, steps, shown: () => ml.tables.HashTable.of(session, model.table).lookup(ids) };
       };
       const saved = await open();
       await saved.steps(0, BEFORE);
-      const { path } = await ml.saveCheckpoint(dir, ml.snapshotSession(saved.session, 'm'));
+      const { path } = await ml.checkpoints.saveCheckpoint(dir, ml.checkpoints.snapshotSession(saved.session, 'm'));
       const atSave = saved.shown();
       await saved.steps(BEFORE, AFTER);
       const atEnd = saved.shown();
       await saved.session.close();
       const restored = await open();
-      await ml.restoreSession(restored.session, await ml.loadCheckpoint(path));
+      await ml.checkpoints.restoreSession(restored.session, await ml.checkpoints.loadCheckpoint(path));
       t.same(restored.shown(), atSave, 'before the next step');
       await restored.steps(BEFORE, AFTER);
       t.same(restored.shown(), atEnd, 'after more steps');

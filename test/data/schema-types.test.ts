@@ -23,39 +23,39 @@ const splits = new Int32Array(2);
 
 const SNIPPETS: Record<string, string> = {
   'a program that is right': `
-    const weights = ml.variable(graph, 'w', [3, 8], () => new Float32Array(24));
-    const user = ml.embeddingLookup(inputs.user, table);
-    const logit = ml.rowDot(user, ml.matMul(inputs.price, weights));
-    const loss = ml.reduceMean(ml.sigmoidCrossEntropyWithLogits(logit, inputs.label));
+    const weights = ml.ops.variable(graph, { name: 'w', shape: [3, 8], initial: () => new Float32Array(24) });
+    const user = ml.ops.embeddingLookup(inputs.user, table);
+    const logit = ml.ops.rowDot(user, ml.ops.matMul(inputs.price, weights));
+    const loss = ml.ops.reduceMean(ml.losses.sigmoidCrossEntropyWithLogits(logit, inputs.label));
     const session = await ml.Session.create(graph, { schema: schema.specs, batchSize: 1 });
     const values = { splits, values: new BigInt64Array(1) };
     const feeds = schema.feeds({ label: new Float32Array(1), price: new Float32Array(3), user: values });
     await session.run([loss], feeds);
-    ml.loadBatches(session, [schema.batch(feeds)]);
+    ml.data.loadBatches(session, [schema.batch(feeds)]);
     new ml.FeatureFactory().createFeatureColumn({} as ml.FeatureSlot, inputs.user);`,
   'tensors that no schema made go everywhere': `
-    const ids = ml.raggedPlaceholder(graph, 'other', 1);
-    ml.embeddingLookup(ids, table);
-    ml.relu(ml.placeholder(graph, 'more', 2));`,
+    const ids = ml.ops.raggedPlaceholder(graph, { name: 'other', valuesPerRow: 1 });
+    ml.ops.embeddingLookup(ids, table);
+    ml.ops.relu(ml.ops.placeholder(graph, { name: 'more', width: 2 }));`,
   'a model that is right': `
     ml.defineModel(schema, { name: 'm', label: 'label' }, ({ label, price, user }, graph) => {
-      const pred = ml.sigmoid(ml.columns(price, 0, 1));
-      const loss = ml.reduceMean(ml.sigmoidCrossEntropyWithLogits(ml.columns(price, 0, 1), label));
-      ml.embeddingLookup(user, table);
-      return { loss, pred, trainOp: ml.group(graph, []) };
+      const pred = ml.ops.sigmoid(ml.ops.columns(price, 0, 1));
+      const loss = ml.ops.reduceMean(ml.losses.sigmoidCrossEntropyWithLogits(ml.ops.columns(price, 0, 1), label));
+      ml.ops.embeddingLookup(user, table);
+      return { loss, pred, trainOp: ml.ops.group(graph, []) };
     });`,
   'a misspelt feature': `
-    ml.relu(inputs.prize); // TS2551 Did you mean 'price'?`,
+    ml.ops.relu(inputs.prize); // TS2551 Did you mean 'price'?`,
   'a feature that is not there': `
     const { clicks } = schema.inputs(graph); // TS2339 Property 'clicks' does not exist`,
   'ids where floats belong': `
-    ml.relu(inputs.user); // TS2345 RaggedInput
-    ml.concatColumns([inputs.price, inputs.user]); // TS2739 RaggedInput
-    ml.sigmoidCrossEntropyWithLogits(inputs.price, inputs.user); // TS2345 RaggedInput`,
+    ml.ops.relu(inputs.user); // TS2345 RaggedInput
+    ml.ops.concatColumns([inputs.price, inputs.user]); // TS2739 RaggedInput
+    ml.losses.sigmoidCrossEntropyWithLogits(inputs.price, inputs.user); // TS2345 RaggedInput`,
   'floats where ids belong': `
-    ml.embeddingLookup(inputs.price, table); // TS2345 DenseInput<3>
+    ml.ops.embeddingLookup(inputs.price, table); // TS2345 DenseInput<3>
     new ml.FeatureFactory().createFeatureColumn({} as ml.FeatureSlot, inputs.label); // TS2345 DenseInput<1>
-    ml.sequenceMask(inputs.label, 3); // TS2345 DenseInput<1>`,
+    ml.ops.sequenceMask(inputs.label, 3); // TS2345 DenseInput<1>`,
   'a feed with a misspelt name': `
     const user = { splits, values: new BigInt64Array(1) };
     schema.feeds({ label: new Float32Array(1), price: new Float32Array(3), usr: user }); // TS2561 Did you mean to write 'user'?`,
@@ -77,10 +77,10 @@ const SNIPPETS: Record<string, string> = {
     ml.defineModel(schema, { name: 'm', label: 'price' }, build); // TS2322 '"price"' is not assignable to type '"label"'
     ml.defineModel(schema, { name: 'm' }, build); // TS2345 'label' is missing`,
   'a model that gives no loss': `
-    ml.defineModel(schema, { name: 'm', label: 'label' }, ({ price }, graph) => ({ pred: price, trainOp: ml.group(graph, []) })); // TS2741 Property 'loss' is missing`,
+    ml.defineModel(schema, { name: 'm', label: 'label' }, ({ price }, graph) => ({ pred: price, trainOp: ml.ops.group(graph, []) })); // TS2741 Property 'loss' is missing`,
   'a model that gives ids for its prediction': `
     ml.defineModel(schema, { name: 'm', label: 'label' }, ({ label, user }, graph) => { // TS2345 Type 'RaggedInput' is missing
-      return { loss: ml.reduceMean(label), pred: user, trainOp: ml.group(graph, []) };
+      return { loss: ml.ops.reduceMean(label), pred: user, trainOp: ml.ops.group(graph, []) };
     });`,
 };
 

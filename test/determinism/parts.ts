@@ -10,8 +10,8 @@ import {
   PolynomialDecay,
   Warmup,
 } from '../../src/base/rates/schedules.js';
+import * as dense from '../../src/compat/optimizers.js';
 import type { Optimizer } from '../../src/optim/optimizer.js';
-import * as dense from '../../src/optim/optimizers.js';
 import type { FloatCompressorMessage, OptimizerMessage } from '../../src/sparse/config/config-messages.js';
 import * as rows from '../../src/sparse/config/optimizers.js';
 import { type Choice, chosen, has, type Recipe } from './recipe.js';

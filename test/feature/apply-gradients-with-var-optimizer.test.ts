@@ -1,4 +1,5 @@
 import t from 'tap';
+import { GradientDescentOptimizer } from '../../src/compat/optimizers.js';
 import {
   applyGradientsWithVarOptimizer,
   type VarOptimizerOptions,
@@ -9,7 +10,6 @@ import { add, mul } from '../../src/graph/ops/elementwise.js';
 import { batchNorm } from '../../src/graph/ops/norms.js';
 import { reduceSum } from '../../src/graph/ops/reductions.js';
 import { constant, globalStep, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
-import { GradientDescentOptimizer } from '../../src/optim/optimizers.js';
 import { setVarOptimizer } from '../../src/optim/var-optimizers.js';
 import { OnesInitializer } from '../../src/sparse/config/initializers.js';
 import { Fp32Compressor, SgdOptimizer } from '../../src/sparse/config/optimizers.js';

@@ -6,7 +6,7 @@ import { binary, scale } from '../../src/graph/ops/elementwise.js';
 import { matMul } from '../../src/graph/ops/matmul.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
-import { Dense } from '../../src/layers/dense.js';
+import { DenseLayer } from '../../src/layers/dense-layer.js';
 import { withSession } from '../runtime/with-session.js';
 
 /** Line of the caller in this file, as places write it. */
@@ -45,7 +45,7 @@ t.test('what does not fit names the op and the line that made it', async (t) => 
   t.match(caught(() => matMul(x, y)).fields, { place });
   const v = variable(graph, { name: 'v', shape: [], initial: () => new Float32Array(1) });
   place = here(1);
-  const inLayer = caught(() => new Dense(3, { name: 'top' }).call(v));
+  const inLayer = caught(() => new DenseLayer(3, { name: 'top' }).call(v));
   t.match(inLayer, { code: 'ML_GRAPH', fields: { op: /^top/, place } });
 });
 

@@ -19,13 +19,13 @@ t.test('an op has the name that its options say', async (t) => {
 
 t.test('an option that an op does not have is refused with the nearest one', async (t) => {
   const x = placeholder(new Graph(), { name: 'x', width: 2 });
-  t.throws(() => leakyRelu(x, { slop: 0.1 } as object), { code: 'ML_GRAPH', message: /slop/, hint: /slope/ });
-  t.throws(() => sumInner(x, { axes: 1 } as object), { code: 'ML_GRAPH', hint: /axis/ });
-  t.throws(() => inbatchAucLoss(x, x, { weight: 1 } as object), { code: 'ML_GRAPH', hint: /negWeight/ });
+  t.throws(() => leakyRelu(x, { slop: 0.1 } as object), { code: 'ML_OPTION', message: /slop/, hint: /slope/ });
+  t.throws(() => sumInner(x, { axes: 1 } as object), { code: 'ML_OPTION', hint: /axis/ });
+  t.throws(() => inbatchAucLoss(x, x, { weight: 1 } as object), { code: 'ML_OPTION', hint: /negWeight/ });
   t.throws(
     () => variable(x.graph, { name: 'w', shape: [1], initial: () => new Float32Array(1), train: false } as never),
     {
-      code: 'ML_GRAPH',
+      code: 'ML_OPTION',
       hint: /trainable/,
     },
   );
@@ -33,8 +33,8 @@ t.test('an option that an op does not have is refused with the nearest one', asy
 
 t.test('a name that is no option is refused', async (t) => {
   const x = placeholder(new Graph(), { name: 'x' });
-  t.throws(() => relu(x, 'y' as never), { code: 'ML_GRAPH', hint: /name/ });
-  t.throws(() => [x].map(relu as never), { code: 'ML_GRAPH' }, 'nor an index, as of map');
+  t.throws(() => relu(x, 'y' as never), { code: 'ML_OPTION', hint: /name/ });
+  t.throws(() => [x].map(relu as never), { code: 'ML_OPTION' }, 'nor an index, as of map');
 });
 
 t.test('a constant has the shape of what it is made of', async (t) => {

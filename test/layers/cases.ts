@@ -3,15 +3,15 @@ import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { concatColumns } from '../../src/graph/ops/columns.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { placeholder } from '../../src/graph/ops/state.js';
-import { CIN } from '../../src/layers/cin-layer.js';
-import { Cross } from '../../src/layers/cross.js';
-import { Dense } from '../../src/layers/dense.js';
+import { AttentionLayer } from '../../src/layers/attention-layer.js';
+import { CinLayer } from '../../src/layers/cin-layer.js';
+import { CrossLayer } from '../../src/layers/cross-layer.js';
+import { DenseLayer } from '../../src/layers/dense-layer.js';
 import { fieldAwareFm, fm } from '../../src/layers/factorization.js';
-import { MLP } from '../../src/layers/mlp.js';
-import { MMoE } from '../../src/layers/mmoe.js';
-import { MultiHeadAttention } from '../../src/layers/multi-head-attention.js';
-import { SENet } from '../../src/layers/senet.js';
-import { TargetAttention } from '../../src/layers/target-attention.js';
+import { MlpLayer } from '../../src/layers/mlp-layer.js';
+import { MmoeLayer } from '../../src/layers/mmoe-layer.js';
+import { SenetLayer } from '../../src/layers/senet-layer.js';
+import { TargetAttentionLayer } from '../../src/layers/target-attention-layer.js';
 import type { WeightInitializer } from '../../src/layers/weight-initializers.js';
 import { dense, dot, linear, mlp, type Row, range, relu, sigmoid, softmax, sum, type Weights } from './plain.js';
 
@@ -87,31 +87,32 @@ const weighted = (weights: Row, rows: readonly Row[]) =>
   range(D).map((c) => sum(rows.length, (n) => weights[n]! * rows[n]![c]!));
 
 export const CASES: Readonly<Record<string, Case>> = {
-  Dense: {
-    build: ({ x }) => new Dense(5, { activation: 'tanh', biasInitializer }).call(x),
+  DenseLayer: {
+    build: ({ x }) => new DenseLayer(5, { activation: 'tanh', biasInitializer }).call(x),
     plain: ({ x }, w) => dense(x, w, 'dense', Math.tanh),
   },
   'Dense without bias': {
-    build: ({ x }) => new Dense(2, { useBias: false }).call(x),
+    build: ({ x }) => new DenseLayer(2, { useBias: false }).call(x),
     plain: ({ x }, w) => range(2).map((j) => sum(D, (i) => x[i]! * w('dense/kernel')[i * 2 + j]!)),
   },
   'Dense over positions': {
-    build: ({ s }) => new Dense(5, { activation: 'sigmoid', biasInitializer }).call(s),
+    build: ({ s }) => new DenseLayer(5, { activation: 'sigmoid', biasInitializer }).call(s),
     plain: ({ s }, w) => s.flatMap((row) => dense(row, w, 'dense', sigmoid)),
   },
   'Dense called twice': {
     build: ({ x }) => {
-      const layer = new Dense(D, { activation: 'tanh', biasInitializer });
+      const layer = new DenseLayer(D, { activation: 'tanh', biasInitializer });
       return layer.call(layer.call(x));
     },
     plain: ({ x }, w) => dense(dense(x, w, 'dense', Math.tanh), w, 'dense', Math.tanh),
   },
-  MLP: {
-    build: ({ x }) => new MLP([6, 3, 2], { activation: 'tanh', outputActivation: 'sigmoid', biasInitializer }).call(x),
+  MlpLayer: {
+    build: ({ x }) =>
+      new MlpLayer([6, 3, 2], { activation: 'tanh', outputActivation: 'sigmoid', biasInitializer }).call(x),
     plain: ({ x }, w) => mlp(x, w, 'mlp', [Math.tanh, Math.tanh, sigmoid]),
   },
   'MLP with layer norm': {
-    build: ({ x }) => new MLP([6, 2], { activation: 'tanh', norm: 'layer', biasInitializer }).call(x),
+    build: ({ x }) => new MlpLayer([6, 2], { activation: 'tanh', norm: 'layer', biasInitializer }).call(x),
     plain: ({ x }, w) => {
       const hidden = dense(x, w, 'mlp/dense');
       const mean = sum(6, (i) => hidden[i]!) / 6;
@@ -122,7 +123,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     },
   },
   'Cross, version 1': {
-    build: ({ x }) => new Cross(2, { version: 1 }).call(x),
+    build: ({ x }) => new CrossLayer(2, { version: 1 }).call(x),
     plain: ({ x }, w) =>
       range(2).reduce<number[]>(
         (crossed, i) => {
@@ -133,7 +134,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       ),
   },
   'Cross, version 2': {
-    build: ({ x }) => new Cross(2, {}).call(x),
+    build: ({ x }) => new CrossLayer(2, {}).call(x),
     plain: ({ x }, w) =>
       range(2).reduce<number[]>(
         (crossed, i) =>
@@ -145,7 +146,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       ),
   },
   'Cross of low rank': {
-    build: ({ x }) => new Cross(1, { rank: 2 }).call(x),
+    build: ({ x }) => new CrossLayer(1, { rank: 2 }).call(x),
     plain: ({ x }, w) => {
       const low = range(2).map((r) => sum(D, (k) => x[k]! * w('cross/u_0')[k * 2 + r]!));
       return x.map((value, c) => value * sum(2, (r) => low[r]! * w('cross/v_0')[r * D + c]!) + value);
@@ -163,8 +164,8 @@ export const CASES: Readonly<Record<string, Case>> = {
       return [dot(row.slice(6, 12), row.slice(12, 18))];
     },
   },
-  CIN: {
-    build: ({ s }) => new CIN([4, 2], { activation: 'tanh' }).call(s),
+  CinLayer: {
+    build: ({ s }) => new CinLayer([4, 2], { activation: 'tanh' }).call(s),
     plain: ({ s }, w) => {
       const first = cinMaps(s, s, w('cin/kernel_0'), 4).map((row) => row.map(Math.tanh));
       const second = cinMaps(s, first, w('cin/kernel_1'), 2).map((row) => row.map(Math.tanh));
@@ -172,19 +173,19 @@ export const CASES: Readonly<Record<string, Case>> = {
     },
   },
   'MultiHeadAttention to itself': {
-    build: ({ s }) => new MultiHeadAttention({ heads: 2, keyDim: 3 }).call(s),
+    build: ({ s }) => new AttentionLayer({ heads: 2, keyDim: 3 }).call(s),
     plain: ({ s }, w) => attention(s, s, w, 2),
   },
   'MultiHeadAttention with a mask': {
     build: ({ s, m, x }) =>
-      new MultiHeadAttention({ heads: 2, keyDim: 2, valueDim: 3, outputDim: 5 }).call(reshape(x, [2, 2]), {
+      new AttentionLayer({ heads: 2, keyDim: 2, valueDim: 3, outputDim: 5 }).call(reshape(x, [2, 2]), {
         value: s,
         mask: m,
       }),
     plain: ({ s, m, x }, w) => attention([x.slice(0, 2), x.slice(2)], s, w, 2, m),
   },
-  TargetAttention: {
-    build: ({ x, s, m }) => new TargetAttention({ hidden: [5] }).call(x, s, { mask: m }),
+  TargetAttentionLayer: {
+    build: ({ x, s, m }) => new TargetAttentionLayer({ hidden: [5] }).call(x, s, { mask: m }),
     plain: (example, w) => {
       const { s, m } = example;
       return weighted(
@@ -194,11 +195,11 @@ export const CASES: Readonly<Record<string, Case>> = {
     },
   },
   'TargetAttention with softmax': {
-    build: ({ x, s, m }) => new TargetAttention({ hidden: [5], softmax: true }).call(x, s, { mask: m }),
+    build: ({ x, s, m }) => new TargetAttentionLayer({ hidden: [5], softmax: true }).call(x, s, { mask: m }),
     plain: (example, w) => weighted(softmax(targetScores(example, w), example.m), example.s),
   },
-  MMoE: {
-    build: ({ x }) => concatColumns(new MMoE({ experts: 3, tasks: 2, units: [5, 2], activation: 'tanh' }).call(x)),
+  MmoeLayer: {
+    build: ({ x }) => concatColumns(new MmoeLayer({ experts: 3, tasks: 2, units: [5, 2], activation: 'tanh' }).call(x)),
     plain: ({ x }, w) => {
       const experts = range(3).map((e) => mlp(x, w, `mmoe/expert_${e}`, [Math.tanh, Math.tanh]));
       return range(2).flatMap((task) => {
@@ -207,8 +208,8 @@ export const CASES: Readonly<Record<string, Case>> = {
       });
     },
   },
-  SENet: {
-    build: ({ s }) => new SENet({ reduction: 1, activation: 'tanh' }).call(s),
+  SenetLayer: {
+    build: ({ s }) => new SenetLayer({ reduction: 1, activation: 'tanh' }).call(s),
     plain: ({ s }, w) => {
       const means = s.map((row) => sum(D, (c) => row[c]!) / D);
       const factors = mlp(means, w, 'senet/excitation', [Math.tanh, sigmoid]);
@@ -218,9 +219,9 @@ export const CASES: Readonly<Record<string, Case>> = {
   'relu and other activations by name': {
     build: ({ x }) =>
       concatColumns([
-        new Dense(3, { activation: 'relu', biasInitializer }).call(x),
-        new Dense(2, { activation: 'swish' }).call(x),
-        new Dense(2, { activation: (y) => y, kernelInitializer: 'he' }).call(x),
+        new DenseLayer(3, { activation: 'relu', biasInitializer }).call(x),
+        new DenseLayer(2, { activation: 'swish' }).call(x),
+        new DenseLayer(2, { activation: (y) => y, kernelInitializer: 'he' }).call(x),
       ]),
     plain: ({ x }, w) => [
       ...dense(x, w, 'dense', relu),

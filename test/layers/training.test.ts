@@ -5,7 +5,7 @@ import { mul, sub } from '../../src/graph/ops/elementwise.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { group, placeholder } from '../../src/graph/ops/state.js';
-import { Dense } from '../../src/layers/dense.js';
+import { DenseLayer } from '../../src/layers/dense-layer.js';
 import { trainableVariables } from '../../src/layers/layer.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
 import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
@@ -25,7 +25,7 @@ t.test('a model of any layer learns', async (t) => {
   const losses = Object.entries(CASES).map(([name, { build }], index) => {
     const out = graph.nameScope(`case_${index}`, () => {
       const rows = build(i);
-      return new Dense(1).call(reshape(rows, [-1]));
+      return new DenseLayer(1).call(reshape(rows, [-1]));
     });
     const error = sub(reshape(out, []), label);
     return { name, loss: reduceMean(mul(error, error)) };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { BucketedAuc, ThresholdAuc } from '../../src/metrics/bucketed-auc.js';
 import { createMetric, type MetricName } from '../../src/metrics/create-metric.js';
-import { Auc } from '../../src/metrics/exact-auc.js';
+import { ExactAuc } from '../../src/metrics/exact-auc.js';
 import { Accuracy } from '../../src/metrics/means.js';
 import type { Metric } from '../../src/metrics/metric.js';
 
@@ -151,7 +151,7 @@ for (const [name, naive] of Object.entries(NAIVE)) {
 }
 
 t.test('weights may come late: what came before weighs 1', async (t) => {
-  const metric = new Auc();
+  const metric = new ExactAuc();
   metric.update([1, 0], [0.2, 0.4]);
   metric.update([1], [0.9], [3]);
   t.equal(metric.result(), 0.75);
@@ -167,7 +167,7 @@ t.test('counts of buckets can be sent to another thread and added there', async 
 });
 
 t.test('bucketed AUC is near the exact one', async (t) => {
-  const [exact, bucketed, thresholds] = [new Auc(), new BucketedAuc(), new ThresholdAuc()];
+  const [exact, bucketed, thresholds] = [new ExactAuc(), new BucketedAuc(), new ThresholdAuc()];
   let state = 1;
   const next = () => {
     state = (state * 48271) % 2147483647;

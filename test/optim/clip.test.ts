@@ -1,4 +1,5 @@
 import t from 'tap';
+import { GradientDescentOptimizer } from '../../src/compat/optimizers.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { clipByGlobalNorm, clipByNorm, clipByValue, globalNorm } from '../../src/graph/ops/clip.js';
@@ -7,7 +8,6 @@ import { matMul } from '../../src/graph/ops/matmul.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { addBias, rowDot } from '../../src/graph/ops/rows.js';
 import { group, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
-import { GradientDescentOptimizer } from '../../src/optim/optimizers.js';
 import { OnesInitializer } from '../../src/sparse/config/initializers.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';

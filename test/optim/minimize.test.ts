@@ -1,4 +1,5 @@
 import t from 'tap';
+import * as optimizers from '../../src/compat/optimizers.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { columns } from '../../src/graph/ops/columns.js';
 import { scale } from '../../src/graph/ops/elementwise.js';
@@ -6,7 +7,6 @@ import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { addBias, rowDot } from '../../src/graph/ops/rows.js';
 import { globalStep, placeholder, raggedPlaceholder, VARIABLES, variable } from '../../src/graph/ops/state.js';
 import type { Optimizer } from '../../src/optim/optimizer.js';
-import * as optimizers from '../../src/optim/optimizers.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';

@@ -6,9 +6,6 @@ import { ExponentialDecay } from '../../src/base/rates/schedules.js';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
-import { clipByNorm } from '../../src/graph/ops/clip.js';
-import { type Tensor, VARIABLES } from '../../src/index.js';
-import type { MinimizeOptions, Optimizer } from '../../src/optim/optimizer.js';
 import {
   AdagradOptimizer,
   AdamOptimizer,
@@ -18,7 +15,11 @@ import {
   MomentumOptimizer,
   RmspropOptimizer,
   ShampooOptimizer,
-} from '../../src/optim/optimizers.js';
+} from '../../src/compat/optimizers.js';
+import type { Tensor } from '../../src/graph/graph.js';
+import { clipByNorm } from '../../src/graph/ops/clip.js';
+import { VARIABLES } from '../../src/graph/ops/state.js';
+import type { MinimizeOptions, Optimizer } from '../../src/optim/optimizer.js';
 import type { Session } from '../../src/runtime/session/session.js';
 import { BACKENDS, openSession } from '../runtime/with-session.js';
 import { fedModel, feedOf, trainFed } from './one-step.js';

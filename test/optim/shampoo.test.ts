@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { ShampooOptimizer } from '../../src/compat/optimizers.js';
 import { inverseRootScratch, SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_WORDS } from '../../src/memory/dense-layout.js';
-import { ShampooOptimizer } from '../../src/optim/optimizers.js';
 import * as reference from '../../src/runtime/backends/reference/optim.js';
 import { randomFloats, stream } from '../kernels/both.js';
 import { KernelHarness } from '../kernels/harness.js';

@@ -1,12 +1,12 @@
 /** @file Rates that begin at 0: such a step moves no weight, and the steps after it are as good as any. */
 import t from 'tap';
+import * as optimizers from '../../src/compat/optimizers.js';
 import * as ml from '../../src/index.js';
 import { BACKENDS, raggedOf, withSession } from '../runtime/with-session.js';
 import { fedModel, trainFed } from './one-step.js';
 
 const STEPS = 12;
-const warmup = () => new ml.Warmup({ warmupSteps: 10, after: 0.1 });
-const { optimizers } = ml;
+const warmup = () => ml.schedules.warmup({ warmupSteps: 10, after: 0.1 });
 
 const DENSE = {
   GradientDescent: new optimizers.GradientDescentOptimizer({ learningRate: warmup() }),
@@ -36,30 +36,34 @@ for (const backend of BACKENDS) {
   t.test(`rows of tables stay at rate 0 and go on from there, on ${backend}`, async (t) => {
     const rates = { learningRate: 0.1, warmupSteps: 10 };
     const kinds = {
-      Sgd: ml.SgdOptimizer(rates),
-      Adagrad: ml.AdagradOptimizer({ ...rates, initialAccumulatorValue: 0 }),
-      Ftrl: ml.FtrlOptimizer(rates),
-      FTRLWithGroupSparsity: ml.FTRLWithGroupSparsityOptimizer(rates),
-      AdaGradWithGroupLasso: ml.AdaGradWithGroupLassoOptimizer(rates),
-      Adadelta: ml.AdadeltaOptimizer(rates),
-      Adam: ml.AdamOptimizer(rates),
-      Amsgrad: ml.AmsgradOptimizer(rates),
-      Momentum: ml.MomentumOptimizer(rates),
+      Sgd: ml.sparse.sgd(rates),
+      Adagrad: ml.sparse.adagrad({ ...rates, initialAccumulatorValue: 0 }),
+      Ftrl: ml.sparse.ftrl(rates),
+      FTRLWithGroupSparsity: ml.sparse.ftrlWithGroupSparsity(rates),
+      AdaGradWithGroupLasso: ml.sparse.adagradWithGroupLasso(rates),
+      Adadelta: ml.sparse.adadelta(rates),
+      Adam: ml.sparse.adam(rates),
+      Amsgrad: ml.sparse.amsgrad(rates),
+      Momentum: ml.sparse.momentum(rates),
     };
     const graph = new ml.Graph();
-    const ids = ml.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 });
+    const ids = ml.ops.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 });
     const tables = Object.entries(kinds).map(([name, optimizer]) =>
-      ml.defineTable(name, [{ dim: 3, initializer: ml.ConstantsInitializer(0.5), optimizer }]),
+      ml.defineTable(name, [{ dim: 3, initializer: ml.sparse.constant(0.5), optimizer }]),
     );
-    const lookups = tables.map((table) => ml.embeddingLookup(ids, table));
+    const lookups = tables.map((table) => ml.ops.embeddingLookup(ids, table));
     // The last column has no gradient.
-    const first = (x: ml.Tensor) => ml.columns(x, 0, 2);
-    const loss = ml.addN(lookups.map((x) => ml.reduceMean(ml.rowDot(first(x), first(x)))));
-    const gradients = ml.gradients([loss], lookups);
+    const first = (x: ml.Tensor) => ml.ops.columns(x, 0, 2);
+    const loss = ml.ops.addN(lookups.map((x) => ml.ops.reduceMean(ml.ops.rowDot(first(x), first(x)))));
+    const gradients = ml.ops.gradients([loss], lookups);
     const pairs = lookups.map((x, i) => [gradients[i]!, x] as const);
-    const train = ml.group(graph, [...ml.applyEmbeddingGradients(pairs), ml.increment(ml.globalStep(graph))]);
+    const train = ml.ops.group(graph, [
+      ...ml.ops.applyEmbeddingGradients(pairs),
+      ml.ops.increment(ml.ops.globalStep(graph)),
+    ]);
     await withSession(graph, { backend, batchSize: 1, threads: 1 }, async (session) => {
-      const rows = () => tables.map((table) => [...ml.HashTable.of(session, table).lookup(BigInt64Array.of(7n))]);
+      const rows = () =>
+        tables.map((table) => [...ml.tables.HashTable.of(session, table).lookup(BigInt64Array.of(7n))]);
       const run = () => session.run([train], { ids: raggedOf([[7n]]) });
       await run();
       for (const row of rows()) t.same(row, [0.5, 0.5, 0.5], 'the first step moves none');

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import * as ml from '../../src/index.js';
-import { Graph, type Op, type Tensor, UPDATE_OPS } from '../../src/index.js';
+import { Graph, type Op, type Tensor } from '../../src/index.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 import { distance, numbers, type OpCase } from './fixture.js';
 
@@ -28,45 +28,45 @@ interface Args {
 type Build = (tensors: Named, args: Args, name: string) => Tensor;
 
 const OPS: Readonly<Record<string, Build>> = {
-  relu: ({ x }) => ml.relu(x!),
-  sigmoid: ({ x }) => ml.sigmoid(x!),
-  tanh: ({ x }) => ml.tanh(x!),
-  gelu: ({ x }) => ml.gelu(x!),
-  geluTanh: ({ x }) => ml.gelu(x!, { approximate: true }),
-  swish: ({ x }) => ml.swish(x!),
-  softplus: ({ x }) => ml.softplus(x!),
-  leakyRelu: ({ x }, { slope }) => ml.leakyRelu(x!, { slope }),
-  prelu: ({ x, slope }) => ml.prelu(x!, slope!),
-  softmax: ({ x }) => ml.softmax(x!),
-  softmaxMasked: ({ x, mask }) => ml.softmax(x!, { mask: mask! }),
-  l2Normalize: ({ x }) => ml.l2Normalize(x!),
+  relu: ({ x }) => ml.ops.relu(x!),
+  sigmoid: ({ x }) => ml.ops.sigmoid(x!),
+  tanh: ({ x }) => ml.ops.tanh(x!),
+  gelu: ({ x }) => ml.ops.gelu(x!),
+  geluTanh: ({ x }) => ml.ops.gelu(x!, { approximate: true }),
+  swish: ({ x }) => ml.ops.swish(x!),
+  softplus: ({ x }) => ml.ops.softplus(x!),
+  leakyRelu: ({ x }, { slope }) => ml.ops.leakyRelu(x!, { slope }),
+  prelu: ({ x, slope }) => ml.ops.prelu(x!, slope!),
+  softmax: ({ x }) => ml.ops.softmax(x!),
+  softmaxMasked: ({ x, mask }) => ml.ops.softmax(x!, { mask: mask! }),
+  l2Normalize: ({ x }) => ml.ops.l2Normalize(x!),
   topK: ({ x }, { k }) => {
-    const { values, indices } = ml.topK(x!, k);
-    return ml.concatColumns([values, indices]);
+    const { values, indices } = ml.ops.topK(x!, k);
+    return ml.ops.concatColumns([values, indices]);
   },
-  clipByValue: ({ x }, { low, high }) => ml.clipByValue(x!, low, high),
-  layerNorm: ({ x, gain, bias }, { epsilon }) => ml.layerNorm(x!, gain!, bias!, { epsilon }),
+  clipByValue: ({ x }, { low, high }) => ml.ops.clipByValue(x!, low, high),
+  layerNorm: ({ x, gain, bias }, { epsilon }) => ml.ops.layerNorm(x!, gain!, bias!, { epsilon }),
   layerNormDefault: ({ x }) => {
     const fill = (value: number) =>
-      ml.constant(x!.graph, new Float32Array(x!.columns).fill(value), { shape: [x!.columns] });
-    return ml.layerNorm(x!, fill(1), fill(0));
+      ml.ops.constant(x!.graph, new Float32Array(x!.columns).fill(value), { shape: [x!.columns] });
+    return ml.ops.layerNorm(x!, fill(1), fill(0));
   },
   batchNorm: ({ x, gamma, beta }, { momentum }, name) => {
-    const normal = ml.batchNorm(x!, { momentum, center: false, scale: false, name });
-    return ml.add(ml.mul(normal, gamma!), beta!);
+    const normal = ml.ops.batchNorm(x!, { momentum, center: false, scale: false, name });
+    return ml.ops.add(ml.ops.mul(normal, gamma!), beta!);
   },
-  softmaxCrossEntropy: ({ logits, labels }) => ml.softmaxCrossEntropyWithLogits(logits!, labels!),
-  sparseSoftmaxCrossEntropy: ({ logits, labels }) => ml.sparseSoftmaxCrossEntropyWithLogits(logits!, labels!),
-  sigmoidCrossEntropy: ({ logits, labels }) => ml.sigmoidCrossEntropyWithLogits(logits!, labels!),
+  softmaxCrossEntropy: ({ logits, labels }) => ml.losses.softmaxCrossEntropyWithLogits(logits!, labels!),
+  sparseSoftmaxCrossEntropy: ({ logits, labels }) => ml.losses.sparseSoftmaxCrossEntropyWithLogits(logits!, labels!),
+  sigmoidCrossEntropy: ({ logits, labels }) => ml.losses.sigmoidCrossEntropyWithLogits(logits!, labels!),
   weightedCrossEntropy: ({ logits, labels }, { posWeight }) =>
-    ml.weightedCrossEntropyWithLogits(logits!, labels!, { posWeight }),
-  focal: ({ logits, labels }, { gamma, alpha }) => ml.focalLoss(logits!, labels!, { gamma, alpha }),
-  hinge: ({ logits, labels }) => ml.hingeLoss(logits!, labels!),
-  squaredError: ({ logits, labels }) => ml.squaredError(logits!, labels!),
+    ml.losses.weightedCrossEntropyWithLogits(logits!, labels!, { posWeight }),
+  focal: ({ logits, labels }, { gamma, alpha }) => ml.losses.focalLoss(logits!, labels!, { gamma, alpha }),
+  hinge: ({ logits, labels }) => ml.losses.hingeLoss(logits!, labels!),
+  squaredError: ({ logits, labels }) => ml.losses.squaredError(logits!, labels!),
   multiHeadAttention: ({ x, mask }, { heads, keyDim }, name) =>
-    new ml.MultiHeadAttention({ heads, keyDim, name }).call(x!, { mask: mask! }),
-  cin: ({ x }, { sizes }, name) => new ml.CIN(sizes, { name }).call(x!),
-  cross: ({ x }, { version }, name) => new ml.Cross(1, { version, name }).call(x!),
+    new ml.nn.AttentionLayer({ heads, keyDim, name }).call(x!, { mask: mask! }),
+  cin: ({ x }, { sizes }, name) => new ml.nn.CinLayer(sizes, { name }).call(x!),
+  cross: ({ x }, { version }, name) => new ml.nn.CrossLayer(1, { version, name }).call(x!),
 };
 /** Cases whose weights are variables that a layer makes. */
 const LAYERS = new Set(['multiHeadAttention', 'cin', 'cross']);
@@ -81,13 +81,13 @@ function build(graph: Graph, { name, args, feeds, weights, factors, grads }: OpC
   for (const [key, { shape, values: numbers }] of Object.entries(feeds)) {
     const inner = shape.slice(1);
     const width = inner.reduce((product, size) => product * size, 1);
-    const flat = ml.placeholder(graph, { name: `in_${scope}/${key}`, width });
+    const flat = ml.ops.placeholder(graph, { name: `in_${scope}/${key}`, width });
     values[`in_${scope}/${key}`] = Float32Array.from(numbers);
-    tensors[key] = inner.length > 1 ? ml.reshape(flat, inner) : flat;
+    tensors[key] = inner.length > 1 ? ml.ops.reshape(flat, inner) : flat;
   }
   if (!LAYERS.has(name)) {
     for (const [key, { shape, values }] of Object.entries(weights)) {
-      tensors[key] = ml.variable(graph, {
+      tensors[key] = ml.ops.variable(graph, {
         name: `of_${scope}/${key}`,
         shape,
         initial: () => Float32Array.from(values),
@@ -96,11 +96,12 @@ function build(graph: Graph, { name, args, feeds, weights, factors, grads }: OpC
   }
   const out = OPS[name]!(tensors, args as unknown as Args, scope);
   const width = out.columns;
-  const factor = ml.placeholder(graph, { name: `in_${scope}/factors`, width });
+  const factor = ml.ops.placeholder(graph, { name: `in_${scope}/factors`, width });
   values[`in_${scope}/factors`] = Float32Array.from(factors);
-  const flat = out.spec.shape.length > 2 ? ml.reshape(out, [width]) : out;
-  const loss = width === 1 ? ml.reduceMean(ml.mul(flat, factor)) : ml.reduceMean(ml.rowDot(flat, factor));
-  for (const variable of graph.getCollection<Tensor>(ml.VARIABLES)) {
+  const flat = out.spec.shape.length > 2 ? ml.ops.reshape(out, [width]) : out;
+  const loss =
+    width === 1 ? ml.ops.reduceMean(ml.ops.mul(flat, factor)) : ml.ops.reduceMean(ml.ops.rowDot(flat, factor));
+  for (const variable of graph.getCollection<Tensor>(ml.graphs.VARIABLES)) {
     const [, owner, key] = /^(?:of_)?([^/]*)\/(.*)$/.exec(variable.op.name)!;
     if (owner === scope) tensors[key!] = variable;
   }
@@ -128,7 +129,7 @@ for (const backend of BACKENDS) {
       // The first program updates nothing: it evaluates. The second one trains.
       for (const training of [false, true]) {
         const cases = built.filter(({ args }) => (args.training ?? false) === training);
-        const updates = training ? graph.getCollection<Op>(UPDATE_OPS) : [];
+        const updates = training ? graph.getCollection<Op>(ml.graphs.UPDATE_OPS) : [];
         const found = await session.run([cases.map(({ out, grads }) => [out, ...grads]), updates], feeds);
         cases.forEach(({ oracle, scope, args }, index) => {
           const expected = [oracle.out, ...Object.values(oracle.grads)];
@@ -150,11 +151,11 @@ for (const backend of BACKENDS) {
 t.test('clipping is that of TensorFlow', async (t) => {
   const { shapes, values, cases } = numbers.clipping;
   const graph = new Graph();
-  const tensors = values.map((each, i) => ml.constant(graph, each, { shape: shapes[i]! }));
+  const tensors = values.map((each, i) => ml.ops.constant(graph, each, { shape: shapes[i]! }));
   await withSession(graph, { schema: [] }, async (session) => {
     for (const { clip, norm, global, each } of cases) {
-      const { clipped, globalNorm } = ml.clipByGlobalNorm(tensors, clip);
-      const alone = tensors.map((tensor) => ml.clipByNorm(tensor, clip));
+      const { clipped, globalNorm } = ml.ops.clipByGlobalNorm(tensors, clip);
+      const alone = tensors.map((tensor) => ml.ops.clipByNorm(tensor, clip));
       const found = await session.run([globalNorm as Tensor, ...clipped, ...alone]);
       const expected = [norm, ...global, ...each];
       const off = found.map((value, i) =>
@@ -171,8 +172,8 @@ t.test('clipping is that of TensorFlow', async (t) => {
 
 t.test('dropout scales what it keeps as tf.nn.dropout does', async (t) => {
   const graph = new Graph();
-  const x = ml.placeholder(graph, { name: 'x', width: 50 });
-  const out = ml.dropout(x, { rate: 0.3, training: true });
+  const x = ml.ops.placeholder(graph, { name: 'x', width: 50 });
+  const out = ml.ops.dropout(x, { rate: 0.3, training: true });
   const values = Float32Array.from({ length: 200 }, (_, i) => 1 + i);
   await withSession(graph, { batchSize: 4 }, async (session) => {
     const [found] = (await session.run([out], { x: values })) as [Float32Array];

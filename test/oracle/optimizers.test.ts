@@ -1,11 +1,11 @@
 import t from 'tap';
+import * as dense from '../../src/compat/optimizers.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { rowDot } from '../../src/graph/ops/rows.js';
 import { group, placeholder, variable } from '../../src/graph/ops/state.js';
 import * as ml from '../../src/index.js';
 import type { Optimizer } from '../../src/optim/optimizer.js';
-import * as dense from '../../src/optim/optimizers.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 import { distance, numbers } from './fixture.js';
 
@@ -45,7 +45,7 @@ for (const backend of BACKENDS) {
         initial: () => Float32Array.from(initial),
       });
       // The gradient of a sum of products with what is fed is what is fed.
-      const loss = reduceMean(rowDot(g, ml.broadcastTo(target, ['batch', initial.length])));
+      const loss = reduceMean(rowDot(g, ml.ops.broadcastTo(target, ['batch', initial.length])));
       return { name, optimizer, target, train: optimizer.minimize(loss, { varList: [target] }) };
     });
     const train = group(
@@ -70,8 +70,8 @@ for (const backend of BACKENDS) {
 
 t.test('metrics are those of TensorFlow, or of their formula', async (t) => {
   const { labels, scores, weights, order, groups, grades } = numbers.metrics as Record<string, number[]>;
-  const value = (name: ml.MetricName, weighted: boolean) => {
-    const metric = ml.createMetric(name);
+  const value = (name: ml.metrics.MetricName, weighted: boolean) => {
+    const metric = ml.metrics.createMetric(name);
     // In two portions, as from two batches.
     for (const [from, to] of [
       [0, 17],
@@ -81,8 +81,8 @@ t.test('metrics are those of TensorFlow, or of their formula', async (t) => {
     }
     return metric.result()!;
   };
-  const ranked = (name: ml.MetricName) => {
-    const metric = ml.createMetric(name);
+  const ranked = (name: ml.metrics.MetricName) => {
+    const metric = ml.metrics.createMetric(name);
     metric.update(grades!, order!, undefined, groups!);
     return metric.result()!;
   };

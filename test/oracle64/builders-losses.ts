@@ -13,43 +13,53 @@ const label = (shop: Workshop) => shop.random.of([shop.feeds.label!, shop.feeds.
 const logits = (shop: Workshop, x: Tensor): Tensor => {
   const rows = shop.rows(x);
   if (rows.columns >= CLASSES && shop.random.chance(0.6)) return rows;
-  return ml.matMul(rows, shop.variable([rows.columns, CLASSES + shop.random.below(3)], 0.7));
+  return ml.ops.matMul(rows, shop.variable([rows.columns, CLASSES + shop.random.below(3)], 0.7));
 };
 
 export const LOSS_BUILDERS: Readonly<Record<string, LossBuilder>> = {
-  meanSquare: (_, x) => ml.reduceMean(ml.mul(x, x)),
-  sumSquare: (shop, x) => ml.scale(ml.reduceSum(ml.square(x)), shop.random.of([0.1, 0.03])),
+  meanSquare: (_, x) => ml.ops.reduceMean(ml.ops.mul(x, x)),
+  sumSquare: (shop, x) => ml.ops.scale(ml.ops.reduceSum(ml.ops.square(x)), shop.random.of([0.1, 0.03])),
   squaredError: (shop, x) => {
     const flat = shop.rows(x);
-    return ml.reduceMean(ml.squaredError(flat, ml.stopGradient(ml.tanh(flat)), weights(shop)));
+    return ml.ops.reduceMean(ml.losses.squaredError(flat, ml.ops.stopGradient(ml.ops.tanh(flat)), weights(shop)));
   },
   sigmoidCrossEntropy: (shop, x) =>
-    ml.reduceMean(ml.sigmoidCrossEntropyWithLogits(shop.flat(x), label(shop), weights(shop))),
+    ml.ops.reduceMean(ml.losses.sigmoidCrossEntropyWithLogits(shop.flat(x), label(shop), weights(shop))),
   weightedCrossEntropy: (shop, x) =>
-    ml.reduceMean(ml.weightedCrossEntropyWithLogits(shop.flat(x), label(shop), { posWeight: 2.5, ...weights(shop) })),
-  hinge: (shop, x) => ml.reduceMean(ml.hingeLoss(shop.flat(x), shop.feeds.label!, weights(shop))),
+    ml.ops.reduceMean(
+      ml.losses.weightedCrossEntropyWithLogits(shop.flat(x), label(shop), { posWeight: 2.5, ...weights(shop) }),
+    ),
+  hinge: (shop, x) => ml.ops.reduceMean(ml.losses.hingeLoss(shop.flat(x), shop.feeds.label!, weights(shop))),
   focal: (shop, x) =>
-    ml.reduceMean(
-      ml.focalLoss(shop.flat(x), label(shop), {
+    ml.ops.reduceMean(
+      ml.losses.focalLoss(shop.flat(x), label(shop), {
         gamma: shop.random.of([0, 1, 2]),
         alpha: shop.random.of([0.25, null]),
       }),
     ),
   softmaxCrossEntropy: (shop, x) => {
     const rows = logits(shop, x);
-    return ml.reduceMean(
-      ml.softmaxCrossEntropyWithLogits(rows, ml.stopGradient(ml.softmax(ml.scale(rows, -1))), weights(shop)),
+    return ml.ops.reduceMean(
+      ml.losses.softmaxCrossEntropyWithLogits(
+        rows,
+        ml.ops.stopGradient(ml.ops.softmax(ml.ops.scale(rows, -1))),
+        weights(shop),
+      ),
     );
   },
   sparseSoftmaxCrossEntropy: (shop, x) =>
-    ml.reduceMean(ml.sparseSoftmaxCrossEntropyWithLogits(logits(shop, x), shop.feeds.class!, weights(shop))),
+    ml.ops.reduceMean(ml.losses.sparseSoftmaxCrossEntropyWithLogits(logits(shop, x), shop.feeds.class!, weights(shop))),
   inbatchAuc: (shop, x) =>
-    ml.scale(ml.inbatchAucLoss(shop.flat(x), shop.feeds.mark!, { negWeight: shop.random.of([1, 0.5]) }), -0.02),
+    ml.ops.scale(
+      ml.losses.inbatchAucLoss(shop.flat(x), shop.feeds.mark!, { negWeight: shop.random.of([1, 0.5]) }),
+      -0.02,
+    ),
   weightedMean: (shop, x) => {
     const flat = shop.rows(x);
-    return ml.weightedMean(ml.mul(flat, flat), shop.feeds.weight!);
+    return ml.ops.weightedMean(ml.ops.mul(flat, flat), shop.feeds.weight!);
   },
-  largest: (_, x) => ml.reduceMax(x.spec.shape.length > 2 ? ml.reshape(x, [x.columns]) : x),
-  batchColumns: (_, x) => ml.reduceSum(ml.square(ml.batchSum(ml.reduceMean(x, { axis: 'batch' })))),
-  shared: (shop, x) => ml.add(ml.reduceMean(x), ml.scale(ml.reduceSum(ml.abs(shop.variable([5], 0.5))), 0.1)),
+  largest: (_, x) => ml.ops.reduceMax(x.spec.shape.length > 2 ? ml.ops.reshape(x, [x.columns]) : x),
+  batchColumns: (_, x) => ml.ops.reduceSum(ml.ops.square(ml.ops.batchSum(ml.ops.reduceMean(x, { axis: 'batch' })))),
+  shared: (shop, x) =>
+    ml.ops.add(ml.ops.reduceMean(x), ml.ops.scale(ml.ops.reduceSum(ml.ops.abs(shop.variable([5], 0.5))), 0.1)),
 };

@@ -1,7 +1,7 @@
 /** @file Runs a model in a session and holds everything it gives to what the oracle expects. */
 import type { Tensor } from '../../src/graph/graph.js';
 import type { FetchValue, Session } from '../../src/index.js';
-import { HashTable } from '../../src/index.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { type Bounded, explains } from './bounded.js';
 import type { Expected, RowState } from './expectations.js';
 import type { Model } from './model.js';

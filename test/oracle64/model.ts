@@ -48,12 +48,12 @@ export interface Model {
 /** The placeholders that all graphs of a session share. */
 export function makeFeeds(graph: Graph): Record<string, Tensor> {
   const feeds: Record<string, Tensor> = {};
-  for (const [name, width] of Object.entries(FLOAT_FEEDS)) feeds[name] = ml.placeholder(graph, { name, width });
-  for (const name of LABEL_FEEDS) feeds[name] = ml.placeholder(graph, { name });
-  for (const [name, width] of Object.entries(ID_FEEDS)) feeds[name] = ml.idsPlaceholder(graph, { name, width });
-  feeds.tiny = ml.idsPlaceholder(graph, { name: 'tiny', width: 2 });
-  for (const name of RAGGED_FEEDS) feeds[name] = ml.raggedPlaceholder(graph, { name, valuesPerRow: RAGGED_MAX });
-  ml.globalStep(graph);
+  for (const [name, width] of Object.entries(FLOAT_FEEDS)) feeds[name] = ml.ops.placeholder(graph, { name, width });
+  for (const name of LABEL_FEEDS) feeds[name] = ml.ops.placeholder(graph, { name });
+  for (const [name, width] of Object.entries(ID_FEEDS)) feeds[name] = ml.ops.idsPlaceholder(graph, { name, width });
+  feeds.tiny = ml.ops.idsPlaceholder(graph, { name: 'tiny', width: 2 });
+  for (const name of RAGGED_FEEDS) feeds[name] = ml.ops.raggedPlaceholder(graph, { name, valuesPerRow: RAGGED_MAX });
+  ml.ops.globalStep(graph);
   return feeds;
 }
 
@@ -87,10 +87,10 @@ function makeLookups(recipe: Recipe, shop: Workshop, tables: readonly TableModel
     const first = Number(column) % whole.columns;
     // A column of a feed, or two of them that are summed.
     const end = Math.min(whole.columns, first + (Number(column) > 4 ? 2 : 1));
-    const ids = column === undefined ? whole : ml.columns(whole, first, end);
+    const ids = column === undefined ? whole : ml.ops.columns(whole, first, end);
     const pool = typeof pooling === 'number' ? { firstN: pooling } : pooling;
-    const tensor = ml.embeddingLookup(ids, table.config, { name: 'lookup', pooling: pool });
-    const used = use === 'stopped' ? ml.stopGradient(tensor) : tensor;
+    const tensor = ml.ops.embeddingLookup(ids, table.config, { name: 'lookup', pooling: pool });
+    const used = use === 'stopped' ? ml.ops.stopGradient(tensor) : tensor;
     shop.tensors.push(used);
     if (column !== undefined && use !== 'stopped') shop.singles.push(used);
     if (typeof pooling === 'number') shop.sequences.push({ ids: whole, tensor: used, n: pooling });
@@ -106,7 +106,7 @@ function makeLosses(recipe: Recipe, shop: Workshop): Tensor[] {
   const parts = sources.map((tensor, index) => {
     const { kind, seed } = recipe.losses[index % recipe.losses.length]!;
     const made = shop.with(seed + index, () => LOSS_BUILDERS[kind]!(shop, tensor));
-    return shop.isFit(made) ? made : ml.reduceMean(ml.tanh(tensor));
+    return shop.isFit(made) ? made : ml.ops.reduceMean(ml.ops.tanh(tensor));
   });
   return [...parts, ...shop.shared];
 }
@@ -135,12 +135,14 @@ export function makeModel(graph: Graph, feeds: Readonly<Record<string, Tensor>>,
     const random = new Random(recipe.seed ^ 0x1234567);
     const [[built, updates], variables] = added<Tensor, readonly [ReturnType<typeof buildGraph>, readonly Op[]]>(
       graph,
-      ml.VARIABLES,
+      ml.graphs.VARIABLES,
       () =>
-        added<Op, ReturnType<typeof buildGraph>>(graph, ml.UPDATE_OPS, () => buildGraph(graph, feeds, recipe, random)),
+        added<Op, ReturnType<typeof buildGraph>>(graph, ml.graphs.UPDATE_OPS, () =>
+          buildGraph(graph, feeds, recipe, random),
+        ),
     );
     const { batches, tables, lookups, parts } = built;
-    const loss = parts.reduce((a, b) => ml.add(a, b));
+    const loss = parts.reduce((a, b) => ml.ops.add(a, b));
     const trainable = variables.filter(({ op }) => (op.attrs as { trainable: boolean }).trainable);
     const made = built.made.filter(({ op }) => op.type !== 'Placeholder');
     const inner = made.filter(() => random.chance(0.3)).slice(0, 4);
@@ -152,7 +154,7 @@ export function makeModel(graph: Graph, feeds: Readonly<Record<string, Tensor>>,
     const extra = recipe.seed % 5 === 0 ? inner.at(-1) : undefined;
     if (extra !== undefined) {
       ys.push(extra);
-      seeds.push(ml.stopGradient(ml.tanh(extra)));
+      seeds.push(ml.ops.stopGradient(ml.ops.tanh(extra)));
     }
     const grads = gradients(ys, targets, { gradYs: seeds });
     const pairsOf = (tensors: readonly Tensor[]) =>

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import t from 'tap';
+import * as optimizers from '../../src/compat/optimizers.js';
 import type { OpDef } from '../../src/graph/graph.js';
-import * as optimizers from '../../src/optim/optimizers.js';
 import { OPTIMIZER_MESSAGES } from '../../src/sparse/config/config-messages.js';
 import { DENSE_RULES } from './dense-optimizers.js';
 import { DENSE_OPTIMIZERS, ROW_OPTIMIZERS } from './recipe.js';
@@ -10,7 +10,7 @@ import { RULES, WITHOUT_RULE } from './rules.js';
 
 // Tests run from build/test/oracle64/.
 const SOURCES = new URL('../../src/', import.meta.url);
-const FOLDERS = ['graph', 'graph/ops', 'sparse', 'optim', 'feature', 'layers', 'queue'];
+const FOLDERS = ['graph', 'graph/ops', 'sparse/steps', 'optim', 'feature/model', 'layers', 'queue'];
 /** Optimizers that no random graph has, with the reason. */
 const OPTIMIZERS_WITHOUT: Readonly<Record<string, string>> = {
   dc: 'a decorator of other optimizers that cannot run alone',

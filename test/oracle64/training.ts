@@ -1,4 +1,6 @@
 /** @file Tables and optimizers of a recipe, and the train op that uses them. */
+
+import * as optimizers from '../../src/compat/optimizers.js';
 import type { Graph, Op, Tensor } from '../../src/graph/graph.js';
 import * as ml from '../../src/index.js';
 import { optimizerOf } from '../../src/optim/apply-gradients.js';
@@ -18,10 +20,10 @@ export interface TableModel {
 }
 
 /** A rate as the product has it. The one that rises begins at zero, where several rules would divide by it. */
-function makeRate(kind: RateKind): ml.Rate {
+function makeRate(kind: RateKind): ml.schedules.Rate {
   if (kind === 'fixed') return RATE;
-  if (kind === 'rises') return new ml.Warmup({ warmupSteps: 4, after: RATE });
-  return new ml.PolynomialDecay({ initialLearningRate: RATE, decaySteps: 10, endLearningRate: 0.01 });
+  if (kind === 'rises') return ml.schedules.warmup({ warmupSteps: 4, after: RATE });
+  return ml.schedules.polynomialDecay({ initialLearningRate: RATE, decaySteps: 10, endLearningRate: 0.01 });
 }
 
 /** What it is at a step. */
@@ -35,7 +37,7 @@ export function makeTable(name: string, segments: readonly SegmentRecipe[], rand
     name,
     segments.map(({ dim, optimizer, options, initial, rate }) => ({
       dim,
-      initializer: ml.ConstantsInitializer(initial),
+      initializer: ml.sparse.constant(initial),
       // The first rmsprop steps by the rate of its config.
       optimizer: { [optimizer]: { ...options, ...(optimizer !== 'movingAverage' && { learningRate: RATE }) } },
       learningRate: makeRate(rate),
@@ -47,13 +49,13 @@ export function makeTable(name: string, segments: readonly SegmentRecipe[], rand
 }
 
 const OPTIMIZERS: Readonly<Record<string, new (options: never) => Optimizer>> = {
-  GradientDescent: ml.optimizers.GradientDescentOptimizer,
-  Momentum: ml.optimizers.MomentumOptimizer,
-  Adagrad: ml.optimizers.AdagradOptimizer,
-  Adam: ml.optimizers.AdamOptimizer,
-  Ftrl: ml.optimizers.FtrlOptimizer,
-  Adamom: ml.optimizers.AdamomOptimizer,
-  Rmsprop: ml.optimizers.RmspropOptimizer,
+  GradientDescent: optimizers.GradientDescentOptimizer,
+  Momentum: optimizers.MomentumOptimizer,
+  Adagrad: optimizers.AdagradOptimizer,
+  Adam: optimizers.AdamOptimizer,
+  Ftrl: optimizers.FtrlOptimizer,
+  Adamom: optimizers.AdamomOptimizer,
+  Rmsprop: optimizers.RmspropOptimizer,
 };
 
 export function makeOptimizer({ rule, options, rate }: DenseRecipe): Optimizer {
@@ -63,10 +65,10 @@ export function makeOptimizer({ rule, options, rate }: DenseRecipe): Optimizer {
 }
 
 function clipped(grads: readonly Tensor[], clip: DenseRecipe['clip']): readonly Tensor[] {
-  if (clip === 'value') return grads.map((grad) => ml.clipByValue(grad, -CLIP.value, CLIP.value));
-  if (clip === 'norm') return grads.map((grad) => ml.clipByNorm(grad, CLIP.norm));
+  if (clip === 'value') return grads.map((grad) => ml.ops.clipByValue(grad, -CLIP.value, CLIP.value));
+  if (clip === 'norm') return grads.map((grad) => ml.ops.clipByNorm(grad, CLIP.norm));
   if (clip === 'none' || grads.length === 0) return grads;
-  return ml.clipByGlobalNorm(grads, CLIP.global).clipped;
+  return ml.ops.clipByGlobalNorm(grads, CLIP.global).clipped;
 }
 
 type Pair = readonly [gradient: Tensor, target: Tensor];
@@ -89,8 +91,8 @@ export function makeTrain(graph: Graph, { clip, weightDecay }: DenseRecipe, part
   const rows = lookups.map(([, target], i) => [grads[dense.length + i]!, target] as const);
   const steps = [
     ...(pairs.length > 0 ? optimizer.applyAll(pairs, { weightDecay }) : []),
-    ...(rows.length > 0 ? ml.applyEmbeddingGradients(rows) : []),
+    ...(rows.length > 0 ? ml.ops.applyEmbeddingGradients(rows) : []),
     ...updates,
   ];
-  return ml.group(graph, [...steps, ml.increment(ml.globalStep(graph)) as Op], { name: 'train' }) as Op;
+  return ml.ops.group(graph, [...steps, ml.ops.increment(ml.ops.globalStep(graph)) as Op], { name: 'train' }) as Op;
 }

@@ -55,8 +55,8 @@ export class Workshop {
     // Cancellation that leaves nothing but rounding tells nothing.
     if (!Number.isFinite(most) || tensor.columns > COLUMNS_MAX || off > 1e-3 * most + 1e-6) return undefined;
     if (most <= 6) return tensor;
-    if (this.random.chance(0.5)) return ml.scale(tensor, 2 ** -Math.ceil(Math.log2(most / 3)));
-    return this.random.chance(0.5) ? ml.tanh(tensor) : ml.l2Normalize(tensor, { epsilon: 1e-3 });
+    if (this.random.chance(0.5)) return ml.ops.scale(tensor, 2 ** -Math.ceil(Math.log2(most / 3)));
+    return this.random.chance(0.5) ? ml.ops.tanh(tensor) : ml.ops.l2Normalize(tensor, { epsilon: 1e-3 });
   }
 
   /** The largest value, and the largest bound. */
@@ -112,7 +112,7 @@ export class Workshop {
       [2, 8],
       [3, 5],
     ] as const);
-    return ml.reshape(this.fitted(n * d), [n, d]);
+    return ml.ops.reshape(this.fitted(n * d), [n, d]);
   }
 
   /** `[batch, width]` out of some tensor, by a product or by columns. */
@@ -122,9 +122,9 @@ export class Workshop {
     if (columns === width && width > 1) return x;
     if (columns > width && width > 1 && this.random.chance(0.6)) {
       const start = this.random.below(columns - width + 1);
-      return ml.columns(x, start, start + width);
+      return ml.ops.columns(x, start, start + width);
     }
-    return ml.matMul(x, this.variable([columns, width], 1 / Math.sqrt(columns)));
+    return ml.ops.matMul(x, this.variable([columns, width], 1 / Math.sqrt(columns)));
   }
 
   /** `[batch]`. */
@@ -135,18 +135,18 @@ export class Workshop {
 
   /** One number per example out of any tensor. */
   flat(x: Tensor): Tensor {
-    if (x.columns === 1) return x.spec.shape.length === 1 ? x : ml.columns(x, 0, 1);
+    if (x.columns === 1) return x.spec.shape.length === 1 ? x : ml.ops.columns(x, 0, 1);
     return this.random.of([
-      () => ml.reduceMean(x, { axis: 'columns' }),
-      () => ml.columns(x.spec.shape.length > 2 ? ml.reshape(x, [x.columns]) : x, 0, 1),
-      () => ml.rowDot(x, x),
-      () => ml.columns(ml.matMul(this.rows(x), this.variable([x.columns, 1], 0.5)), 0, 1),
+      () => ml.ops.reduceMean(x, { axis: 'columns' }),
+      () => ml.ops.columns(x.spec.shape.length > 2 ? ml.ops.reshape(x, [x.columns]) : x, 0, 1),
+      () => ml.ops.rowDot(x, x),
+      () => ml.ops.columns(ml.ops.matMul(this.rows(x), this.variable([x.columns, 1], 0.5)), 0, 1),
     ])();
   }
 
   /** The same numbers as `[batch, n]`. */
   rows(x: Tensor): Tensor {
-    return x.spec.shape.length === 2 ? x : ml.reshape(x, [x.columns]);
+    return x.spec.shape.length === 2 ? x : ml.ops.reshape(x, [x.columns]);
   }
 
   width(): number {
@@ -156,7 +156,7 @@ export class Workshop {
   variable(shape: readonly number[], size = 1): Tensor {
     const count = shape.reduce((product, n) => product * n, 1);
     const values = this.random.floats(count, size);
-    return ml.variable(this.graph, { name: 'v', shape, initial: () => values });
+    return ml.ops.variable(this.graph, { name: 'v', shape, initial: () => values });
   }
 
   /** A number away from zero, as a factor. */

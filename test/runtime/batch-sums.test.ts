@@ -11,20 +11,20 @@ for (const backend of BACKENDS) {
     t.test(`gradients and means of 60,000 examples are exact on ${backend} with ${threads} threads`, async (t) => {
       const [rows, value] = [backend === 'wasm' ? 60_000 : 20_000, 0.1];
       const graph = new ml.Graph();
-      const x = ml.placeholder(graph, { name: 'x', width: 5 });
-      const mean = ml.reduceMean(x, { axis: 'batch' });
-      ml.batchNorm(x, { momentum: 0, name: 'bn' });
-      const w = ml.variable(graph, { name: 'w', shape: [5, 9], initial: () => new Float32Array(45) });
-      const b = ml.variable(graph, { name: 'b', shape: [9], initial: () => new Float32Array(9) });
-      const slope = ml.variable(graph, { name: 'slope', shape: [5], initial: () => new Float32Array(5) });
-      const gain = ml.variable(graph, { name: 'gain', shape: [5], initial: () => new Float32Array(5).fill(1) });
-      const loss = ml.addN([
-        ml.reduceMean(ml.reduceSum(ml.addBias(ml.matMul(x, w), b), { axis: 'columns' })),
-        ml.reduceMean(ml.reduceSum(ml.mul(x, gain), { axis: 'columns' })),
-        ml.reduceMean(ml.reduceSum(ml.prelu(ml.scale(x, -1), slope), { axis: 'columns' })),
+      const x = ml.ops.placeholder(graph, { name: 'x', width: 5 });
+      const mean = ml.ops.reduceMean(x, { axis: 'batch' });
+      ml.ops.batchNorm(x, { momentum: 0, name: 'bn' });
+      const w = ml.ops.variable(graph, { name: 'w', shape: [5, 9], initial: () => new Float32Array(45) });
+      const b = ml.ops.variable(graph, { name: 'b', shape: [9], initial: () => new Float32Array(9) });
+      const slope = ml.ops.variable(graph, { name: 'slope', shape: [5], initial: () => new Float32Array(5) });
+      const gain = ml.ops.variable(graph, { name: 'gain', shape: [5], initial: () => new Float32Array(5).fill(1) });
+      const loss = ml.ops.addN([
+        ml.ops.reduceMean(ml.ops.reduceSum(ml.ops.addBias(ml.ops.matMul(x, w), b), { axis: 'columns' })),
+        ml.ops.reduceMean(ml.ops.reduceSum(ml.ops.mul(x, gain), { axis: 'columns' })),
+        ml.ops.reduceMean(ml.ops.reduceSum(ml.ops.prelu(ml.ops.scale(x, -1), slope), { axis: 'columns' })),
       ]);
-      const gradients = ml.gradients([loss], [w, b, gain, slope]);
-      const train = ml.group(graph, graph.getCollection(ml.UPDATE_OPS));
+      const gradients = ml.ops.gradients([loss], [w, b, gain, slope]);
+      const train = ml.ops.group(graph, graph.getCollection(ml.graphs.UPDATE_OPS));
       await withSession(graph, { backend, threads, batchSize: rows, memoryBytes: 64 << 20 }, async (session) => {
         const fetches = [mean, ...gradients, train] as ml.Tensor[];
         const out = await session.run(fetches, { x: new Float32Array(5 * rows).fill(value) });

@@ -14,12 +14,13 @@ for (const backend of BACKENDS) {
   for (const part of ['feed', 'column of a feed', 'feed under stopGradient']) {
     t.test(`a class that does not exist is refused, of a ${part} on ${backend}`, async (t) => {
       const graph = new ml.Graph();
-      const x = ml.placeholder(graph, { name: 'x', width: 2 });
-      const fed = ml.placeholder(graph, { name: 'label', width: part === 'column of a feed' ? 2 : 1 });
-      const label = part === 'feed' ? fed : ml.stopGradient(part === 'column of a feed' ? ml.columns(fed, 1, 2) : fed);
-      const logits = new ml.Dense(3).call(x);
-      const loss = ml.reduceMean(ml.sparseSoftmaxCrossEntropyWithLogits(logits, label, { name: 'my_loss' }));
-      const train = new ml.optimizers.GradientDescentOptimizer({ learningRate: 0.1 }).minimize(loss);
+      const x = ml.ops.placeholder(graph, { name: 'x', width: 2 });
+      const fed = ml.ops.placeholder(graph, { name: 'label', width: part === 'column of a feed' ? 2 : 1 });
+      const label =
+        part === 'feed' ? fed : ml.ops.stopGradient(part === 'column of a feed' ? ml.ops.columns(fed, 1, 2) : fed);
+      const logits = new ml.nn.DenseLayer(3).call(x);
+      const loss = ml.ops.reduceMean(ml.losses.sparseSoftmaxCrossEntropyWithLogits(logits, label, { name: 'my_loss' }));
+      const train = ml.optim.sgd({ learningRate: 0.1 }).minimize(loss);
       await withSession(graph, { backend, batchSize: 4, threads: 2 }, async (session) => {
         const feeds = (classes: readonly number[]) => ({
           x: new Float32Array(8).fill(1),

@@ -10,8 +10,8 @@ const rounded = (first: number) =>
   ml.defineTable('rounded', [
     {
       dim: 4,
-      initializer: ml.ConstantsInitializer(first),
-      optimizer: ml.withStochasticRounding(ml.SgdOptimizer({ learningRate: 1 })),
+      initializer: ml.sparse.constant(first),
+      optimizer: ml.sparse.withStochasticRounding(ml.sparse.sgd({ learningRate: 1 })),
     },
   ]);
 
@@ -86,10 +86,10 @@ t.test('the two backends round alike', async (t) => {
 function model() {
   const graph = new ml.Graph();
   const table = rounded(0.1);
-  const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
-  const loss = ml.reduceMean(ml.rowDot(x, x));
-  const updates = ml.applyEmbeddingGradients([[ml.gradients([loss], [x])[0]!, x]]);
-  const train = ml.group(graph, [...updates, ml.increment(ml.globalStep(graph))]);
+  const x = ml.ops.embeddingLookup(ml.ops.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
+  const loss = ml.ops.reduceMean(ml.ops.rowDot(x, x));
+  const updates = ml.ops.applyEmbeddingGradients([[ml.ops.gradients([loss], [x])[0]!, x]]);
+  const train = ml.ops.group(graph, [...updates, ml.ops.increment(ml.ops.globalStep(graph))]);
   return { graph, table, train };
 }
 
@@ -103,7 +103,7 @@ for (const backend of BACKENDS) {
     const { graph, table, train } = model();
     return withSession(graph, { backend, batchSize: BATCH, threads, deterministic: true, seed: 4 }, async (session) => {
       for (let step = 0; step < STEPS; step++) await session.run([train], { ids: batch(step) });
-      return ml.HashTable.of(session, table).lookup(ids.subarray(0, 200));
+      return ml.tables.HashTable.of(session, table).lookup(ids.subarray(0, 200));
     });
   };
 
@@ -127,12 +127,12 @@ for (const backend of BACKENDS) {
     const first = 1638 * SPACING;
     const graph = new ml.Graph();
     const table = rounded(first);
-    const x = ml.embeddingLookup(ml.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
-    const loss = ml.scale(ml.reduceSum(x), 5e-6);
-    const update = ml.applyEmbeddingGradients([[ml.gradients([loss], [x])[0]!, x]]);
+    const x = ml.ops.embeddingLookup(ml.ops.raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 1 }), table);
+    const loss = ml.ops.scale(ml.ops.reduceSum(x), 5e-6);
+    const update = ml.ops.applyEmbeddingGradients([[ml.ops.gradients([loss], [x])[0]!, x]]);
     await withSession(graph, { backend, batchSize: BATCH, threads: 2 }, async (session) => {
       for (let step = 0; step < 60; step++) await session.run([...update], { ids: batch(0) });
-      const weights = ml.HashTable.of(session, table).lookup(batch(0).values);
+      const weights = ml.tables.HashTable.of(session, table).lookup(batch(0).values);
       t.ok(stayed(weights, first) < 0.05, 'few stay', { stayed: stayed(weights, first) });
     });
   });

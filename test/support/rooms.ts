@@ -30,6 +30,7 @@ export const ORDER: readonly (string | readonly string[])[] = [
   'cluster',
   'serve',
   'demo',
+  ['compat', 'api'],
   ['cli', 'dashboard'],
 ];
 

@@ -1,5 +1,6 @@
 /** The cases of upstream's AsyncManagerTest by their names, in sessions, and what postpush of variables owes beyond them. */
 import t from 'tap';
+import { AdamOptimizer, GradientDescentOptimizer } from '../../src/compat/optimizers.js';
 import { applyGradientsWithVarOptimizer } from '../../src/feature/model/apply-gradients-with-var-optimizer.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
@@ -17,7 +18,6 @@ import {
   variable,
 } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
-import { AdamOptimizer, GradientDescentOptimizer } from '../../src/optim/optimizers.js';
 import { OnesInitializer } from '../../src/sparse/config/initializers.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';

@@ -9,7 +9,7 @@ import { placeholder } from '../../src/graph/ops/state.js';
 import { bytesFor, writeBatch } from '../../src/memory/batch.js';
 import { Session } from '../../src/runtime/session/session.js';
 import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
-import { NanTensorHook, nanTensorHook } from '../../src/train/hooks/nan-tensor.js';
+import { NanTensorHook } from '../../src/train/hooks/nan-tensor.js';
 import { StopAtStepHook } from '../../src/train/hooks/stop-at-step.js';
 import { LocalTrainer, type LocalTrainOptions } from '../../src/train/local-train.js';
 import { MonitoredSession } from '../../src/train/monitored-session.js';
@@ -145,7 +145,7 @@ t.test('NanTensorHook looks at every value of a tensor, and by itself warns once
   const graph = new Graph();
   const x = placeholder(graph, { name: 'x', width: 2 });
   const at = (globalStep: number) => ({ globalStep }) as RunContext;
-  const failing = nanTensorHook(x);
+  const failing = new NanTensorHook(x);
   failing.afterRun(at(1), [Float32Array.of(1, Number.POSITIVE_INFINITY)]);
   failing.afterRun(at(1), [undefined]);
   t.throws(() => failing.afterRun(at(7), [Float32Array.of(0, Number.NaN)]), {

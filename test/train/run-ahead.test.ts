@@ -1,6 +1,7 @@
 import t from 'tap';
 import { ExponentialDecay } from '../../src/base/rates/schedules.js';
 import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
+import { GradientDescentOptimizer } from '../../src/compat/optimizers.js';
 import { type FfmDatasetOptions, loadFfmBatches } from '../../src/demo/ffm-dataset.js';
 import { ffmSchema } from '../../src/demo/ffm-example.js';
 import { buildFfm } from '../../src/demo/ffm-model.js';
@@ -8,7 +9,6 @@ import { Graph } from '../../src/graph/graph.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { addBias } from '../../src/graph/ops/rows.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
-import { GradientDescentOptimizer } from '../../src/optim/optimizers.js';
 import { STEPS_AHEAD_MAX } from '../../src/runtime/pool/thread-pool.js';
 import type { FetchValue } from '../../src/runtime/session/fetch.js';
 import type { Fetch } from '../../src/runtime/session/session.js';

@@ -56,7 +56,7 @@ export class PolynomialDecay extends LearningRateFunction {
 
   constructor(options: PolynomialDecayOptions) {
     super();
-    checkOptions('PolynomialDecay', options, [
+    checkOptions('schedules.polynomialDecay', options, [
       'initialLearningRate',
       'decaySteps',
       'endLearningRate',
@@ -193,7 +193,7 @@ export class CosineDecay extends LearningRateFunction {
 
   constructor(options: CosineDecayOptions) {
     super();
-    checkOptions('CosineDecay', options, ['initialLearningRate', 'decaySteps', 'alpha']);
+    checkOptions('schedules.cosineDecay', options, ['initialLearningRate', 'decaySteps', 'alpha']);
     this.initialLearningRate = options.initialLearningRate;
     this.decaySteps = positive('decaySteps', options.decaySteps);
     this.alpha = options.alpha ?? 0;
@@ -228,7 +228,13 @@ export class CosineDecayRestarts extends LearningRateFunction {
 
   constructor(options: CosineDecayRestartsOptions) {
     super();
-    checkOptions('CosineDecayRestarts', options, ['initialLearningRate', 'firstDecaySteps', 'tMul', 'mMul', 'alpha']);
+    checkOptions('schedules.cosineDecayRestarts', options, [
+      'initialLearningRate',
+      'firstDecaySteps',
+      'tMul',
+      'mMul',
+      'alpha',
+    ]);
     this.initialLearningRate = options.initialLearningRate;
     this.firstDecaySteps = positive('firstDecaySteps', options.firstDecaySteps);
     this.tMul = options.tMul ?? 2;
@@ -280,7 +286,7 @@ export class Warmup extends LearningRateFunction {
 
   constructor(options: WarmupOptions) {
     super();
-    checkOptions('Warmup', options, ['warmupSteps', 'after', 'initialLearningRate']);
+    checkOptions('schedules.warmup', options, ['warmupSteps', 'after', 'initialLearningRate']);
     this.warmupSteps = positive('warmupSteps', options.warmupSteps);
     this.after = checkRate(options.after);
     this.initialLearningRate = options.initialLearningRate ?? 0;

@@ -2,11 +2,12 @@
  * @file Activations. The gradients of relu, sigmoid and tanh need only the output, those of the others their input.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { misfit, type OpDef, type Tensor } from '../graph.js';
 import { floats, perColumn, rowsOfFloats } from './checks.js';
 import { addN, mul, sub } from './elementwise.js';
 import { batchNorm } from './norms.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 import { scaleColumns } from './rows.js';
 import type { TrainingOption } from './training.js';
 
@@ -57,7 +58,7 @@ export interface GeluOptions extends OpOptions {
 
 /** x times the standard normal distribution at x. */
 export function gelu(x: Tensor, options: GeluOptions = {}): Tensor {
-  const { approximate = false, name = 'Gelu' } = checkedOptions('gelu', options, ['approximate']);
+  const { approximate = false, name = 'Gelu' } = checkOptions('gelu', options, ['approximate', 'name']);
   return x.graph.add(SmoothActivation, [x], { kind: approximate ? 'geluTanh' : 'gelu' }, name).output;
 }
 
@@ -91,7 +92,7 @@ export interface LeakyReluOptions extends OpOptions {
 
 /** x above zero, slope * x below it. */
 export function leakyRelu(x: Tensor, options: LeakyReluOptions = {}): Tensor {
-  const { slope = 0.2, name } = checkedOptions('leakyRelu', options, ['slope']);
+  const { slope = 0.2, name } = checkOptions('leakyRelu', options, ['slope', 'name']);
   return x.graph.add(LeakyRelu, [x], { slope }, name).output;
 }
 
@@ -134,8 +135,8 @@ export interface DiceOptions extends OpOptions, TrainingOption {
  * is learned; it mostly starts from zeros. Statistics are as with batchNorm. Updates of the moving averages are in the collection UPDATE_OPS.
  */
 export function dice(x: Tensor, alpha: Tensor, options: DiceOptions = {}): Tensor {
-  const keys = ['training', 'momentum', 'epsilon'] as const;
-  const { epsilon = 1e-9, name = 'dice', ...more } = checkedOptions('dice', options, keys);
+  const keys = ['training', 'momentum', 'epsilon', 'name'] as const;
+  const { epsilon = 1e-9, name = 'dice', ...more } = checkOptions('dice', options, keys);
   return x.graph.nameScope(name, () => {
     const p = sigmoid(batchNorm(x, { ...more, epsilon, center: false, scale: false }));
     const kept = mul(p, x);

@@ -1,9 +1,10 @@
 /** @file What attention is made of: softmax with a mask, scores per head and what they take of the values. */
 
+import { checkOptions } from '../../base/check-options.js';
 import { elementCount, misfit, type OpDef, sameShape, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { BatchMatMul, swapped } from './batch-matmul.js';
 import { checkWhole, innerShape } from './inner-shape.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 
 export interface SoftmaxAttrs {
   readonly groups: number;
@@ -30,7 +31,7 @@ export interface SoftmaxOptions extends OpOptions {
 
 /** exp(x) / sum of exp(x) over the last dimension. Where all is masked the result is 0. The mask gets no gradient. */
 export function softmax(x: Tensor, options: SoftmaxOptions = {}): Tensor {
-  const { mask, name = 'Softmax' } = checkedOptions('softmax', options, ['mask']);
+  const { mask, name = 'Softmax' } = checkOptions('softmax', options, ['mask', 'name']);
   const sizes = innerShape(name, x);
   const width = sizes.at(-1);
   if (width === undefined) throw misfit(name, `${shapeText(x.spec.shape)} has no inner dimension`);
@@ -50,7 +51,7 @@ export interface HeadOptions extends OpOptions {
 
 /** Scores of attention: `[batch, n, heads * d] x [batch, p, heads * d] → [batch, heads, n, p]`, a dot product per head. */
 export function headScores(query: Tensor, key: Tensor, options: HeadOptions): Tensor {
-  const { heads, name = 'HeadScores' } = checkedOptions('headScores', options, ['heads']);
+  const { heads, name = 'HeadScores' } = checkOptions('headScores', options, ['heads', 'name']);
   const [n, width] = heads2d(name, query, heads);
   const [p, keyWidth] = heads2d(name, key, heads);
   if (width !== keyWidth) throw misfit(name, `queries of ${width} and keys of ${keyWidth} floats do not fit together`);

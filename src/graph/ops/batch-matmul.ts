@@ -4,10 +4,11 @@
  * A product is described by strides, so that heads of attention and transposed operands are read and written in place.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { elementCount, misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { innerShape } from './inner-shape.js';
 import type { MatMulOptions } from './matmul.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 
 /** Where a matrix of each group lies in a row: floats between groups, rows and columns. */
 export interface MatrixLayout {
@@ -58,8 +59,8 @@ export const BatchMatMul: OpDef<BatchMatMulAttrs> = {
  * groups and must be equal. The transposed forms read `[k, m]` and `[n, k]`.
  */
 export function batchMatMul(a: Tensor, b: Tensor, options: MatMulOptions = {}): Tensor {
-  const keys = ['transposeA', 'transposeB'] as const;
-  const { transposeA, transposeB, name = 'BatchMatMul' } = checkedOptions('batchMatMul', options, keys);
+  const keys = ['transposeA', 'transposeB', 'name'] as const;
+  const { transposeA, transposeB, name = 'BatchMatMul' } = checkOptions('batchMatMul', options, keys);
   const side = (tensor: Tensor, transpose = false) => {
     const sizes = innerShape(name, tensor);
     if (sizes.length < 2) throw misfit(name, `${shapeText(tensor.spec.shape)} is no matrix per example`);

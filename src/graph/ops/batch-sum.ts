@@ -7,8 +7,9 @@
  * whole tensor may be partial, when examples use it.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { elementCount, misfit, type OpDef, type Tensor, type TensorSpec } from '../graph.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 
 /** Up to this many floats every slice adds the parts up for itself: that takes one barrier instead of two. */
 const SMALL_FLOATS = 1024;
@@ -38,7 +39,7 @@ function whole({ dtype, shape }: TensorSpec): TensorSpec {
  * Costs a barrier or two per step. `by: 'threads'` is for large sums that only thread code uses, such as gradients.
  */
 export function batchSum(x: Tensor, options: BatchSumOptions = {}): Tensor {
-  const { name, ...asked } = checkedOptions('batchSum', options, ['by']);
+  const { name, ...asked } = checkOptions('batchSum', options, ['by', 'name']);
   if (!x.spec.partial) return x;
   const by = asked.by ?? (elementCount(x.spec.shape) <= SMALL_FLOATS ? 'slices' : 'threads');
   return x.graph.add(BatchSum, [x], { by }, name).output;

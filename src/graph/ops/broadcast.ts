@@ -4,10 +4,11 @@
  * A sum over the batch is partial (see TensorSpec) until `batchSum` completes it.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { type Dim, elementCount, misfit, type OpDef, sameShape, shapeText, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
-import { checkedOptions, type OpOptions } from './options.js';
+import type { OpOptions } from './options.js';
 
 export interface ResizeAttrs {
   readonly shape: readonly Dim[];
@@ -54,7 +55,7 @@ export const SumTo: OpDef<ResizeAttrs> = {
 
 /** Sum over whatever `shape` lacks. */
 export function sumTo(x: Tensor, shape: readonly Dim[], options: BroadcastOptions = {}): Tensor {
-  const { perBatch = false, name } = checkedOptions('sumTo', options, ['perBatch']);
+  const { perBatch = false, name } = checkOptions('sumTo', options, ['perBatch', 'name']);
   if (sameShape(x.spec.shape, shape) && !perBatch) return x;
   return x.graph.add(SumTo, [x], { shape, perBatch }, name).output;
 }
@@ -74,7 +75,7 @@ export const BroadcastTo: OpDef<ResizeAttrs> = {
 
 /** The values of `x` repeated over rows, columns or both. */
 export function broadcastTo(x: Tensor, shape: readonly Dim[], options: BroadcastOptions = {}): Tensor {
-  const { perBatch = false, name } = checkedOptions('broadcastTo', options, ['perBatch']);
+  const { perBatch = false, name } = checkOptions('broadcastTo', options, ['perBatch', 'name']);
   if (sameShape(x.spec.shape, shape) && !perBatch) return x;
   const whole = shape[0] === 'batch' ? batchSum(x) : x;
   return x.graph.add(BroadcastTo, [whole], { shape, perBatch }, name).output;

@@ -7,12 +7,13 @@
  * as the gradients of lookups, may have a part in a norm too; slices scale them.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { elementCount, misfit, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
 import { greaterEqual, maximum, minimum, mul, type Operand } from './elementwise.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 
 /** Floats whose squares are summed together, whatever the number of threads. */
 export const SQUARES_GRAIN = 1024;
@@ -82,7 +83,7 @@ export interface ClipByNormOptions extends OpOptions {
 
 /** The tensor scaled by clipNorm / norm where its norm is larger than `clipNorm`. Has no gradient. */
 export function clipByNorm(tensor: Tensor, clipNorm: number, options: ClipByNormOptions = {}): Tensor {
-  const { norm, name = 'clip_by_norm' } = checkedOptions('clipByNorm', options, ['norm']);
+  const { norm, name = 'clip_by_norm' } = checkOptions('clipByNorm', options, ['norm', 'name']);
   const whole = completed(tensor);
   const length = norm === undefined ? globalNorm([whole]) : batchSum(norm);
   return tensor.graph.add(ClipToNorm, [whole, length], { clipNorm }, name).output;
@@ -112,7 +113,7 @@ export function clipByGlobalNorm<T extends Tensor | undefined>(
   clipNorm: number,
   options: ClipByGlobalNormOptions = {},
 ): ClippedTensors<T> {
-  const { useNorm, name = 'clip_by_global_norm' } = checkedOptions('clipByGlobalNorm', options, ['useNorm']);
+  const { useNorm, name = 'clip_by_global_norm' } = checkOptions('clipByGlobalNorm', options, ['useNorm', 'name']);
   if (!Array.isArray(tensors)) throw new MonolithError('ML_CLIP_LIST');
   if (tensors.every((tensor) => tensor === undefined)) return { clipped: tensors, globalNorm: 0 };
   const whole = tensors.map((tensor) => tensor && completed(tensor));

@@ -5,10 +5,11 @@
  * Each slice takes its own examples against those of the whole batch, which are gathered first: a barrier in between.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { misfit, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { oneFloat } from './checks.js';
-import { checkedOptions, type OpOptions } from './options.js';
+import type { OpOptions } from './options.js';
 
 /** The rows of all slices in one place. Only ops that read across slices can use it. */
 export const GatherBatch: OpDef<null> = {
@@ -54,7 +55,7 @@ export interface InbatchAucOptions extends OpOptions {
  * out.
  */
 export function inbatchAucLoss(logits: Tensor, labels: Tensor, options: InbatchAucOptions = {}): Tensor {
-  const { negWeight = 1, name = 'inbatch_auc_loss' } = checkedOptions('inbatchAucLoss', options, ['negWeight']);
+  const { negWeight = 1, name = 'inbatch_auc_loss' } = checkOptions('inbatchAucLoss', options, ['negWeight', 'name']);
   const { graph } = logits;
   const [all, scores] = [labels, logits].map((x) => graph.add(GatherBatch, [x], null, `${name}/gather`).output);
   return graph.add(InbatchAuc, [all!, scores!, logits], { negWeight }, name).output;

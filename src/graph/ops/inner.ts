@@ -3,9 +3,10 @@
  * vectors, and operands that all examples share.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { elementCount, misfit, type OpDef, sameShape, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { type AxisOptions, type Cut, checkWhole, cutAt, innerShape, withAxis } from './inner-shape.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 
 export interface InnerAttrs extends Cut {
   readonly factor: number;
@@ -44,28 +45,28 @@ function without(x: Tensor, cut: Cut): TensorSpec {
 
 /** Sum over an inner axis: `[batch, n, d] → [batch, d]` for axis 1, `[batch, n]` for axis 2. */
 export function sumInner(x: Tensor, options: AxisOptions = {}): Tensor {
-  const { axis = 1, name = 'Sum' } = checkedOptions('sumInner', options, ['axis']);
+  const { axis = 1, name = 'Sum' } = checkOptions('sumInner', options, ['axis', 'name']);
   const cut = cutAt(name, x, axis);
   return x.graph.add(SumInner, [x], { ...cut, factor: 1, spec: without(x, cut) }, name).output;
 }
 
 /** Mean over an inner axis. */
 export function meanInner(x: Tensor, options: AxisOptions = {}): Tensor {
-  const { axis = 1, name = 'Mean' } = checkedOptions('meanInner', options, ['axis']);
+  const { axis = 1, name = 'Mean' } = checkOptions('meanInner', options, ['axis', 'name']);
   const cut = cutAt(name, x, axis);
   return x.graph.add(SumInner, [x], { ...cut, factor: 1 / cut.n, spec: without(x, cut) }, name).output;
 }
 
 /** Maximum over an inner axis; equal values share its gradient, as in TensorFlow. */
 export function maxInner(x: Tensor, options: AxisOptions = {}): Tensor {
-  const { axis = 1, name = 'Max' } = checkedOptions('maxInner', options, ['axis']);
+  const { axis = 1, name = 'Max' } = checkOptions('maxInner', options, ['axis', 'name']);
   const cut = cutAt(name, x, axis);
   return x.graph.add(MaxInner, [x], { ...cut, spec: without(x, cut) }, name).output;
 }
 
 /** `x` repeated `n` times along a new inner axis: `[batch, d] → [batch, n, d]` for axis 1, `[batch, d, n]` for axis 2. */
 export function broadcastInner(x: Tensor, n: number, options: AxisOptions = {}): Tensor {
-  const { axis = 1, name = 'BroadcastInner' } = checkedOptions('broadcastInner', options, ['axis']);
+  const { axis = 1, name = 'BroadcastInner' } = checkOptions('broadcastInner', options, ['axis', 'name']);
   checkWhole(name, 'the number of positions', n);
   const { shape } = x.spec;
   const at = axis < 0 ? shape.length + 1 + axis : axis;

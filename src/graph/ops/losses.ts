@@ -4,11 +4,12 @@
  * Labels get no gradient, squared error excepted.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { misfit, type OpDef, sameShape, shapeText, type Tensor } from '../graph.js';
 import { floats, oneFloat, rowsOfFloats } from './checks.js';
 import { columns } from './columns.js';
 import { mul, scale, sub } from './elementwise.js';
-import { checkedOptions, type OpOptions } from './options.js';
+import type { OpOptions } from './options.js';
 import { rowDot } from './rows.js';
 
 export interface LossOptions extends OpOptions {
@@ -46,7 +47,7 @@ export const SigmoidCrossEntropyGrad: OpDef<null> = {
 
 /** Cross entropy of each example from its logit, in the stable form; labels get no gradient. */
 export function sigmoidCrossEntropyWithLogits(logits: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {
-  const { name, weights } = checkedOptions('sigmoidCrossEntropyWithLogits', options, ['weights']);
+  const { name, weights } = checkOptions('sigmoidCrossEntropyWithLogits', options, ['weights', 'name']);
   const loss = logits.graph.add(SigmoidCrossEntropy, [logits, labels], null, name).output;
   return weightLoss(SigmoidCrossEntropy.type, loss, weights);
 }
@@ -97,13 +98,13 @@ export function weightedCrossEntropyWithLogits(
   labels: Tensor,
   options: WeightedCrossEntropyOptions = {},
 ): Tensor {
-  checkedOptions('weightedCrossEntropyWithLogits', options, ['weights', 'posWeight']);
+  checkOptions('weightedCrossEntropyWithLogits', options, ['weights', 'posWeight', 'name']);
   return logitLoss(logits, labels, { kind: 'weightedBce', positive: options.posWeight ?? 1 }, options);
 }
 
 /** max(0, 1 - logit) for label 1, max(0, 1 + logit) for label 0. */
 export function hingeLoss(logits: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {
-  return logitLoss(logits, labels, { kind: 'hinge' }, checkedOptions('hingeLoss', options, ['weights']));
+  return logitLoss(logits, labels, { kind: 'hinge' }, checkOptions('hingeLoss', options, ['weights', 'name']));
 }
 
 export interface FocalOptions extends LossOptions {
@@ -115,7 +116,7 @@ export interface FocalOptions extends LossOptions {
 
 /** Cross entropy from the logit times (1 - p)^gamma, p the probability of the true class. */
 export function focalLoss(logits: Tensor, labels: Tensor, options: FocalOptions = {}): Tensor {
-  const { alpha = 0.25, gamma = 2 } = checkedOptions('focalLoss', options, ['weights', 'gamma', 'alpha']);
+  const { alpha = 0.25, gamma = 2 } = checkOptions('focalLoss', options, ['weights', 'gamma', 'alpha', 'name']);
   const [positive, negative] = alpha === null ? [1, 1] : [alpha, 1 - alpha];
   return logitLoss(logits, labels, { kind: 'focal', gamma, positive, negative }, options);
 }
@@ -147,7 +148,7 @@ export const SoftmaxLossGrad: OpDef<SoftmaxLossAttrs> = {
 
 /** Cross entropy of the softmax of `[batch, n]` logits with labels of the same shape, mostly one of them 1. */
 export function softmaxCrossEntropyWithLogits(logits: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {
-  const { name, weights } = checkedOptions('softmaxCrossEntropyWithLogits', options, ['weights']);
+  const { name, weights } = checkOptions('softmaxCrossEntropyWithLogits', options, ['weights', 'name']);
   const loss = logits.graph.add(SoftmaxLoss, [logits, labels], { sparse: false }, name).output;
   return weightLoss(SoftmaxLoss.type, loss, weights);
 }
@@ -161,14 +162,14 @@ export function sparseSoftmaxCrossEntropyWithLogits(
   classes: Tensor,
   options: LossOptions = {},
 ): Tensor {
-  const { name, weights } = checkedOptions('sparseSoftmaxCrossEntropyWithLogits', options, ['weights']);
+  const { name, weights } = checkOptions('sparseSoftmaxCrossEntropyWithLogits', options, ['weights', 'name']);
   const loss = logits.graph.add(SoftmaxLoss, [logits, classes], { sparse: true }, name).output;
   return weightLoss(SoftmaxLoss.type, loss, weights);
 }
 
 /** Squared difference of each example, the mean of its columns where it has several. */
 export function squaredError(predictions: Tensor, labels: Tensor, options: LossOptions = {}): Tensor {
-  const { name = 'squaredError', weights } = checkedOptions('squaredError', options, ['weights']);
+  const { name = 'squaredError', weights } = checkOptions('squaredError', options, ['weights', 'name']);
   const off = sub(rowsOfFloats('squaredError', predictions), labels, { name });
   const sum = rowDot(off, off);
   const loss = predictions.columns === 1 ? sum : scale(sum, 1 / predictions.columns);

@@ -1,9 +1,10 @@
 /** @file Matrix product, with its gradient. */
 
+import { checkOptions } from '../../base/check-options.js';
 import { type Dim, misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { floats } from './checks.js';
-import { checkedOptions, type OpOptions } from './options.js';
+import type { OpOptions } from './options.js';
 
 export interface MatMulAttrs {
   readonly transposeA: boolean;
@@ -53,8 +54,8 @@ export const MatMul: OpDef<MatMulAttrs> = {
 
 /** Matrix product. `[batch, k] x [k, n] → [batch, n]`; with `transposeA`, `[batch, k]ᵀ x [batch, n] → [k, n]`, summed over the batch. Sums over the batch are completed where needed. */
 export function matMul(a: Tensor, b: Tensor, options: MatMulOptions = {}): Tensor {
-  const keys = ['transposeA', 'transposeB'] as const;
-  const { transposeA = false, transposeB = false, name } = checkedOptions('matMul', options, keys);
+  const keys = ['transposeA', 'transposeB', 'name'] as const;
+  const { transposeA = false, transposeB = false, name } = checkOptions('matMul', options, keys);
   // A product is linear: one sum over the batch may stay one, unless examples or another sum meet it.
   const completed = b.spec.partial && (a.perExample || a.spec.partial) ? batchSum(b) : b;
   const inputs = [a.spec.partial && completed.perExample ? batchSum(a) : a, completed];

@@ -6,11 +6,12 @@
  * tf.layers.batch_normalization.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { perColumn, rowsOfFloats } from './checks.js';
 import { add, binary, div, mul, scale, sub } from './elementwise.js';
-import { checkedOptions, type OpOptions } from './options.js';
+import type { OpOptions } from './options.js';
 import { reduceMean } from './reductions.js';
 import { sumRows } from './rows.js';
 import { assign, variable } from './state.js';
@@ -42,8 +43,8 @@ export interface BatchNormOptions extends OpOptions, TrainingOption {
  * ```
  */
 export function batchNorm(x: Tensor, options: BatchNormOptions = {}): Tensor {
-  const keys = ['training', 'momentum', 'epsilon', 'center', 'scale'] as const;
-  const asked = checkedOptions('batchNorm', options, keys);
+  const keys = ['training', 'momentum', 'epsilon', 'center', 'scale', 'name'] as const;
+  const asked = checkOptions('batchNorm', options, keys);
   const { momentum = 0.99, epsilon = 1e-3, name = 'batch_normalization' } = asked;
   const { graph } = x;
   const width = rowsOfFloats(name, x).columns;
@@ -120,7 +121,7 @@ export const LayerNormGainGrad: OpDef<null> = {
 
 /** Each row less its mean, over its standard deviation, times `gain` plus `bias`; both have a value per column. */
 export function layerNorm(x: Tensor, gain: Tensor, bias: Tensor, options: NormOptions = {}): Tensor {
-  const { epsilon = 1e-3, name } = checkedOptions('layerNorm', options, ['epsilon']);
+  const { epsilon = 1e-3, name } = checkOptions('layerNorm', options, ['epsilon', 'name']);
   return x.graph.add(LayerNorm, [x, gain, bias], { epsilon }, name).output;
 }
 
@@ -137,6 +138,6 @@ export const L2NormalizeGrad: OpDef<NormAttrs> = { type: 'L2NormalizeGrad', infe
 
 /** Each row over its Euclidean length; a sum of squares below epsilon counts as epsilon. */
 export function l2Normalize(x: Tensor, options: NormOptions = {}): Tensor {
-  const { epsilon = 1e-12, name } = checkedOptions('l2Normalize', options, ['epsilon']);
+  const { epsilon = 1e-12, name } = checkOptions('l2Normalize', options, ['epsilon', 'name']);
   return x.graph.add(L2Normalize, [x], { epsilon }, name).output;
 }

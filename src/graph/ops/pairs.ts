@@ -1,9 +1,10 @@
 /** @file Products of pairs of fields: factorization machines, field-aware ones (ffm_ops), and the interaction of xDeepFM. */
 
+import { checkOptions } from '../../base/check-options.js';
 import { misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { batchMatMul } from './batch-matmul.js';
 import { innerShape } from './inner-shape.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 import { reshape } from './shape.js';
 
 /** How a row is cut: `fields` vectors of `dim` floats. */
@@ -43,7 +44,7 @@ export interface FmOptions extends OpOptions {
  * ```
  */
 export function fmPairs(x: Tensor, options: FmOptions = {}): Tensor {
-  const { dim, name } = checkedOptions('fmPairs', options, ['dim']);
+  const { dim, name } = checkOptions('fmPairs', options, ['dim', 'name']);
   const { shape } = x.spec;
   const width = dim ?? (shape.length === 3 ? (shape[2] as number) : 0);
   if (!Number.isInteger(width) || width < 1 || x.columns % width !== 0) {
@@ -93,7 +94,7 @@ export interface FfmOptions extends OpOptions {
  * ```
  */
 export function ffm(left: Tensor, right: Tensor, options: FfmOptions): Tensor {
-  const { dim, kind = 'multiply', name = 'FFM' } = checkedOptions('ffm', options, ['dim', 'kind']);
+  const { dim, kind = 'multiply', name = 'FFM' } = checkOptions('ffm', options, ['dim', 'kind', 'name']);
   for (const side of [left, right]) {
     innerShape(name, side);
     if (!Number.isInteger(dim) || dim < 1 || side.columns % dim !== 0) {

@@ -5,12 +5,13 @@
  * put together from sums and is completed at once.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { type Dim, elementCount, misfit, type OpDef, type Tensor, type TensorSpec } from '../graph.js';
 import { batchSum } from './batch-sum.js';
 import { sumTo } from './broadcast.js';
 import { oneFloat, rowsOfFloats } from './checks.js';
 import { binary, mul, scale } from './elementwise.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 import { scaleRows } from './rows.js';
 import { constant } from './state.js';
 
@@ -30,7 +31,7 @@ function reducedShape(type: string, x: Tensor, axis: Axis): readonly Dim[] {
 
 /** Sum over the batch (a sum to be completed), over columns, or over everything. */
 export function reduceSum(x: Tensor, options: ReduceOptions = {}): Tensor {
-  const { axis = 'all', name = 'Sum' } = checkedOptions('reduceSum', options, ['axis']);
+  const { axis = 'all', name = 'Sum' } = checkOptions('reduceSum', options, ['axis', 'name']);
   return sumTo(x, reducedShape('Sum', x, axis), { name });
 }
 
@@ -45,7 +46,7 @@ export const ReduceMean: OpDef<null> = {
 
 /** Mean over all elements of the batch, or over the axis that the options name. */
 export function reduceMean(x: Tensor, options: ReduceOptions = {}): Tensor {
-  const { axis = 'all', name = 'Mean' } = checkedOptions('reduceMean', options, ['axis']);
+  const { axis = 'all', name = 'Mean' } = checkOptions('reduceMean', options, ['axis', 'name']);
   if (axis !== 'all' || !x.perExample) return meanOver(x, axis, name);
   return x.graph.add(ReduceMean, [x], null, name).output;
 }
@@ -116,7 +117,7 @@ function shareOfLargest(x: Tensor, largest: Tensor, grad: Tensor, axis: Axis): T
 
 /** Largest value over the batch, over columns, or over everything; completed within the step. */
 export function reduceMax(x: Tensor, options: ReduceOptions = {}): Tensor {
-  const { axis = 'all', name = 'Max' } = checkedOptions('reduceMax', options, ['axis']);
+  const { axis = 'all', name = 'Max' } = checkOptions('reduceMax', options, ['axis', 'name']);
   if (axis === 'columns') return x.graph.add(MaxColumns, [x], null, name).output;
   const rows = axis === 'all' && rowsOfFloats('Max', x).columns > 1 ? reduceMax(x, { axis: 'columns' }) : x;
   const parts = x.graph.add(SliceMax, [rows], null, `${name}/slices`).output;

@@ -4,10 +4,10 @@
  * A slice of the first inner axis is a view. The other ones copy.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
 import { AssembleColumns, Columns } from './columns.js';
 import { type AxisOptions, type Cut, checkWhole, cutAt, withAxis } from './inner-shape.js';
-import { checkedOptions } from './options.js';
 
 /** `blocks` runs of `width` floats, `step` apart, from `start` on. */
 export interface SliceAttrs {
@@ -48,7 +48,7 @@ export const AssembleBlocks: OpDef<AssembleAttrs> = {
 
 /** Positions `[start, end)` of an inner axis. Of the first inner axis it is a view. */
 export function sliceInner(x: Tensor, start: number, end: number, options: AxisOptions = {}): Tensor {
-  const { axis = 1, name } = checkedOptions('sliceInner', options, ['axis']);
+  const { axis = 1, name } = checkOptions('sliceInner', options, ['axis', 'name']);
   const cut = cutAt('SliceInner', x, axis);
   if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start < end && end <= cut.n)) {
     throw misfit(name ?? 'SliceInner', `[${start}, ${end}) of ${cut.n} positions of ${shapeText(x.spec.shape)}`);
@@ -68,7 +68,7 @@ export function sliceInner(x: Tensor, start: number, end: number, options: AxisO
 
 /** Equal parts of an inner axis, in order. */
 export function splitInner(x: Tensor, parts: number, options: AxisOptions = {}): Tensor[] {
-  const { axis = 1, name } = checkedOptions('splitInner', options, ['axis']);
+  const { axis = 1, name } = checkOptions('splitInner', options, ['axis', 'name']);
   const { n } = cutAt('SplitInner', x, axis);
   if (n % checkWhole('SplitInner', 'the number of parts', parts) !== 0) {
     throw misfit(name ?? 'SplitInner', `${n} positions of ${shapeText(x.spec.shape)} are not ${parts} equal parts`);
@@ -79,7 +79,7 @@ export function splitInner(x: Tensor, parts: number, options: AxisOptions = {}):
 
 /** Tensors joined along an inner axis; their other sizes must be equal. */
 export function concatInner(inputs: readonly Tensor[], options: AxisOptions = {}): Tensor {
-  const { axis = 1, name = 'concat' } = checkedOptions('concatInner', options, ['axis']);
+  const { axis = 1, name = 'concat' } = checkOptions('concatInner', options, ['axis', 'name']);
   const first = inputs[0];
   if (first === undefined) throw misfit(name, 'there is nothing to join');
   const cuts = inputs.map((input) => cutAt(name, input, axis));
@@ -134,7 +134,7 @@ export const ScatterInner: OpDef<GatherAttrs> = {
 
 /** The positions `indices` of an inner axis, in that order; one may come more than once. */
 export function gatherInner(x: Tensor, indices: readonly number[], options: AxisOptions = {}): Tensor {
-  const { axis = 1, name } = checkedOptions('gatherInner', options, ['axis']);
+  const { axis = 1, name } = checkOptions('gatherInner', options, ['axis', 'name']);
   const cut = cutAt('GatherInner', x, axis);
   const wrong = indices.find((index) => !(Number.isInteger(index) && index >= 0 && index < cut.n));
   if (indices.length === 0 || wrong !== undefined) {

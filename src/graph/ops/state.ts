@@ -1,5 +1,6 @@
 /** @file Ops that bring values in and keep them: placeholders, constants, variables, assignments, counters, groups. */
 
+import { checkOptions } from '../../base/check-options.js';
 import {
   elementCount,
   type Graph,
@@ -13,7 +14,7 @@ import {
   type VariableOptions,
 } from '../graph.js';
 import { floats } from './checks.js';
-import { checkedOptions, nameOf, type OpOptions } from './options.js';
+import { nameOf, type OpOptions } from './options.js';
 
 /** Collection of all variables of a graph, and the one that holds the global step. */
 export const VARIABLES = 'variables';
@@ -55,14 +56,14 @@ export interface PlaceholderOptions extends Named {
 
 /** A dense feed `[batch, width]`; width 1 gives `[batch]`. */
 export function placeholder(graph: Graph, options: PlaceholderOptions): Tensor {
-  const { name, width = 1 } = checkedOptions('placeholder', options, ['width']);
+  const { name, width = 1 } = checkOptions('placeholder', options, ['width', 'name']);
   const spec: TensorSpec = { dtype: 'float32', shape: width === 1 ? ['batch'] : ['batch', width] };
   return graph.add(Placeholder, [], { spec, valuesPerRow: 1 }, name).output;
 }
 
 /** A feed of `width` ids per example, `[batch, width]` int64: features with one id each, side by side. */
 export function idsPlaceholder(graph: Graph, options: PlaceholderOptions): Tensor {
-  const { name, width = 1 } = checkedOptions('idsPlaceholder', options, ['width']);
+  const { name, width = 1 } = checkOptions('idsPlaceholder', options, ['width', 'name']);
   const spec: TensorSpec = { dtype: 'int64', shape: width === 1 ? ['batch'] : ['batch', width] };
   return graph.add(Placeholder, [], { spec, valuesPerRow: width }, name).output;
 }
@@ -74,7 +75,7 @@ export interface RaggedPlaceholderOptions extends Named {
 
 /** A sparse feature: rows of int64 ids. */
 export function raggedPlaceholder(graph: Graph, options: RaggedPlaceholderOptions): Tensor {
-  const { name, valuesPerRow } = checkedOptions('raggedPlaceholder', options, ['valuesPerRow']);
+  const { name, valuesPerRow } = checkOptions('raggedPlaceholder', options, ['valuesPerRow', 'name']);
   const spec: TensorSpec = { dtype: 'int64', shape: ['batch'], ragged: true };
   return graph.add(Placeholder, [], { spec, valuesPerRow }, name).output;
 }
@@ -102,10 +103,10 @@ export interface ConstantOptions extends OpOptions {
 /** A value that never changes: a number, or a list in row-major order. */
 export function constant(graph: Graph, values: number | ArrayLike<number>, options: ConstantOptions = {}): Tensor {
   const list = typeof values === 'number' ? Float32Array.of(values) : Float32Array.from(values);
-  const { shape = typeof values === 'number' ? [] : [list.length], name = 'Const' } = checkedOptions(
+  const { shape = typeof values === 'number' ? [] : [list.length], name = 'Const' } = checkOptions(
     'constant',
     options,
-    ['shape'],
+    ['shape', 'name'],
   );
   return graph.add(Constant, [], { values: list, shape }, name).output;
 }
@@ -142,7 +143,7 @@ export function variable(graph: Graph, options: NewVariable): Tensor {
     shape,
     initial,
     trainable = true,
-  } = checkedOptions('variable', options, ['shape', 'initial', 'trainable']);
+  } = checkOptions('variable', options, ['shape', 'initial', 'trainable', 'name']);
   let make = ({ name, ...attrs }: VariableOptions): Tensor => {
     const op = graph.add(Variable, [], { dtype: 'float32', ...attrs }, name);
     graph.addToCollection(VARIABLES, op.output);
@@ -185,7 +186,7 @@ export interface IncrementOptions extends OpOptions {
 
 /** Adds `by` to an int64 variable, once per step. */
 export function increment(counter: Tensor, options: IncrementOptions = {}): Op<{ readonly by: number }> {
-  const { by = 1, name = 'AssignAdd' } = checkedOptions('increment', options, ['by']);
+  const { by = 1, name = 'AssignAdd' } = checkOptions('increment', options, ['by', 'name']);
   return counter.graph.add(Increment, [counter], { by }, name);
 }
 

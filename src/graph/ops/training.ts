@@ -6,10 +6,11 @@
  * and column: it does not depend on threads.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { misfit, type OpDef, sameShape, type Tensor } from '../graph.js';
 import { asPartial } from './batch-sum.js';
 import { floats, rowsOfFloats } from './checks.js';
-import { checkedOptions, type OpOptions } from './options.js';
+import type { OpOptions } from './options.js';
 import { constant, globalStep } from './state.js';
 
 /** What ops that know training from evaluation take. */
@@ -55,7 +56,7 @@ function zerosLike(x: Tensor): Tensor {
  * ```
  */
 export function ifTraining(yes: Tensor, no: Tensor, options: IfTrainingOptions = {}): Tensor {
-  const { training, name = 'if_training' } = checkedOptions('ifTraining', options, ['training']);
+  const { training, name = 'if_training' } = checkOptions('ifTraining', options, ['training', 'name']);
   if (training !== undefined) return training ? yes : no;
   return yes.graph.add(IfTraining, [yes, no], null, name).output;
 }
@@ -99,7 +100,7 @@ export const Dropout: OpDef<DropoutAttrs> = {
  */
 export function dropout(x: Tensor, options: DropoutOptions): Tensor {
   const { graph } = x;
-  checkedOptions('dropout', options, ['rate', 'seed', 'training']);
+  checkOptions('dropout', options, ['rate', 'seed', 'training', 'name']);
   const seed = options.seed ?? graph.getCollection(DROPOUTS).length;
   const attrs = { rate: options.rate, seed, training: options.training ?? null };
   const out = graph.add(Dropout, [x, globalStep(graph)], attrs, options.name).output;

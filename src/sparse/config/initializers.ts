@@ -30,11 +30,11 @@ export function planInitializer(config: InitializerMessage): InitializerPlan {
 export const ZerosInitializer = (): InitializerMessage => ({ zeros: {} });
 export const OnesInitializer = (): InitializerMessage => ({ ones: {} });
 export const ConstantsInitializer = (constant: number): InitializerMessage => ({
-  constants: { constant: checkNumber('ConstantsInitializer', 'constant', constant) },
+  constants: { constant: checkNumber('sparse.constant', 'constant', constant) },
 });
 export function RandomUniformInitializer(minval?: number, maxval?: number): InitializerMessage {
   const bounds = Object.entries({ minval, maxval }).filter(([, bound]) => bound !== undefined);
-  for (const [name, bound] of bounds) checkNumber('RandomUniformInitializer', name, bound);
+  for (const [name, bound] of bounds) checkNumber('sparse.uniform', name, bound);
   return { randomUniform: Object.fromEntries(bounds) };
 }
 

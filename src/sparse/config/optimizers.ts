@@ -39,34 +39,34 @@ function made<K extends Name>(where: string, name: K, options: Options<K> & Regu
   return { [name]: Object.fromEntries(given.filter(([, value]) => value !== undefined)) };
 }
 
-export const AdagradOptimizer = (options: Options<'adagrad'> = {}) => made('AdagradOptimizer', 'adagrad', options);
-export const SgdOptimizer = (options: Options<'sgd'> = {}) => made('SgdOptimizer', 'sgd', options);
+export const AdagradOptimizer = (options: Options<'adagrad'> = {}) => made('sparse.adagrad', 'adagrad', options);
+export const SgdOptimizer = (options: Options<'sgd'> = {}) => made('sparse.sgd', 'sgd', options);
 export const FtrlOptimizer = (options: Options<'ftrl'> & RegularizationOptions = {}) =>
-  made('FtrlOptimizer', 'ftrl', options);
+  made('sparse.ftrl', 'ftrl', options);
 /** Unlike the message, the constructor turns dynamic decay on, which cannot run: say `enableDynamicWd: false`. */
 export const DynamicWdAdagradOptimizer = (options: Options<'dynamicWdAdagrad'> = {}) =>
-  made('DynamicWdAdagradOptimizer', 'dynamicWdAdagrad', {
+  made('sparse.dynamicWdAdagrad', 'dynamicWdAdagrad', {
     decoupleWeightDecay: true,
     enableDynamicWd: true,
     flipDirection: true,
     ...options,
   });
-export const AdadeltaOptimizer = (options: Options<'adadelta'> = {}) => made('AdadeltaOptimizer', 'adadelta', options);
-export const AdamOptimizer = (options: Options<'adam'> = {}) => made('AdamOptimizer', 'adam', options);
-export const AmsgradOptimizer = (options: Options<'amsgrad'> = {}) => made('AmsgradOptimizer', 'amsgrad', options);
-export const MomentumOptimizer = (options: Options<'momentum'> = {}) => made('MomentumOptimizer', 'momentum', options);
+export const AdadeltaOptimizer = (options: Options<'adadelta'> = {}) => made('sparse.adadelta', 'adadelta', options);
+export const AdamOptimizer = (options: Options<'adam'> = {}) => made('sparse.adam', 'adam', options);
+export const AmsgradOptimizer = (options: Options<'amsgrad'> = {}) => made('sparse.amsgrad', 'amsgrad', options);
+export const MomentumOptimizer = (options: Options<'momentum'> = {}) => made('sparse.momentum', 'momentum', options);
 export const MovingAverageOptimizer = (options: Options<'movingAverage'> = {}) =>
-  made('MovingAverageOptimizer', 'movingAverage', options);
-export const RmspropOptimizer = (options: Options<'rmsprop'> = {}) => made('RmspropOptimizer', 'rmsprop', options);
+  made('sparse.movingAverage', 'movingAverage', options);
+export const RmspropOptimizer = (options: Options<'rmsprop'> = {}) => made('sparse.rmsprop', 'rmsprop', options);
 export const RmspropV2Optimizer = (options: Options<'rmspropv2'> = {}) =>
-  made('RmspropV2Optimizer', 'rmspropv2', options);
+  made('sparse.rmspropV2', 'rmspropv2', options);
 export const FTRLWithGroupSparsityOptimizer = (options: Options<'groupFtrl'> & RegularizationOptions = {}) =>
-  made('FTRLWithGroupSparsityOptimizer', 'groupFtrl', options);
+  made('sparse.ftrlWithGroupSparsity', 'groupFtrl', options);
 export const BatchSoftmaxOptimizer = (options: Options<'batchSoftmax'> = {}) =>
-  made('BatchSoftmaxOptimizer', 'batchSoftmax', options);
+  made('sparse.batchSoftmax', 'batchSoftmax', options);
 export const AdaGradWithGroupLassoOptimizer = (
   options: Options<'groupAdagrad'> & Pick<RegularizationOptions, 'l2Regularization'> = {},
-) => made('AdaGradWithGroupLassoOptimizer', 'groupAdagrad', options);
+) => made('sparse.adagradWithGroupLasso', 'groupAdagrad', options);
 
 /** The same optimizer with its weights rounded to half precision after each step. */
 export const withStochasticRounding = (optimizer: OptimizerMessage): OptimizerMessage => ({
@@ -77,11 +77,11 @@ export const withStochasticRounding = (optimizer: OptimizerMessage): OptimizerMe
 export const Fp32Compressor = (): FloatCompressorMessage => ({ fp32: {} });
 export const Fp16Compressor = (): FloatCompressorMessage => ({ fp16: {} });
 export const FixedR8Compressor = (fixedRange = 1): FloatCompressorMessage => ({
-  fixedR8: { r: checkNumber('FixedR8Compressor', 'fixedRange', fixedRange) },
+  fixedR8: { r: checkNumber('sparse.fixedR8', 'fixedRange', fixedRange) },
 });
 export const OneBitCompressor = (stepSize = 200, amplitude = 0.05): FloatCompressorMessage => ({
   oneBit: {
-    stepSize: checkNumber('OneBitCompressor', 'stepSize', stepSize),
-    amplitude: checkNumber('OneBitCompressor', 'amplitude', amplitude),
+    stepSize: checkNumber('sparse.oneBit', 'stepSize', stepSize),
+    amplitude: checkNumber('sparse.oneBit', 'amplitude', amplitude),
   },
 });

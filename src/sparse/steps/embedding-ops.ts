@@ -4,10 +4,11 @@
  * All features of one table are made unique together, once per slice; their gradients are summed per unique id in the
  * slice, and the owner of the id's partition adds the slices up and steps the row. What is only read is not stepped.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { neededOps } from '../../graph/check-ops-dependence.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
-import { checkedOptions, type OpOptions } from '../../graph/ops/options.js';
+import type { OpOptions } from '../../graph/ops/options.js';
 import { StopGradient } from '../../graph/ops/unary.js';
 import { type Ids, tensorOfIds } from '../../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, PARTITIONS, TIME_UNKNOWN } from '../../memory/table-layout.js';
@@ -52,7 +53,7 @@ export interface LookupOptions extends OpOptions {
  * as zeros and are not inserted.
  */
 export function embeddingLookup(ids: Ids, table: TableConfig, options: LookupOptions = {}): Tensor {
-  const { pooling = 'sum', name } = checkedOptions('embeddingLookup', options, ['pooling']);
+  const { pooling = 'sum', name } = checkOptions('embeddingLookup', options, ['pooling', 'name']);
   const { graph } = ids;
   const known = graph.getCollection<TableConfig>(TABLES).find(({ name }) => name === table.name);
   if (known === undefined) graph.addToCollection(TABLES, table);
@@ -80,15 +81,16 @@ export const EmbeddingUpdate: OpDef<EmbeddingUpdateAttrs> = {
 };
 
 /** Applies the gradients of lookups to their tables: one op per table. */
-export function applyEmbeddingGradients(gradsAndLookups: readonly (readonly [Tensor, Tensor])[]): Op[] {
+export function applyEmbeddingGradients(gradsAndLookups: readonly (readonly [Tensor | undefined, Tensor])[]): Op[] {
   const byTable = new Map<TableConfig, (readonly [Tensor, Tensor])[]>();
-  for (const pair of gradsAndLookups) {
-    if (pair[0] === undefined)
-      throw misfit(pair[1].name, 'it has no gradient: what was differentiated does not depend on it');
-    const { table } = (pair[1].op as Op<{ readonly table: TableConfig }>).attrs;
+  for (const [grad, lookup] of gradsAndLookups) {
+    if (grad === undefined) {
+      throw misfit(lookup.name, 'it has no gradient: what was differentiated does not depend on it');
+    }
+    const { table } = (lookup.op as Op<{ readonly table: TableConfig }>).attrs;
     const list = byTable.get(table);
-    if (list === undefined) byTable.set(table, [pair]);
-    else list.push(pair);
+    if (list === undefined) byTable.set(table, [[grad, lookup]]);
+    else list.push([grad, lookup]);
   }
   return [...byTable].map(([table, pairs]) => {
     const attrs = { table, lookups: pairs.map(([, lookup]) => lookup) };

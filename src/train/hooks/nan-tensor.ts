@@ -57,11 +57,6 @@ export class NanTensorHook implements TrainHook {
   }
 }
 
-/** For callers that know it as a function (nanTensorHook). */
-export function nanTensorHook(tensor: Tensor, options?: NanTensorOptions): NanTensorHook {
-  return new NanTensorHook(tensor, options);
-}
-
 function hasNan(value: FetchValue): boolean {
   return typeof value === 'number' ? Number.isNaN(value) : value instanceof Float32Array && value.some(Number.isNaN);
 }

@@ -1,4 +1,6 @@
 /** @file Cases of the optimizers of dense variables (src/optim). */
+
+import { AdamomOptimizer, RmspropOptimizer } from '../../../src/compat/optimizers.js';
 import { gradients } from '../../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../../src/graph/graph.js';
 import { scale } from '../../../src/graph/ops/elementwise.js';
@@ -7,7 +9,6 @@ import { addBias, rowDot } from '../../../src/graph/ops/rows.js';
 import { placeholder, variable } from '../../../src/graph/ops/state.js';
 import { inverseRootScratch } from '../../../src/memory/dense-layout.js';
 import type { Optimizer } from '../../../src/optim/optimizer.js';
-import { AdamomOptimizer, RmspropOptimizer } from '../../../src/optim/optimizers.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import { withSession } from '../../runtime/with-session.js';
 import { type Fields, fieldsOf, listOf, type ParityCase, type ParityHandlers } from '../case.js';

@@ -5,7 +5,7 @@ import { innerShape } from '../graph/ops/inner-shape.js';
 import { layerNorm } from '../graph/ops/norms.js';
 import { dropout as dropElements } from '../graph/ops/training.js';
 import { activate, type LayerActivation } from './activation.js';
-import { Dense, type DenseOptions } from './dense.js';
+import { DenseLayer, type DenseOptions } from './dense-layer.js';
 import { Layer } from './layer.js';
 
 export interface MlpOptions extends DenseOptions {
@@ -20,20 +20,20 @@ export interface MlpOptions extends DenseOptions {
 }
 
 /**
- * Dense layers one after the other: `[batch, d] → [batch, units.at(-1)]`, with positions between as for Dense. The layers
+ * Dense layers one after the other: `[batch, d] → [batch, units.at(-1)]`, with positions between as for `dense`. The layers
  * are called `dense`, `dense_1`, … under the name of the stack; layer norm has `norm_0/gain` and `norm_0/bias`.
  *
  * ```ts
- * const logit = new MLP([128, 64, 1], { activation: 'relu' }).call(x); // [batch, 1]
+ * const logit = mlp(x, [128, 64, 1], { activation: 'relu' }); // [batch, 1]
  * ```
  */
-export class MLP extends Layer {
-  readonly layers: readonly Dense[];
+export class MlpLayer extends Layer {
+  readonly layers: readonly DenseLayer[];
   readonly #options: MlpOptions;
 
   constructor(units: readonly number[], options: MlpOptions = {}) {
     super('mlp', options);
-    checkOptions('MLP', options, [
+    checkOptions('nn.mlp', options, [
       'name',
       'seed',
       'activation',
@@ -46,7 +46,7 @@ export class MLP extends Layer {
     ]);
     if (units.length === 0) throw misfit(options.name ?? 'mlp', 'it has no layers');
     const { name: _, activation: __, outputActivation: ___, norm, dropout, ...rest } = options;
-    this.layers = units.map((count) => new Dense(count, { ...rest, name: 'dense' }));
+    this.layers = units.map((count) => new DenseLayer(count, { ...rest, name: 'dense' }));
     this.#options = options;
   }
 
@@ -75,4 +75,9 @@ export class MLP extends Layer {
     ];
     return layerNorm(x, gain, bias);
   }
+}
+
+/** Dense layers one after the other, called once: see MlpLayer. */
+export function mlp(x: Tensor, units: readonly number[], options: MlpOptions = {}): Tensor {
+  return new MlpLayer(units, options).call(x);
 }

@@ -6,9 +6,9 @@ import { batchMatMul } from '../graph/ops/batch-matmul.js';
 import { checkWhole } from '../graph/ops/inner-shape.js';
 import { reshape, stack } from '../graph/ops/shape.js';
 import type { LayerActivation } from './activation.js';
-import { Dense } from './dense.js';
+import { DenseLayer } from './dense-layer.js';
 import { Layer, type LayerOptions } from './layer.js';
-import { MLP } from './mlp.js';
+import { MlpLayer } from './mlp-layer.js';
 
 export interface MmoeOptions extends LayerOptions {
   readonly experts: number;
@@ -23,21 +23,21 @@ export interface MmoeOptions extends LayerOptions {
  * Experts that all tasks share, mixed for each task by a gate of its own: `[batch, d]` → `[batch, units.at(-1)]` per task.
  * Experts are MLPs called `expert_i`, gates dense layers called `gate_t` with a softmax over the experts.
  */
-export class MMoE extends Layer {
-  readonly #experts: readonly MLP[];
-  readonly #gates: readonly Dense[];
+export class MmoeLayer extends Layer {
+  readonly #experts: readonly MlpLayer[];
+  readonly #gates: readonly DenseLayer[];
 
   constructor(options: MmoeOptions) {
     super('mmoe', options);
-    checkOptions('MMoE', options, ['name', 'seed', 'experts', 'tasks', 'units', 'activation']);
+    checkOptions('nn.mmoe', options, ['name', 'seed', 'experts', 'tasks', 'units', 'activation']);
     const { name = 'mmoe', experts, tasks, units, activation = 'relu', seed = 0 } = options;
     checkWhole(name, 'the number of experts', experts);
     checkWhole(name, 'the number of tasks', tasks);
     this.#experts = Array.from(
       { length: experts },
-      (_, i) => new MLP(units, { name: `expert_${i}`, activation, outputActivation: activation, seed }),
+      (_, i) => new MlpLayer(units, { name: `expert_${i}`, activation, outputActivation: activation, seed }),
     );
-    this.#gates = Array.from({ length: tasks }, (_, t) => new Dense(experts, { name: `gate_${t}`, seed }));
+    this.#gates = Array.from({ length: tasks }, (_, t) => new DenseLayer(experts, { name: `gate_${t}`, seed }));
   }
 
   call(x: Tensor): Tensor[] {
@@ -53,4 +53,9 @@ export class MMoE extends Layer {
       });
     });
   }
+}
+
+/** A mixture of experts that is called once, a result per task: see MmoeLayer. */
+export function mmoe(x: Tensor, options: MmoeOptions): Tensor[] {
+  return new MmoeLayer(options).call(x);
 }

@@ -23,13 +23,13 @@ export interface CrossOptions extends LayerOptions {
  * `[d, 1]`; version 2 is x0 * (x W + b) + x with `kernel_i` `[d, d]`, or `u_i` `[d, rank]` and `v_i` `[rank, d]`.
  * `bias_i` is `[d]`.
  */
-export class Cross extends Layer {
+export class CrossLayer extends Layer {
   readonly layers: number;
   readonly #options: CrossOptions;
 
   constructor(layers: number, options: CrossOptions = {}) {
     super('cross', options);
-    checkOptions('Cross', options, ['name', 'seed', 'version', 'rank', 'kernelInitializer']);
+    checkOptions('nn.cross', options, ['name', 'seed', 'version', 'rank', 'kernelInitializer']);
     const name = options.name ?? 'cross';
     this.layers = checkWhole(name, 'the number of layers', layers);
     if (options.rank !== undefined) checkWhole(name, 'the rank', options.rank);
@@ -70,4 +70,9 @@ export class Cross extends Layer {
     const bias = this.weight(graph, `bias_${index}`, [d], 'zeros');
     return addN([mul(x0, addBias(product, bias)), x]);
   }
+}
+
+/** `layers` crossings of a row with itself, called once: see CrossLayer. */
+export function cross(x: Tensor, layers: number, options: CrossOptions = {}): Tensor {
+  return new CrossLayer(layers, options).call(x);
 }

@@ -4,7 +4,7 @@ import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { headMix, headScores, softmax } from '../graph/ops/attention.js';
 import { scale } from '../graph/ops/elementwise.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
-import { Dense } from './dense.js';
+import { DenseLayer } from './dense-layer.js';
 import { Layer, type LayerOptions } from './layer.js';
 
 export interface AttentionOptions extends LayerOptions {
@@ -19,9 +19,9 @@ export interface AttentionOptions extends LayerOptions {
   readonly useBias?: boolean;
 }
 
-export interface AttentionInputs {
+export interface AttentionCall {
   /** Positions that are looked at, as keys and values; the query itself unless told. */
-  readonly value?: Tensor;
+  readonly value?: Tensor | undefined;
   /** `[batch, positions of value]`: 0 for those that do not count. */
   readonly mask?: Tensor | undefined;
 }
@@ -30,32 +30,24 @@ export interface AttentionInputs {
  * softmax(Q Kᵀ / sqrt(keyDim)) V of each head, side by side, through a last product:
  * `[batch, n, d] → [batch, n, outputDim]`. Layers inside: `query`, `key`, `value`, `output`, each with kernel and bias.
  */
-export class MultiHeadAttention extends Layer {
+export class AttentionLayer extends Layer {
   readonly #options: AttentionOptions;
-  readonly #inner: Readonly<Record<'query' | 'key' | 'value', Dense>>;
-  #output: Dense | undefined;
+  readonly #inner: Readonly<Record<'query' | 'key' | 'value', DenseLayer>>;
+  #output: DenseLayer | undefined;
 
   constructor(options: AttentionOptions) {
     super('attention', options);
-    checkOptions('MultiHeadAttention', options, [
-      'name',
-      'seed',
-      'heads',
-      'keyDim',
-      'valueDim',
-      'outputDim',
-      'useBias',
-    ]);
+    checkOptions('nn.attention', options, ['name', 'seed', 'heads', 'keyDim', 'valueDim', 'outputDim', 'useBias']);
     const { name = 'attention', heads, keyDim, valueDim = keyDim, useBias = true, seed = 0 } = options;
     checkWhole(name, 'the number of heads', heads);
     const project = (dim: number, part: string) =>
-      new Dense(heads * checkWhole(name, 'the size of a head', dim), { name: part, useBias, seed });
+      new DenseLayer(heads * checkWhole(name, 'the size of a head', dim), { name: part, useBias, seed });
     this.#options = options;
     this.#inner = { query: project(keyDim, 'query'), key: project(keyDim, 'key'), value: project(valueDim, 'value') };
   }
 
-  call(query: Tensor, inputs: AttentionInputs = {}): Tensor {
-    const { value = query, mask } = checkOptions('MultiHeadAttention.call', inputs, ['value', 'mask']);
+  call(query: Tensor, inputs: AttentionCall = {}): Tensor {
+    const { value = query, mask } = checkOptions('AttentionLayer.call', inputs, ['value', 'mask']);
     const { heads, keyDim, outputDim, useBias = true, seed = 0 } = this.#options;
     return this.within(query.graph, () => {
       for (const input of [query, value]) {
@@ -64,10 +56,16 @@ export class MultiHeadAttention extends Layer {
         }
       }
       const width = query.spec.shape[2] as number;
-      this.#output ??= new Dense(outputDim ?? width, { name: 'output', useBias, seed });
+      this.#output ??= new DenseLayer(outputDim ?? width, { name: 'output', useBias, seed });
       const scores = headScores(this.#inner.query.call(query), this.#inner.key.call(value), { heads });
       const weights = softmax(scale(scores, 1 / Math.sqrt(keyDim)), { mask });
       return this.#output.call(headMix(weights, this.#inner.value.call(value)));
     });
   }
+}
+
+/** Multi-head attention that is called once: see AttentionLayer. */
+export function attention(query: Tensor, options: AttentionOptions & AttentionCall): Tensor {
+  const { value, mask, ...rest } = options;
+  return new AttentionLayer(rest).call(query, { value, mask });
 }

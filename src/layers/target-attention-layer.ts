@@ -10,7 +10,7 @@ import { reshape } from '../graph/ops/shape.js';
 import { concatInner } from '../graph/ops/slices.js';
 import type { LayerActivation } from './activation.js';
 import { Layer, type LayerOptions } from './layer.js';
-import { MLP } from './mlp.js';
+import { MlpLayer } from './mlp-layer.js';
 
 export interface TargetAttentionOptions extends LayerOptions {
   /** Units of the layers that score a behaviour; 36 unless told. */
@@ -21,7 +21,7 @@ export interface TargetAttentionOptions extends LayerOptions {
   readonly softmax?: boolean;
 }
 
-export interface TargetAttentionInputs {
+export interface TargetAttentionCall {
   /** `[batch, n]`: 0 for positions that do not count. */
   readonly mask?: Tensor | undefined;
 }
@@ -31,19 +31,19 @@ export interface TargetAttentionInputs {
  * difference and their product: target `[batch, d]`, keys `[batch, n, d]`, mask `[batch, n]` → `[batch, d]`. Positions
  * with mask 0 do not count. The network is an MLP called `score`.
  */
-export class TargetAttention extends Layer {
-  readonly #score: MLP;
+export class TargetAttentionLayer extends Layer {
+  readonly #score: MlpLayer;
   readonly #softmax: boolean;
 
   constructor(options: TargetAttentionOptions = {}) {
     super('target_attention', options);
-    checkOptions('TargetAttention', options, ['name', 'seed', 'hidden', 'activation', 'softmax']);
+    checkOptions('nn.targetAttention', options, ['name', 'seed', 'hidden', 'activation', 'softmax']);
     const { hidden = [36], activation = 'sigmoid', seed = 0 } = options;
-    this.#score = new MLP([...hidden, 1], { name: 'score', activation, seed });
+    this.#score = new MlpLayer([...hidden, 1], { name: 'score', activation, seed });
     this.#softmax = options.softmax ?? false;
   }
 
-  call(target: Tensor, keys: Tensor, { mask }: TargetAttentionInputs = {}): Tensor {
+  call(target: Tensor, keys: Tensor, { mask }: TargetAttentionCall = {}): Tensor {
     return this.within(target.graph, () => {
       const [[width, ...more], [n, d, ...rest]] = [innerShape(this.name, target), innerShape(this.name, keys)];
       if (more.length > 0 || rest.length > 0 || n === undefined || d === undefined || width !== d) {
@@ -57,4 +57,14 @@ export class TargetAttention extends Layer {
       return reshape(batchMatMul(reshape(weights, [1, n]), keys), [d]);
     });
   }
+}
+
+/** Attention of a candidate to a sequence, called once: see TargetAttentionLayer. */
+export function targetAttention(
+  target: Tensor,
+  keys: Tensor,
+  options: TargetAttentionOptions & TargetAttentionCall = {},
+): Tensor {
+  const { mask, ...rest } = options;
+  return new TargetAttentionLayer(rest).call(target, keys, { mask });
 }

@@ -5,7 +5,7 @@ import { meanInner, scaleGroups } from '../graph/ops/inner.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
 import type { LayerActivation } from './activation.js';
 import { Layer, type LayerOptions } from './layer.js';
-import { MLP } from './mlp.js';
+import { MlpLayer } from './mlp-layer.js';
 
 export interface SenetOptions extends LayerOptions {
   /** The gate has n / reduction hidden units, at least one; 3 unless told. */
@@ -20,13 +20,13 @@ export interface SenetOptions extends LayerOptions {
  * Each field times a factor from the means of all fields: `[batch, n, d] → [batch, n, d]`. The factors come from an MLP
  * called `excitation`.
  */
-export class SENet extends Layer {
+export class SenetLayer extends Layer {
   readonly #options: SenetOptions;
-  #excitation: MLP | undefined;
+  #excitation: MlpLayer | undefined;
 
   constructor(options: SenetOptions = {}) {
     super('senet', options);
-    checkOptions('SENet', options, ['name', 'seed', 'reduction', 'activation', 'gateActivation']);
+    checkOptions('nn.senet', options, ['name', 'seed', 'reduction', 'activation', 'gateActivation']);
     if (options.reduction !== undefined) checkWhole(options.name ?? 'senet', 'the reduction', options.reduction);
     this.#options = options;
   }
@@ -38,7 +38,7 @@ export class SENet extends Layer {
         throw misfit(this.name, `${shapeText(x.spec.shape)} is no list of fields`);
       const { reduction = 3, activation = 'relu', gateActivation = 'sigmoid', seed = 0 } = this.#options;
       const hidden = Math.max(1, Math.floor(n / reduction));
-      this.#excitation ??= new MLP([hidden, n], {
+      this.#excitation ??= new MlpLayer([hidden, n], {
         name: 'excitation',
         activation,
         outputActivation: gateActivation,
@@ -47,4 +47,9 @@ export class SENet extends Layer {
       return scaleGroups(this.#excitation.call(meanInner(x, { axis: -1 })), x);
     });
   }
+}
+
+/** Squeeze and excitation of fields, called once: see SenetLayer. */
+export function senet(x: Tensor, options: SenetOptions = {}): Tensor {
+  return new SenetLayer(options).call(x);
 }

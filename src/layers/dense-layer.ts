@@ -25,16 +25,23 @@ export interface DenseOptions extends LayerOptions {
  * kernel for every position. Variables: `kernel` `[d, units]`, `bias` `[units]`.
  *
  * ```ts
- * const hidden = new Dense(64, { activation: 'relu' }).call(x);
+ * const hidden = dense(x, 64, { activation: 'relu' });
  * ```
  */
-export class Dense extends Layer {
+export class DenseLayer extends Layer {
   readonly units: number;
   readonly #options: DenseOptions;
 
   constructor(units: number, options: DenseOptions = {}) {
     super('dense', options);
-    checkOptions('Dense', options, ['name', 'seed', 'activation', 'useBias', 'kernelInitializer', 'biasInitializer']);
+    checkOptions('nn.dense', options, [
+      'name',
+      'seed',
+      'activation',
+      'useBias',
+      'kernelInitializer',
+      'biasInitializer',
+    ]);
     this.units = checkWhole(options.name ?? 'dense', 'the number of units', units);
     this.#options = options;
   }
@@ -57,4 +64,9 @@ export class Dense extends Layer {
       );
     });
   }
+}
+
+/** A fully connected layer that is called once: see DenseLayer. */
+export function dense(x: Tensor, units: number, options: DenseOptions = {}): Tensor {
+  return new DenseLayer(units, options).call(x);
 }
