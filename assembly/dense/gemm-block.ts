@@ -31,7 +31,7 @@ function copyTile(src: usize, srcStep: usize, dst: usize, dstStep: usize, rows: 
 export function multiplyBlock(
   pa: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
 ): void {
-  multiplyPanels(pa, <usize>k << 2, 0, pb, c, cStep, rows, cols, k, k, acc, tile, false);
+  multiplyPanels(pa, <usize>k << 2, 0, pb, c, cStep, rows, cols, k, 0, acc, tile, false);
 }
 
 /** The same of any k, in the blocks that gemmF32 has. */
@@ -48,9 +48,10 @@ export function multiplyBlocks(
 export function multiplyCrossedBlock(
   pa: usize, aStep: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
 ): void {
-  multiplyPanels(pa, <usize>TILE_COLS << 2, aStep, pb, c, cStep, rows, cols, k, k, acc, tile, true);
+  multiplyPanels(pa, <usize>TILE_COLS << 2, aStep, pb, c, cStep, rows, cols, k, 0, acc, tile, true);
 }
 
+/** `kBlock` is the length of the blocks of k, or the constant 0 for one of all. */
 @inline
 function multiplyPanels(
   pa: usize, rowBytes: usize, aStep: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, kBlock: i32, acc: bool,
@@ -67,10 +68,12 @@ function multiplyPanels(
       const to = whole ? at : tile, step = whole ? cStep : TILE_STEP;
       if (!whole && acc) copyTile(at, cStep, tile, TILE_STEP, tileRows, tileCols);
       if (crossed) multiplyCrossed(k, a, aStep, b, to, step, acc);
-      else multiplyTile(min(k, kBlock), a, b, to, step, acc);
-      for (let k0 = kBlock; k0 < k; k0 += kBlock) {
-        const from = <usize>k0 << 2;
-        multiplyTile(min(kBlock, k - k0), a + from * <usize>TILE_ROWS, b + from * <usize>TILE_COLS, to, step, true);
+      else multiplyTile(kBlock == 0 ? k : kBlock, a, b, to, step, acc);
+      if (kBlock != 0) {
+        for (let k0 = kBlock; k0 < k; k0 += kBlock) {
+          const from = <usize>k0 << 2;
+          multiplyTile(min(kBlock, k - k0), a + from * <usize>TILE_ROWS, b + from * <usize>TILE_COLS, to, step, true);
+        }
       }
       if (!whole) copyTile(tile, TILE_STEP, at, cStep, tileRows, tileCols);
     }

@@ -54,38 +54,48 @@ function panelOf(vector: usize): usize {
 /** Rows of a number whose gradients are added up before their sums are: an id that all examples have makes no longer chain. */
 const REPEATS: usize = 256;
 
+/** The sum of grad[row][0..32) over the rows that are listed from `at` to `last`, put into panels or added to what is there. */
+@inline
+function sumRows32(at: usize, last: usize, grad: usize, to: usize, step: usize, adds: bool): void {
+  let row = grad + <usize>load<u32>(at) * BLOCK_STEP;
+  let s0 = v128.load(row), s1 = v128.load(row, V1), s2 = v128.load(row, V2), s3 = v128.load(row, V3);
+  let s4 = v128.load(row, V4), s5 = v128.load(row, V5), s6 = v128.load(row, V6), s7 = v128.load(row, V7);
+  for (at += 4; at < last; at += 4) {
+    row = grad + <usize>load<u32>(at) * BLOCK_STEP;
+    s0 = f32x4.add(s0, v128.load(row));
+    s1 = f32x4.add(s1, v128.load(row, V1));
+    s2 = f32x4.add(s2, v128.load(row, V2));
+    s3 = f32x4.add(s3, v128.load(row, V3));
+    s4 = f32x4.add(s4, v128.load(row, V4));
+    s5 = f32x4.add(s5, v128.load(row, V5));
+    s6 = f32x4.add(s6, v128.load(row, V6));
+    s7 = f32x4.add(s7, v128.load(row, V7));
+  }
+  put(to + panelOf(0) * step + inPanel(0), s0, adds);
+  put(to + panelOf(1) * step + inPanel(1), s1, adds);
+  put(to + panelOf(2) * step + inPanel(2), s2, adds);
+  put(to + panelOf(3) * step + inPanel(3), s3, adds);
+  put(to + panelOf(4) * step + inPanel(4), s4, adds);
+  put(to + panelOf(5) * step + inPanel(5), s5, adds);
+  put(to + panelOf(6) * step + inPanel(6), s6, adds);
+  put(to + panelOf(7) * step + inPanel(7), s7, adds);
+}
+
+/** Adds the blocks of rows behind the first. Few numbers have any: a function of its own keeps the loop over numbers short. */
+function addBlocks32(at: usize, end: usize, grad: usize, to: usize, step: usize): void {
+  for (; at < end; at += REPEATS << 2) sumRows32(at, min(at + (REPEATS << 2), end), grad, to, step, true);
+}
+
 /** Sums over the rows of each number of grad[row][0..32), into panels that are `step` bytes apart. */
 function sumGradients32(field: usize, grad: usize, to: usize, step: usize): void {
   const order = orderOf(field), starts = startsOf(field);
   const distinct = <usize>distinctOf(field);
   for (let number: usize = 0; number < distinct; number++, to += <usize>TILE_COLS << 2) {
-    let at = order + (<usize>load<u32>(starts + (number << 2)) << 2);
+    const at = order + (<usize>load<u32>(starts + (number << 2)) << 2);
     const end = order + (<usize>load<u32>(starts + (number << 2), WORD) << 2);
-    for (let adds = false; at < end; adds = true) {
-      const last = min(at + (REPEATS << 2), end);
-      let row = grad + <usize>load<u32>(at) * BLOCK_STEP;
-      let s0 = v128.load(row), s1 = v128.load(row, V1), s2 = v128.load(row, V2), s3 = v128.load(row, V3);
-      let s4 = v128.load(row, V4), s5 = v128.load(row, V5), s6 = v128.load(row, V6), s7 = v128.load(row, V7);
-      for (at += 4; at < last; at += 4) {
-        row = grad + <usize>load<u32>(at) * BLOCK_STEP;
-        s0 = f32x4.add(s0, v128.load(row));
-        s1 = f32x4.add(s1, v128.load(row, V1));
-        s2 = f32x4.add(s2, v128.load(row, V2));
-        s3 = f32x4.add(s3, v128.load(row, V3));
-        s4 = f32x4.add(s4, v128.load(row, V4));
-        s5 = f32x4.add(s5, v128.load(row, V5));
-        s6 = f32x4.add(s6, v128.load(row, V6));
-        s7 = f32x4.add(s7, v128.load(row, V7));
-      }
-      put(to + panelOf(0) * step + inPanel(0), s0, adds);
-      put(to + panelOf(1) * step + inPanel(1), s1, adds);
-      put(to + panelOf(2) * step + inPanel(2), s2, adds);
-      put(to + panelOf(3) * step + inPanel(3), s3, adds);
-      put(to + panelOf(4) * step + inPanel(4), s4, adds);
-      put(to + panelOf(5) * step + inPanel(5), s5, adds);
-      put(to + panelOf(6) * step + inPanel(6), s6, adds);
-      put(to + panelOf(7) * step + inPanel(7), s7, adds);
-    }
+    const last = min(at + (REPEATS << 2), end);
+    sumRows32(at, last, grad, to, step, false);
+    if (last < end) addBlocks32(last, end, grad, to, step);
   }
 }
 
