@@ -89,10 +89,12 @@ export const ERROR_MESSAGES = {
   // what callers of remote services tell apart
   ML_ABORTED: '{what} was aborted: {reason}',
   ML_ALREADY_EXISTS: '{what} exists already: {reason}',
+  ML_BARRIER_INDEX: 'Index [{index}] must be non-negative and less than capacity [{capacity}]. ',
   ML_BARRIER_PLACED: 'Barrier is placed already.',
   ML_DEADLINE: '{what} was not done within {timeoutMs} ms',
   ML_NODE_ALIVE: '{nodes} is unreachable',
   ML_NOT_FOUND: '{what} was not found: {reason}',
+  ML_SYNC_INDEX: 'Index {index} is out range ',
   ML_UNAVAILABLE: '{what} is unavailable: {reason}',
   ML_UNIMPLEMENTED: '{what} is not implemented: {reason}',
   ML_KERNELS: 'kernels {variant} cannot be used: {reason}',

@@ -17,6 +17,7 @@ import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkp
 import { EvictionHook } from './hooks/eviction.js';
 import type { TrainHook } from './hooks/hook.js';
 import { NanTensorHook, type NanTensorOptions } from './hooks/nan-tensor.js';
+import { QueryActionHook } from './hooks/query-action.js';
 import { StopAtStepHook } from './hooks/stop-at-step.js';
 import type { ModelSpec } from './model-spec.js';
 import { MonitoredSession } from './monitored-session.js';
@@ -42,6 +43,8 @@ export interface LocalTrainOptions {
   /** What a loss that is not a number does: it fails the run unless told. */
   readonly nanLoss?: NanTensorOptions;
   readonly hooks?: readonly TrainHook[];
+  /** Whether to look for `monolith_action` in the model directory: see QueryActionHook. Default: false. */
+  readonly queryActions?: boolean;
   readonly signal?: AbortSignal;
   /** What hooks wait by. Default: the system's. */
   readonly clock?: Clock;
@@ -112,6 +115,7 @@ export class LocalTrainer {
       'settings',
       'nanLoss',
       'hooks',
+      'queryActions',
       'signal',
       'clock',
     ]);
@@ -264,18 +268,18 @@ async function open(options: LocalTrainOptions, lastStep?: number): Promise<Open
 }
 
 function saverOf(options: LocalTrainOptions, { name: modelName }: ModelSpec): readonly TrainHook[] {
-  const { modelDir, saveEverySteps, settings, onSaved, onSaveFailed } = options;
+  const { modelDir, saveEverySteps, settings, onSaved, onSaveFailed, queryActions, clock = systemClock } = options;
   if (modelDir === null) return [];
-  return [
-    new CheckpointSaverHook({
-      modelDir,
-      modelName,
-      ...(saveEverySteps && { everySteps: saveEverySteps }),
-      ...(settings && { settings }),
-      ...(onSaved && { onSaved }),
-      ...(onSaveFailed && { onSaveFailed }),
-    }),
-  ];
+  const saver = new CheckpointSaverHook({
+    modelDir,
+    modelName,
+    ...(saveEverySteps && { everySteps: saveEverySteps }),
+    ...(settings && { settings }),
+    ...(onSaved && { onSaved }),
+    ...(onSaveFailed && { onSaveFailed }),
+  });
+  if (!queryActions) return [saver];
+  return [saver, new QueryActionHook({ modelDir, clock, triggerSave: (context) => saver.triggerSave(context) })];
 }
 
 const isAborted = (error: unknown) => error instanceof MonolithError && error.code === 'ML_ABORTED';

@@ -46,5 +46,6 @@ export const WITHOUT_RULE: Readonly<Record<string, string>> = {
   RowSquares: NORM,
   SumSquares: NORM,
   FetchVariable: 'a copy of a variable, taken between steps: test/graph/utils.test.ts',
+  QueueDequeue: 'a copy of a variable before the updates of the step: test/train/async-function-mgr.test.ts',
   NoOp: 'it has no value',
 };

@@ -63,6 +63,12 @@ export class CheckpointSaverHook implements TrainHook {
     if (session.globalStep !== this.#savedStep) await this.#save(session);
   }
 
+  /** Saves at once; a failure is the caller's. */
+  async triggerSave(context: RunContext): Promise<void> {
+    await context.drain();
+    await this.#save(context.session);
+  }
+
   async #trySave(context: RunContext): Promise<void> {
     // What a step has pushed belongs to its checkpoint; a run that goes on is then as one that begins here.
     await context.drain();
