@@ -52,13 +52,17 @@ function missing() {
   if (process.env.CXX === undefined && !findProgram(['g++', 'c++', 'clang++'])) return 'there is no C++ compiler';
   if (!findProgram(['make'])) return 'there is no make';
   if (!findProgram(['python3', 'python'])) return 'there is no Python for node-gyp';
-  try {
-    require.resolve('node-gyp/bin/node-gyp.js');
-    require.resolve('node-addon-api');
-  } catch {
-    return 'node-gyp and node-addon-api are not installed';
-  }
+  if (gypPath() === null) return 'there is no node-gyp: call this by `npm run`';
   return null;
+}
+
+/** node-gyp of this repository, or the one of the npm that runs this script: an installed package has none of its own. */
+function gypPath() {
+  try {
+    return require.resolve('node-gyp/bin/node-gyp.js');
+  } catch {
+    return process.env.npm_config_node_gyp ?? null;
+  }
 }
 
 /** Headers next to the running node spare a download. npm sets npm_config_nodedir when it knows better. */
@@ -70,8 +74,7 @@ function headerArgs() {
 
 /** Runs node-gyp. Returns what went wrong, or null. */
 function build() {
-  const gyp = require.resolve('node-gyp/bin/node-gyp.js');
-  const args = [gyp, 'configure', 'build', '-C', ADDON, '--jobs', '2', ...headerArgs()];
+  const args = [gypPath(), 'configure', 'build', '-C', ADDON, '--jobs', '2', ...headerArgs()];
   const { status, stdout, stderr, error } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
     timeout: BUILD_LIMIT_MS,

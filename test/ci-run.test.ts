@@ -52,7 +52,11 @@ t.test('a run that fails, or in which nothing ran, is told by the line and by th
 
 t.test('tests are told what the machine has, unless somebody else says it', async (t) => {
   const dir = t.testdir();
-  t.equal(runCi(dir, '# { pass: 1 }').lines[0], 'requires cuda,npm,linux,nodes', 'no PTX is here, nor its compiler');
+  t.equal(
+    runCi(dir, '# { pass: 1 }').lines[0],
+    'requires cuda,npm,registry,linux,nodes',
+    'no PTX is here, nor its compiler',
+  );
   mkdirSync(join(dir, 'cuda/ptx'), { recursive: true });
   writeFileSync(join(dir, 'cuda/ptx/manifest.json'), '{ "compiler": "cuda_1.0.r1.0/compiler.7_0" }');
   for (const [name, text] of [
@@ -63,7 +67,7 @@ t.test('tests are told what the machine has, unless somebody else says it', asyn
   }
   t.equal(
     runCi(dir, '# { pass: 1 }').lines[0],
-    'requires cuda,npm,linux,nodes,nvcc,ptxas',
+    'requires cuda,npm,registry,linux,nodes,nvcc,ptxas',
     'the compiler of the PTX is here',
   );
   t.equal(runCi(dir, '# { pass: 1 }', 0, { MONOLITH_TEST_REQUIRE: 'npm' }).lines[0], 'requires npm');

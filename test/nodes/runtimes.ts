@@ -8,6 +8,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { npmCommand } from '../support/npm.js';
 
 export interface Runtime {
   readonly name: string;
@@ -56,9 +57,9 @@ export async function getRuntime({ name, kind, spec, file }: Source, cache: stri
   if (!existsSync(binary)) {
     mkdirSync(dir, { recursive: true });
     const flags = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
-    const [command, ...args] = npm();
+    const [command, ...args] = npmCommand();
     try {
-      await promisify(execFile)(command!, [...args, 'install', ...flags, '--prefix', dir, spec], {
+      await promisify(execFile)(command, [...args, 'install', ...flags, '--prefix', dir, spec], {
         cwd: dir,
         timeout: INSTALL_LIMIT_MS,
       });
@@ -80,10 +81,4 @@ export async function getRuntime({ name, kind, spec, file }: Source, cache: stri
   } catch (cause) {
     return `${binary} does not run: ${cause instanceof Error ? cause.message : cause}`;
   }
-}
-
-/** The npm that runs this script, or the one on the PATH. */
-function npm(): string[] {
-  const path = process.env.npm_execpath;
-  return path === undefined ? [`npm${platform === 'win32' ? '.cmd' : ''}`] : [process.execPath, path];
 }

@@ -78,8 +78,11 @@ export interface CudaDevice {
 
 const ADDON_DIR = fileURLToPath(new URL('../../../../../cuda/addon/', import.meta.url));
 const SIMULATOR_NAME = 'cuda_sim.so';
-export const BUILD_HINT =
-  'run `npm run build:cuda` where a C++ compiler is installed; the CPU backend works without it';
+/** npm runs scripts of an installed package by `npm explore`, from the folder of the project that installed it. */
+const BUILD = ADDON_DIR.split(/[\\/]/).includes('node_modules')
+  ? 'npm explore monolith-ts -- npm run build:cuda'
+  : 'npm run build:cuda';
+export const BUILD_HINT = `run \`${BUILD}\` where a C++ compiler, make and Python are; the CPU backend works without it`;
 
 let loaded: NativeCuda | undefined;
 
