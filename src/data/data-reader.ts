@@ -31,6 +31,7 @@ const DEPTH_MAX = 128;
 const CALL_TIMEOUT_MS = 10_000;
 const LOAD_TIMEOUT_MS = 120_000;
 
+/** A thread that reads batches into shared memory ahead of their use. */
 export class DataReader {
   /** What the reader loaded. */
   readonly batches: LoadReport;

@@ -37,6 +37,7 @@ function denseF32(options: { readonly width?: number } = {}): DenseFeature {
 /** Dense features: `dense.f32()` is one float for each example, `dense.f32({ width: 3 })` three. */
 export const dense = { f32: denseF32 } as const;
 
+/** Features of any number of values per example. */
 export const ragged = {
   /** Int64 ids; `valuesPerRow` bounds how many an example has, on average over a slice of the batch. */
   i64(options: { readonly valuesPerRow: number }): RaggedFeature {

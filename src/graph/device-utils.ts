@@ -14,10 +14,12 @@ export function enableGpuTraining(): void {
   allowed = true;
 }
 
+/** Places every op on the host. */
 export function disableGpuTraining(): void {
   allowed = false;
 }
 
+/** Whether ops may be placed on GPUs. */
 export function isGpuTraining(): boolean {
   return allowed;
 }

@@ -6,6 +6,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 
+/** The job of parameter servers in device names. */
 export const PS_JOB_NAME = 'ps';
 
 /** The device of a parameter server's variables. */

@@ -32,6 +32,7 @@ export interface OpDef<A> {
   gradient?(op: Op<A>, grads: readonly (Tensor | undefined)[]): readonly (Tensor | undefined)[];
 }
 
+/** A result of an op: a node of a graph, known by dtype and shape until a session runs. */
 export class Tensor {
   readonly op: Op;
   readonly index: number;
@@ -62,6 +63,7 @@ export class Tensor {
   }
 }
 
+/** A node of a graph: what it computes, from what, under which name. */
 export class Op<A = unknown> {
   readonly graph: Graph;
   readonly name: string;
@@ -120,6 +122,7 @@ export interface VariableOptions {
 
 export type VariableCreator = (next: (options: VariableOptions) => Tensor, options: VariableOptions) => Tensor;
 
+/** What a model is built in: ops with their tensors, names, scopes, devices and collections. */
 export class Graph {
   readonly #ops = new Map<string, Op>();
   /** The least suffix of a name that may be free. */

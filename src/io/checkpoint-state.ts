@@ -16,6 +16,7 @@ export interface CheckpointState {
   readonly lastPreservedTimestamp?: number;
 }
 
+/** The text of a `checkpoint` file. */
 export function formatCheckpointState(state: CheckpointState): string {
   const times = state.allModelCheckpointTimestamps ?? [];
   if (times.length > 0 && times.length !== state.allModelCheckpointPaths.length) {
@@ -63,6 +64,7 @@ export interface MonolithCheckpointState {
   readonly builtinHashTableType?: HashTableType;
 }
 
+/** The text of a `monolith_checkpoint` file. */
 export function formatMonolithCheckpointState(state: MonolithCheckpointState): string {
   const lines = state.exemptModelCheckpointPaths.map((path) => `exempt_model_checkpoint_paths: ${quotePbtxt(path)}`);
   if (state.lastCheckpointSaveTimestamp !== undefined) {
@@ -72,6 +74,7 @@ export function formatMonolithCheckpointState(state: MonolithCheckpointState): s
   return lines.map((line) => `${line}\n`).join('');
 }
 
+/** Reads the text of a `monolith_checkpoint` file. */
 export function parseMonolithCheckpointState(text: string, file: string): MonolithCheckpointState {
   const paths: string[] = [];
   let time: bigint | undefined;

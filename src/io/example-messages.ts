@@ -10,6 +10,7 @@ import { field, MessageType } from './message.js';
 /** Feature lists of one value per example, and of one value for all. */
 export const FEATURE_LIST_TYPE = { INDIVIDUAL: 0, SHARED: 1 } as const;
 export { POOLING_TYPE };
+/** How the outputs of a layout are put together. */
 export const OUT_TYPE = { CONCAT: 0, STACK: 1, ADDN: 2, NONE: 3 } as const;
 export type FeatureListType = (typeof FEATURE_LIST_TYPE)[keyof typeof FEATURE_LIST_TYPE];
 export type PoolingType = (typeof POOLING_TYPE)[keyof typeof POOLING_TYPE];

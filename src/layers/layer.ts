@@ -15,6 +15,7 @@ export interface LayerOptions {
   readonly seed?: number;
 }
 
+/** A part of a model with variables of its own, made at its first call and used again by later ones. */
 export abstract class Layer {
   readonly #name: string;
   readonly #seed: number;

@@ -50,6 +50,7 @@ abstract class Sums implements Metric {
 /** Cross entropy of probabilities, which are kept this far from 0 and 1. */
 const PROBABILITY_MARGIN = 1e-7;
 
+/** Mean cross entropy of labels and probabilities. */
 export class LogLoss extends Sums {
   readonly name = 'logLoss';
   protected override readonly probabilities = true;
@@ -60,6 +61,7 @@ export class LogLoss extends Sums {
   }
 }
 
+/** Square root of the mean of the squared differences. */
 export class RootMeanSquaredError extends Sums {
   readonly name = 'rmse';
 
@@ -72,6 +74,7 @@ export class RootMeanSquaredError extends Sums {
   }
 }
 
+/** Mean of the absolute differences. */
 export class MeanAbsoluteError extends Sums {
   readonly name = 'mae';
 

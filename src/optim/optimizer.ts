@@ -42,6 +42,7 @@ export interface SlotSpec {
   readonly initial?: number;
 }
 
+/** What all optimizers of variables share: gradients of a loss, and ops that apply them. */
 export abstract class Optimizer implements StepLowering {
   readonly name: string;
   readonly learningRate: Rate;

@@ -33,6 +33,7 @@ export interface ShampooOptions {
 
 const AXIS_SLOTS = ['s', 'g', 'pvec', 'pval', 'o'] as const;
 
+/** Preconditions each axis of a variable by the inverse root of its statistics. */
 export class ShampooOptimizer extends Optimizer {
   readonly #options: Required<Omit<ShampooOptions, 'learningRate' | 'name'>>;
 

@@ -18,6 +18,7 @@ export interface AsyncQueueOptions {
 
 const TIMEOUT_MS = 300_000;
 
+/** A bounded queue between asynchronous producers and consumers. */
 export class AsyncQueue<T> {
   readonly name: string;
   readonly capacity: number;

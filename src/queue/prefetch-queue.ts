@@ -62,6 +62,8 @@ const LEAVES: LeafKinds<QueueTensor, RaggedTensor> = {
 };
 
 /**
+ * A bounded queue of nested tensors, in slots on the host or on a GPU.
+ *
  * ```ts
  * const queue = new PrefetchQueue({ capacity: 2, driver, place: 'gpu' });
  * await queue.enqueue({ ids, weights: [w, null] });

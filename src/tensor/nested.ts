@@ -40,6 +40,8 @@ type Place =
   | { readonly kind: 'kept'; readonly value: unknown };
 
 /**
+ * Takes the tensors out of nested lists and dictionaries, and puts others in their places.
+ *
  * ```ts
  * const nested = new NestedTensors({ a: x, b: [y, 'name', null] });
  * nested.getTensors(); // [x, y]

@@ -9,6 +9,7 @@ import { type DType, type Nested, Tensor } from './tensor.js';
 
 export type RowSplits = Tensor<'int64'> | Tensor<'int32'>;
 
+/** Rows of different lengths: values, and the splits that cut them. */
 export class RaggedTensor {
   readonly values: Tensor | RaggedTensor;
   readonly rowSplits: RowSplits;

@@ -15,6 +15,7 @@ export interface Reshaped {
   readonly sizes: Tensor<'int64'>;
 }
 
+/** Tensors of the same values under other shapes, of which parts may be left open. */
 export function staticReshape(inputs: readonly Tensor[], shapes: readonly PartialShape[]): Reshaped {
   if (shapes.length !== inputs.length) {
     throw new MonolithError('ML_RESHAPE_COUNT', { shapes: shapes.length, inputs: inputs.length });

@@ -38,6 +38,7 @@ export function allocateData<D extends DType>(dtype: D, count: number): DataOf<D
   return new ARRAYS[dtype](count) as DataOf<D>;
 }
 
+/** A tensor that holds values: a typed array with its shape, row-major. */
 export class Tensor<D extends DType = DType> {
   readonly dtype: D;
   readonly shape: Shape;

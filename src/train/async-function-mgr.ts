@@ -66,6 +66,8 @@ const GRAPH_LEAVES: LeafKinds<Tensor, never> = {
 };
 
 /**
+ * Runs functions beside the next step, and hands out the hooks that drain them.
+ *
  * ```ts
  * const functions = new AsyncFunctionMgr();
  * const enqueue = functions.addAsyncFunction((grad) => applyGradients([[grad, weights]], optimizer), [grad]);

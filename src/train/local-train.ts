@@ -72,6 +72,7 @@ interface Opened {
   readonly restored: LoadedCheckpoint | null;
 }
 
+/** Trains a model in this process: restores, runs steps with hooks, saves. */
 export class LocalTrainer {
   /** Global step at which training stops. */
   readonly lastStep: number;

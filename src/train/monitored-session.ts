@@ -30,6 +30,7 @@ const NO_VALUES: readonly FetchValue[] = [];
 /** Longest wait for registered tasks once they were told to stop. */
 const JOIN_MS = 10_000;
 
+/** A session with hooks around every step: the loop is yours. */
 export class MonitoredSession {
   readonly session: Session;
   readonly coordinator: Coordinator;

@@ -28,10 +28,12 @@ export function getLibopsPath(libName: string): string {
   return join(findMain(), libName);
 }
 
+/** Where the debugging info of a model directory is. */
 export function getDebuggingInfoFileName(modelDir: string): string {
   return join(modelDir, 'debugging_info.pb');
 }
 
+/** Where the graph for debugging of a model directory is. */
 export function getMetaGraphFileName(modelDir: string): string {
   return join(modelDir, 'meta_graph_for_debugging.pb');
 }

@@ -49,6 +49,7 @@ const stateOf = (params: object): State => states.get(params)!;
  * params.get('train.steps'); // 200
  * ```
  */
+/** Hyper-parameters: a tree of named values with descriptions. */
 // biome-ignore lint/complexity/noBannedTypes: no parameters is the type of no properties
 export class Params<S extends object = {}> {
   declare readonly [VALUES]?: S;

@@ -68,6 +68,7 @@ export interface FeatureSlice {
   readonly end: number;
 }
 
+/** A feature of a model: the slices of its rows, and how those start and are stepped. */
 export class FeatureSlot {
   readonly name: string;
   readonly bias: FeatureSlice | null;
@@ -150,6 +151,7 @@ export class FeatureSlot {
   }
 }
 
+/** The ids of one input looked up in a slot, and how the rows of an example become one. */
 export class FeatureColumn {
   readonly slot: FeatureSlot;
   readonly ids: Tensor;
@@ -201,6 +203,7 @@ export interface FeatureFactoryOptions {
   readonly filterSplitNum?: number;
 }
 
+/** Makes slots and columns, and decides which slots share a table. */
 export class FeatureFactory {
   readonly #options: FeatureFactoryOptions;
   readonly #slots = new Map<string, FeatureSlot>();

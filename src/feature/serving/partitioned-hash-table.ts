@@ -34,6 +34,7 @@ export interface PartitionedLookup {
   readonly embeddings: readonly Float32Array[];
 }
 
+/** Tables over servers with the layouts of features, as models of the reference call them. */
 export class PartitionedHashTable {
   readonly plan: LayoutPlan;
   readonly servers: readonly MultiTypeHashTable[];

@@ -29,10 +29,13 @@ export const ActivationGrad: OpDef<{ readonly kind: ActivationKind }> = {
   infer: ([grad]) => [grad!.spec],
 };
 
+/** max(x, 0). */
 export const relu = (x: Tensor, options: OpOptions = {}): Tensor =>
   x.graph.add(Activation, [x], { kind: 'relu' }, nameOf('relu', options, 'Relu')).output;
+/** 1 / (1 + exp(-x)). */
 export const sigmoid = (x: Tensor, options: OpOptions = {}): Tensor =>
   x.graph.add(Activation, [x], { kind: 'sigmoid' }, nameOf('sigmoid', options, 'Sigmoid')).output;
+/** The hyperbolic tangent of each element. */
 export const tanh = (x: Tensor, options: OpOptions = {}): Tensor =>
   x.graph.add(Activation, [x], { kind: 'tanh' }, nameOf('tanh', options, 'Tanh')).output;
 
@@ -65,6 +68,7 @@ export function gelu(x: Tensor, options: GeluOptions = {}): Tensor {
 /** x * sigmoid(x), also called silu. */
 export const swish = (x: Tensor, options: OpOptions = {}): Tensor =>
   x.graph.add(SmoothActivation, [x], { kind: 'swish' }, nameOf('swish', options, 'Swish')).output;
+/** Another name of swish. */
 export const silu = swish;
 
 /** log(1 + exp(x)). */

@@ -37,6 +37,7 @@ export const Scale: OpDef<{ readonly factor: number }> = {
   gradient: (op, [grad]) => [grad && scale(grad, op.attrs.factor)],
 };
 
+/** x times a number. */
 export function scale(x: Tensor, factor: number, options: OpOptions = {}): Tensor {
   return x.graph.add(Scale, [x], { factor }, nameOf('scale', options)).output;
 }
@@ -137,6 +138,7 @@ export function operandsOf(a: Operand, b: Operand): [Tensor, Tensor] {
 export const alike = (a: Tensor, b: Tensor): boolean =>
   sameShape(a.spec.shape, b.spec.shape) && (a.spec.partial ?? false) === (b.spec.partial ?? false);
 
+/** Sum, with broadcasting. */
 export function add(x: Operand, y: Operand, options: OpOptions = {}): Tensor {
   const name = nameOf('add', options, 'add');
   const [a, b] = operandsOf(x, y);
@@ -169,14 +171,19 @@ export function mul(a: Operand, b: Operand, options: OpOptions = {}): Tensor {
   return x.perExample && alike(x, y) ? x.graph.add(Mul, [x, y], null, name).output : binary('mul', x, y, name);
 }
 
+/** Quotient, with broadcasting. */
 export const div = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
   binary('div', ...operandsOf(x, y), nameOf('div', options, 'div'));
 
+/** The larger of two, with broadcasting; a NaN of either stays. */
 export const maximum = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
   binary('maximum', ...operandsOf(x, y), nameOf('maximum', options, 'Maximum'));
+/** The smaller of two, with broadcasting. */
 export const minimum = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
   binary('minimum', ...operandsOf(x, y), nameOf('minimum', options, 'Minimum'));
+/** 1 where x >= y, else 0. */
 export const greaterEqual = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
   binary('greaterEqual', ...operandsOf(x, y), nameOf('greaterEqual', options, 'GreaterEqual'));
+/** 1 where both are equal, else 0. */
 export const equal = (x: Operand, y: Operand, options: OpOptions = {}): Tensor =>
   binary('equal', ...operandsOf(x, y), nameOf('equal', options, 'Equal'));

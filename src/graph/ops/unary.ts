@@ -39,13 +39,20 @@ function unary(kind: UnaryKind, x: Tensor, name: string = kind): Tensor {
   return x.graph.add(Unary, [batchSum(x)], { kind }, name).output;
 }
 
+/** |x|. */
 export const abs = (x: Tensor, options: OpOptions = {}): Tensor => unary('abs', x, nameOf('abs', options, 'Abs'));
+/** The square root of each element. */
 export const sqrt = (x: Tensor, options: OpOptions = {}): Tensor => unary('sqrt', x, nameOf('sqrt', options, 'Sqrt'));
+/** e to the power of each element. */
 export const exp = (x: Tensor, options: OpOptions = {}): Tensor => unary('exp', x, nameOf('exp', options, 'Exp'));
+/** The natural logarithm of each element. */
 export const log = (x: Tensor, options: OpOptions = {}): Tensor => unary('log', x, nameOf('log', options, 'Log'));
+/** 1, 0 or -1. */
 export const sign = (x: Tensor, options: OpOptions = {}): Tensor => unary('sign', x, nameOf('sign', options, 'Sign'));
+/** -x. */
 export const neg = (x: Tensor, options: OpOptions = {}): Tensor =>
   scale(x, -1, { name: nameOf('neg', options, 'Neg') });
+/** x * x. */
 export const square = (x: Tensor, options: OpOptions = {}): Tensor =>
   binary('mul', x, x, nameOf('square', options, 'Square'));
 

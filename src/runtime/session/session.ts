@@ -46,6 +46,7 @@ const NULL_PAGE_BYTES = 65536;
 /** Slices of a batch when results must not depend on the number of threads. */
 const DETERMINISTIC_SLICES = 16;
 
+/** Runs programs of a graph on a pool of threads, and keeps its variables and tables. */
 export class Session implements CompileTarget {
   readonly graph: Graph;
   readonly plan: Plan;

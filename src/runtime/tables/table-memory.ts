@@ -60,6 +60,7 @@ export interface TableMemoryHandle {
 
 const NULL_PAGE_BYTES = 65536;
 
+/** The memory that tables live in: one bank or several, within a budget. */
 export class TableMemory {
   readonly banks: readonly TableBank[];
   readonly #module: WebAssembly.Module;

@@ -27,11 +27,15 @@ export function planInitializer(config: InitializerMessage): InitializerPlan {
   throw new MonolithError('ML_INITIALIZER', { config: printMessage(InitializerConfigMessage, config) });
 }
 
+/** Rows start from 0. */
 export const ZerosInitializer = (): InitializerMessage => ({ zeros: {} });
+/** Rows start from 1. */
 export const OnesInitializer = (): InitializerMessage => ({ ones: {} });
+/** Rows start from a value. */
 export const ConstantsInitializer = (constant: number): InitializerMessage => ({
   constants: { constant: checkNumber('sparse.constant', 'constant', constant) },
 });
+/** Rows start from a hash of seed, id and column within [minval, maxval). */
 export function RandomUniformInitializer(minval?: number, maxval?: number): InitializerMessage {
   const bounds = Object.entries({ minval, maxval }).filter(([, bound]) => bound !== undefined);
   for (const [name, bound] of bounds) checkNumber('sparse.uniform', name, bound);

@@ -39,8 +39,11 @@ function made<K extends Name>(where: string, name: K, options: Options<K> & Regu
   return { [name]: Object.fromEntries(given.filter(([, value]) => value !== undefined)) };
 }
 
+/** Steps of a row divided by the root of the sum of its squared gradients. */
 export const AdagradOptimizer = (options: Options<'adagrad'> = {}) => made('sparse.adagrad', 'adagrad', options);
+/** w -= lr * g. */
 export const SgdOptimizer = (options: Options<'sgd'> = {}) => made('sparse.sgd', 'sgd', options);
+/** Follow the regularized leader with upstream's own l1. */
 export const FtrlOptimizer = (options: Options<'ftrl'> & RegularizationOptions = {}) =>
   made('sparse.ftrl', 'ftrl', options);
 /** Unlike the message, the constructor turns dynamic decay on, which cannot run: say `enableDynamicWd: false`. */
@@ -51,19 +54,29 @@ export const DynamicWdAdagradOptimizer = (options: Options<'dynamicWdAdagrad'> =
     flipDirection: true,
     ...options,
   });
+/** Steps in proportion to the size of earlier ones. */
 export const AdadeltaOptimizer = (options: Options<'adadelta'> = {}) => made('sparse.adadelta', 'adadelta', options);
+/** Adam on a row, with powers of its own. */
 export const AdamOptimizer = (options: Options<'adam'> = {}) => made('sparse.adam', 'adam', options);
+/** Adam whose second moment never falls. */
 export const AmsgradOptimizer = (options: Options<'amsgrad'> = {}) => made('sparse.amsgrad', 'amsgrad', options);
+/** Steps along a decaying sum of gradients, plain or Nesterov's. */
 export const MomentumOptimizer = (options: Options<'momentum'> = {}) => made('sparse.momentum', 'momentum', options);
+/** Moves weights towards what is fed, by `momentum`. */
 export const MovingAverageOptimizer = (options: Options<'movingAverage'> = {}) =>
   made('sparse.movingAverage', 'movingAverage', options);
+/** Divides by the root of a mean of squared gradients. */
 export const RmspropOptimizer = (options: Options<'rmsprop'> = {}) => made('sparse.rmsprop', 'rmsprop', options);
+/** Rmsprop in which the square of a gradient counts in full. */
 export const RmspropV2Optimizer = (options: Options<'rmspropv2'> = {}) =>
   made('sparse.rmspropV2', 'rmspropv2', options);
+/** Ftrl in which a row becomes zero as a whole. */
 export const FTRLWithGroupSparsityOptimizer = (options: Options<'groupFtrl'> & RegularizationOptions = {}) =>
   made('sparse.ftrlWithGroupSparsity', 'groupFtrl', options);
+/** Learns the steps between sightings of an id. */
 export const BatchSoftmaxOptimizer = (options: Options<'batchSoftmax'> = {}) =>
   made('sparse.batchSoftmax', 'batchSoftmax', options);
+/** Adagrad with one sum for a row, and a penalty of its length. */
 export const AdaGradWithGroupLassoOptimizer = (
   options: Options<'groupAdagrad'> & Pick<RegularizationOptions, 'l2Regularization'> = {},
 ) => made('sparse.adagradWithGroupLasso', 'groupAdagrad', options);
@@ -74,11 +87,15 @@ export const withStochasticRounding = (optimizer: OptimizerMessage): OptimizerMe
   stochasticRoundingFloat16: true,
 });
 
+/** Serving keeps weights as they are. */
 export const Fp32Compressor = (): FloatCompressorMessage => ({ fp32: {} });
+/** Serving keeps half-precision weights. */
 export const Fp16Compressor = (): FloatCompressorMessage => ({ fp16: {} });
+/** Serving keeps a byte for a weight in ±range. */
 export const FixedR8Compressor = (fixedRange = 1): FloatCompressorMessage => ({
   fixedR8: { r: checkNumber('sparse.fixedR8', 'fixedRange', fixedRange) },
 });
+/** Serving keeps the sign of a weight. */
 export const OneBitCompressor = (stepSize = 200, amplitude = 0.05): FloatCompressorMessage => ({
   oneBit: {
     stepSize: checkNumber('sparse.oneBit', 'stepSize', stepSize),

@@ -12,6 +12,7 @@ import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from '..
 import { checkRows, idList } from '../table/table-checks.js';
 import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
 
+/** One table over several servers, by the owner of each id. */
 export class DistributedHashTable implements EmbeddingTable {
   readonly name: string;
   readonly dim: number;

@@ -29,6 +29,7 @@ export interface SyncLookup {
   readonly servedSizes: Int32Array;
 }
 
+/** Tables by slot over workers that exchange rows with each other. */
 export class DistributedMultiTypeHashTableMpi {
   /** This worker's part of the tables. */
   readonly local: MultiTypeHashTable;

@@ -20,6 +20,7 @@ import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
 
 const NO_IDS = new BigInt64Array(0);
 
+/** Tables by slot over several servers. */
 export class DistributedMultiTypeHashTable implements BaseMultiTypeHashTable {
   readonly servers: readonly MultiTypeHashTable[];
   /** Each slot's table over all servers. */

@@ -37,6 +37,7 @@ export function mergeSlots(slotToConfig: Readonly<Record<string, HashTableConfig
   });
 }
 
+/** Tables by slot, where slots of equal config share one. */
 export class MergedMultiTypeHashTable implements BaseMultiTypeHashTable {
   readonly merged: readonly MergedTable[];
   readonly #inner: BaseMultiTypeHashTable;

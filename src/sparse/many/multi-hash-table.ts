@@ -39,6 +39,7 @@ export interface MultiHashTableOptions extends TableOptions {
   readonly nameSuffix?: string;
 }
 
+/** Several tables under one roof, called together. */
 export class MultiHashTable extends MultiTypeHashTable {
   /** What files and servers know it by. */
   readonly name: string;

@@ -29,6 +29,8 @@ export interface BaseMultiTypeHashTable {
 }
 
 /**
+ * A table for each slot.
+ *
  * ```ts
  * const table = new MultiTypeHashTable({ user: userTable, item: itemTable });
  * table.applyGradients({ item: { ids: BigInt64Array.of(7n), values: Float32Array.of(0.5, -0.5) } }, { globalStep: 3 });

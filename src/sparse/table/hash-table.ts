@@ -53,6 +53,8 @@ interface TableParts {
 }
 
 /**
+ * An embedding table: rows by 64-bit id, looked up, stepped, evicted, from any thread.
+ *
  * ```ts
  * const memory = await TableMemory.create({ budgetBytes: 64 << 20 });
  * const table = HashTable.create(memory, defineTable('users', [{ dim: 2, optimizer: SgdOptimizer() }]));

@@ -23,6 +23,7 @@ export interface PeriodicEvictionOptions {
   readonly pollMs?: number;
 }
 
+/** Evicts expired rows of a table every so often. */
 export class PeriodicEviction {
   readonly #table: Evictable;
   readonly #everySec: number;

@@ -25,6 +25,8 @@ export {
 } from './touched-set.js';
 
 /**
+ * A bounded set of the ids touched since the last drain, shared by threads.
+ *
  * ```ts
  * const touched = new TouchedKeySet({ memory, kernels, arena, capacity: 1000, concurrencyLevel: 1 });
  * touched.insert([1n, 2n, 2n]); // 0: nothing was dropped

@@ -23,6 +23,8 @@ export interface TouchedPairs {
 }
 
 /**
+ * A bounded set of pairs of id and table touched since the last drain.
+ *
  * ```ts
  * const touched = new TouchedPairSet({ memory, kernels, arena, capacity: 1000, concurrencyLevel: 1 });
  * touched.insert([1n, 2n, 2n], 0);

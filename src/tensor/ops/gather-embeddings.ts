@@ -73,6 +73,7 @@ export interface Gathered {
   readonly indexMapping: Tensor<'int32'>;
 }
 
+/** The embeddings of the ids of an input, and where each was found. */
 export function gatherEmbeddingsByInput(ids: Ids, embeddings: Floats, input: Ids): Gathered {
   const [rows, dim] = matrixShape('gatherEmbeddingsByInput', 'embeddings', embeddings);
   if (rows !== ids.size) throw new MonolithError('ML_GATHER_DIM', { embeddings: rows, ids: ids.size });

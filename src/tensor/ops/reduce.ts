@@ -32,6 +32,7 @@ export function reduceMean(rows: RowIds, values: Floats, batch: number): Floats 
   return new Tensor('float32', [batch, dim], out);
 }
 
+/** Gradient of `reduceMean` by its values. */
 export function reduceMeanGradient(rows: RowIds, grad: Floats): Floats {
   const counts = countsOf(idsOf('reduceMeanGradient', rows, grad.shape[0] ?? 0), grad.shape[0] ?? 0);
   return gatherRows('reduceMeanGradient', rows, grad, (g, row) => g / counts[row]!);

@@ -24,6 +24,7 @@ export interface CheckpointSaverOptions {
   readonly onSaveFailed?: (step: number, error: MonolithError) => void;
 }
 
+/** Saves every so many steps and at the end, never before the first step. */
 export class CheckpointSaverHook implements TrainHook {
   readonly #options: CheckpointSaverOptions;
   #savedStep = -1;

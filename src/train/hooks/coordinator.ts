@@ -6,6 +6,7 @@
  */
 import { type Clock, systemClock } from '../../base/clock.js';
 
+/** What threads and hooks of a training ask whether to stop, and tell that it should. */
 export class Coordinator {
   readonly clock: Clock;
   #abort = new AbortController();

@@ -4,6 +4,7 @@ import type { PrefetchQueue } from '../../queue/prefetch-queue.js';
 import type { Session } from '../../runtime/session/session.js';
 import type { TrainHook } from './hook.js';
 
+/** Fills a queue in the background for as long as the session lives. */
 export class EnqueueHook<N> implements TrainHook {
   readonly #queue: PrefetchQueue<N>;
   readonly #source: (session: Session) => AsyncIterable<N> | Iterable<N>;

@@ -20,6 +20,7 @@ export interface EvictionOptions {
   readonly onEvicted?: (table: string, rows: number) => void;
 }
 
+/** Evicts expired rows of all tables every so many steps. */
 export class EvictionHook implements TrainHook {
   readonly #options: EvictionOptions;
   #evictions: readonly { readonly name: string; readonly eviction: PeriodicEviction }[] = [];

@@ -17,6 +17,8 @@ export interface NanTensorOptions {
 }
 
 /**
+ * Looks for NaN in a tensor of every step and fails the training, or tells of it.
+ *
  * ```ts
  * const hook = new NanTensorHook(loss, { policy: 'log', onNan: (error) => console.warn(error.message) });
  * ```

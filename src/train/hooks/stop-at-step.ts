@@ -4,6 +4,7 @@ import type { Session } from '../../runtime/session/session.js';
 import type { Coordinator } from './coordinator.js';
 import type { RunContext, TrainHook } from './hook.js';
 
+/** Stops after a number of steps. */
 export class StopAtStepHook implements TrainHook {
   readonly #steps: number;
   readonly #maxSteps: number;

@@ -12,6 +12,7 @@ export function bytesOfTensor(dtype: DType, shape: Shape): number {
   return sizeOfShape(shape) * ELEMENT_BYTES[dtype];
 }
 
+/** A tensor in the memory of a GPU. */
 export class DeviceTensor<D extends DType = DType> {
   readonly dtype: D;
   readonly shape: Shape;

@@ -25,6 +25,7 @@ export interface CudaDriverOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
+/** The CUDA driver of this machine, or the simulated one. */
 export class CudaDriver {
   readonly path: string;
   /** As the driver says it: 13000 is CUDA 13.0. */

@@ -11,6 +11,7 @@ import { allocateData, type DataOf, type DType } from '../../../tensor/tensor.js
 import { copyPlain, type Packer, type Piece } from '../../../tensor/tensor-utils.js';
 import type { SparseKernels } from './calls/sparse.js';
 
+/** Packs tensors by the copy kernel, one call for all pieces that lie in the shared memory. */
 export function createKernelPacker(
   kernels: Pick<SparseKernels, 'copyPieces'>,
   memory: WebAssembly.Memory,

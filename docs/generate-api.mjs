@@ -1,0 +1,79 @@
+/**
+ * @file Writes docs/api.md: every exported value of the package with the first sentence of its comment.
+ *
+ * `npm run docs:api` runs it over the declarations of a build; a test holds the page to them.
+ */
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** Entry points: the specifier that is imported, and its declarations. */
+export const ENTRIES = {
+  'monolith-ts': 'build/src/index.d.ts',
+  'monolith-ts/tables': 'build/src/api/tables.d.ts',
+  'monolith-ts/cuda': 'build/src/api/cuda.d.ts',
+  'monolith-ts/trace': 'build/src/api/trace.d.ts',
+  'monolith-ts/compat': 'build/src/compat/index.d.ts',
+};
+
+const HEAD = `# API
+
+Every value that the package exports, with the first sentence of its comment; types are in the declarations. Made by
+\`npm run docs:api\` from the build. What is not here is free to change.
+
+`;
+
+/** Sections of the page in order, each `{ title, namespace, same, names }`. A namespace is a section of its own. */
+export function readApi() {
+  const files = Object.values(ENTRIES).map((file) => root + file);
+  const options = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext };
+  const program = ts.createProgram(files, { ...options, types: ['node'], skipLibCheck: true });
+  const checker = program.getTypeChecker();
+  const moduleOf = (file) => checker.getSymbolAtLocation(program.getSourceFile(file));
+  const entries = new Map(Object.entries(ENTRIES).map(([entry, file]) => [moduleOf(root + file), entry]));
+  const sections = [];
+  const shown = new Set();
+  const read = (module, title, namespace) => {
+    const section = { title, namespace, same: namespace && entries.get(module), names: [] };
+    sections.push(section);
+    if (section.same !== undefined) return;
+    shown.add(module);
+    for (const symbol of checker.getExportsOfModule(module).sort(byName)) {
+      if (symbol.declarations.some((node) => ts.isTypeOnlyImportOrExportDeclaration(node))) continue;
+      const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+      const isModule = target.flags & ts.SymbolFlags.ValueModule;
+      if (isModule && !shown.has(target)) read(target, title, symbol.name);
+      else if (!isModule && target.flags & ts.SymbolFlags.Value) {
+        section.names.push({ name: symbol.name, text: sentence(target, checker) });
+      }
+    }
+  };
+  for (const [module, entry] of entries) read(module, entry);
+  return sections;
+}
+
+const byName = (a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1);
+
+/** The first sentence of a declaration's comment, on one line. */
+function sentence(symbol, checker) {
+  const text = ts
+    .displayPartsToString(symbol.getDocumentationComment(checker))
+    .replace(/```[\s\S]*/, '')
+    .trim();
+  const [first = ''] = text.split(/\n\s*\n/);
+  return (/^[\s\S]*?[.:;](?=\s|$)/.exec(first)?.[0] ?? first).replace(/\s+/g, ' ').replace(/[:;]$/, '.');
+}
+
+export function apiPage(sections = readApi()) {
+  const text = sections.map(({ title, namespace, same, names }) => {
+    if (same !== undefined) return `### \`${namespace}\` of \`${title}\`\n\nWhat \`${same}\` has.\n`;
+    const heading = namespace === undefined ? `## \`${title}\`` : `### \`${namespace}\` of \`${title}\``;
+    const before = namespace === undefined ? '' : `${namespace}.`;
+    return `${heading}\n\n${names.map(({ name, text }) => `- \`${before}${name}\`: ${text}\n`).join('')}`;
+  });
+  return HEAD + text.join('\n');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(`${root}docs/api.md`, apiPage());
