@@ -1,6 +1,7 @@
 // Everything kernels.wasm exports. Rules for every file here: plain functions over pointers and counts, no managed
 // objects, no string or array literals (a data segment would be written again by every instance that joins the memory).
 export * from "./compress";
+export * from "./counts";
 export * from "./dense";
 export * from "./dump";
 export * from "./filter";

@@ -20,9 +20,9 @@ export function sumF64(src: usize, count: i32, dst: usize): void {
 }
 
 /** dst[0] = the sum of squares of a matrix in f64, row after row. */
-export function rowSquaresF64(src: usize, stride: i32, rows: i32, cols: i32, dst: usize): void {
+export function rowSquaresF64(src: usize, srcStride: i32, rows: i32, cols: i32, dst: usize): void {
   let sum: f64 = 0;
-  for (let r = 0; r < rows && cols > 0; r++, src += <usize>stride << 2) {
+  for (let r = 0; r < rows && cols > 0; r++, src += <usize>srcStride << 2) {
     sumSquaresF64(src, cols, cols, dst);
     sum += load<f64>(dst);
   }

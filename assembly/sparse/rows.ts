@@ -25,14 +25,14 @@ export function addRowF32(src: usize, dst: usize, dim: i32): void {
 }
 
 /** dst[r, 0..cols) = 0 for each row; what lies between the rows stays. */
-export function zeroRowsF32(dst: usize, stride: i32, rows: i32, cols: i32): void {
-  if (stride == cols) {
+export function zeroRowsF32(dst: usize, dstStride: i32, rows: i32, cols: i32): void {
+  if (dstStride == cols) {
     memory.fill(dst, 0, (<usize>rows * <usize>cols) << 2);
     return;
   }
   const bytes = <usize>cols << 2;
   const zero = i32x4.splat(0);
-  for (let r: i32 = 0; r < rows; r++, dst += <usize>stride << 2) {
+  for (let r: i32 = 0; r < rows; r++, dst += <usize>dstStride << 2) {
     let c: usize = 0;
     for (; c + 16 <= bytes; c += 16) v128.store(dst + c, zero);
     for (; c < bytes; c += 4) store<u32>(dst + c, 0);

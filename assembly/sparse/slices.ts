@@ -150,16 +150,16 @@ function beginSums(
 
 /**
  * Gradient of gatherSlicesF32: the floats of each piece's matrix are added to the sums of its ids,
- * sums[inverse[r, i]] of `sumStride` floats. Blocks of rows in order, in them pieces in order, then rows, then ids. With
+ * sums[inverse[r, i]] of `sumsStride` floats. Blocks of rows in order, in them pieces in order, then rows, then ids. With
  * `scratch` (0 for none) the sums of many ids are sums of blocks.
  */
 export function scatterSlicesF32(
-  inverse: usize, idsPerRow: u32, rows: u32, pieces: usize, pieceCount: u32, sums: usize, sumStride: u32, scratch: usize,
+  inverse: usize, idsPerRow: u32, rows: u32, pieces: usize, pieceCount: u32, sums: usize, sumsStride: u32, scratch: usize,
 ): void {
   const step = <usize>idsPerRow << 2;
-  const sumStep = <usize>sumStride << 2;
+  const sumStep = <usize>sumsStride << 2;
   const end = pieces + <usize>pieceCount * PIECE_BYTES;
-  const inBlocks = beginSums(inverse, idsPerRow, rows, pieces, end, sumStride, scratch);
+  const inBlocks = beginSums(inverse, idsPerRow, rows, pieces, end, sumsStride, scratch);
   for (let first: u32 = 0; first < rows; first += BLOCK_ROWS) {
     const count = min(BLOCK_ROWS, rows - first);
     const block = inverse + <usize>first * step;

@@ -37,11 +37,11 @@ export function uniqueI64(
  * ids of a feature repeat, and what a column met lies near for the rest of it.
  */
 export function uniqueColumnsI64(
-  ids: usize, stride: u32, rows: i32, columns: usize, columnCount: u32, table: usize, tableMask: u32, generation: u32,
+  ids: usize, idsStride: u32, rows: i32, columns: usize, columnCount: u32, table: usize, tableMask: u32, generation: u32,
   base: i32, uids: usize, inverse: usize,
 ): i32 {
   const touch = tableMask >= TOUCHED_CELLS;
-  const step = <usize>stride << 3, inverseStep = <usize>columnCount << 2;
+  const step = <usize>idsStride << 3, inverseStep = <usize>columnCount << 2;
   let count = base;
   for (let j: u32 = 0; j < columnCount && count >= 0; j++) {
     const from = ids + (<usize>load<u32>(columns + (<usize>j << 2)) << 3);

@@ -3,7 +3,7 @@ import { MonolithError } from '../base/errors.js';
 import type { Rate } from '../base/rates/rate.js';
 import { misfit, type OpDef, sameShape, type Tensor } from '../graph/graph.js';
 import { Variable, type VariableAttrs } from '../graph/ops/state.js';
-import type { Register } from '../runtime/compile/code.js';
+import type { FloatRegister } from '../runtime/compile/code.js';
 import type { LoweringContext, ThreadRange } from '../runtime/compile/lowering.js';
 
 /** What a step is made of when it is lowered. The gradient is complete. */
@@ -17,7 +17,7 @@ export interface LoweredStep {
   /** Address of it. */
   readonly gradient: number;
   readonly count: number;
-  readonly rate: Register;
+  readonly rate: FloatRegister;
   /** What this thread steps. */
   readonly range: ThreadRange;
   /** The thread that steps the variable whole, unless the optimizer `isRanged`. */

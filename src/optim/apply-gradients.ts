@@ -12,7 +12,7 @@ import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { OptimizerMessage } from '../sparse/config/config-messages.js';
 import { type OptimizerPlan, planOptimizer } from '../sparse/config/optimizer-plan.js';
 import { type ApplyOptions, Optimizer } from './optimizer.js';
-import { RangeOptimizer } from './range-optimizer.js';
+import { RangeOptimizer, rangeStep } from './range-optimizer.js';
 import { AdamOptimizer } from './tf-optimizers.js';
 
 /** An optimizer of tables, or one that only dense variables have. */
@@ -43,22 +43,11 @@ export function optimizerOf(config: OptimizerMessage, target = ''): Optimizer {
   const rate = resolveRate(plan);
   switch (plan.name) {
     case 'sgd':
-      return new RangeOptimizer('GradientDescent', rate, { kernel: KERNEL.applySgdF32, slots: [], parameters: [] });
+      return new RangeOptimizer('GradientDescent', rate, sgdStep());
     case 'adagrad':
-      return new RangeOptimizer('Adagrad', rate, {
-        kernel: KERNEL.applyAdagradF32,
-        slots: [{ slot: 'accumulator', suffix: 'Adagrad', initial: plan.initial }],
-        parameters: plan.values,
-      });
+      return new RangeOptimizer('Adagrad', rate, adagradStep(plan));
     case 'ftrl':
-      return new RangeOptimizer('Ftrl', rate, {
-        kernel: KERNEL.applyFtrlF32,
-        slots: [
-          { slot: 'accum', suffix: 'Ftrl', initial: plan.initial },
-          { slot: 'linear', suffix: 'Ftrl' },
-        ],
-        parameters: plan.values,
-      });
+      return new RangeOptimizer('Ftrl', rate, ftrlStep(plan));
     case 'adam':
       return adamOf(plan, rate);
     default:
@@ -68,6 +57,26 @@ export function optimizerOf(config: OptimizerMessage, target = ''): Optimizer {
         { hint: 'use sgd, adagrad, ftrl or adam, or one of `optimizers`, such as optimizers.MomentumOptimizer' },
       );
   }
+}
+
+const sgdStep = () => rangeStep(KERNEL.applySgdF32, { slots: {}, parameters: {}, flags: {} });
+
+function adagradStep({ initial, values }: OptimizerPlan) {
+  const [decay] = values as [number];
+  return rangeStep(KERNEL.applyAdagradF32, {
+    slots: { norm: { slot: 'accumulator', suffix: 'Adagrad', initial } },
+    parameters: { decay },
+    flags: {},
+  });
+}
+
+function ftrlStep({ initial, values }: OptimizerPlan) {
+  const [beta, l1, l2] = values as [number, number, number];
+  return rangeStep(KERNEL.applyFtrlF32, {
+    slots: { norm: { slot: 'accum', suffix: 'Ftrl', initial }, zero: { slot: 'linear', suffix: 'Ftrl' } },
+    parameters: { beta, l1, l2 },
+    flags: {},
+  });
 }
 
 function adamOf(plan: OptimizerPlan, learningRate: Rate): Optimizer {

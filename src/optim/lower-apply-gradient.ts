@@ -8,7 +8,7 @@
 
 import { type Rate, rateAt } from '../base/rates/rate.js';
 import type { Tensor } from '../graph/graph.js';
-import type { Register } from '../runtime/compile/code.js';
+import type { FloatRegister } from '../runtime/compile/code.js';
 import { type LoweringContext, registerLowering, type ThreadRange } from '../runtime/compile/lowering.js';
 import { ownRange, rangeOf } from '../runtime/compile/own-range.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
@@ -63,15 +63,21 @@ function lowerGradient(context: LoweringContext, { gradient, target, range, weig
   const { thread, environment } = context;
   const own = ownRange(context, gradient, { range, writable: weightDecay !== 0 });
   if (weightDecay !== 0) {
-    const [weights, one] = [range.at(environment.variable(target)), thread.constant(1)];
-    const operands = [weights, range.floats, own.values, range.floats, one, range.floats];
-    context.emitThread(KERNEL.scaleF32, [...operands, thread.constantF32(weightDecay), one]);
+    const one = thread.constant(1);
+    context.emitThread(KERNEL.scaleF32, {
+      src: { pointer: range.at(environment.variable(target)), stride: range.floats },
+      dst: { pointer: own.values, stride: range.floats },
+      rows: one,
+      cols: range.floats,
+      factor: thread.constantF32(weightDecay),
+      acc: one,
+    });
   }
   return own.base;
 }
 
 /** The rate of a step; one by step is asked for once, whatever the number of variables. */
-function rateRegister(context: LoweringContext, rate: Rate): Register {
+function rateRegister(context: LoweringContext, rate: Rate): FloatRegister {
   const { thread, environment } = context;
   if (typeof rate === 'number') return thread.constantF32(rate);
   return context.shared(rate, () => {

@@ -8,12 +8,12 @@ import { MonolithError } from '../base/errors.js';
 import type { Rate } from '../base/rates/rate.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { RangeOptimizer } from './range-optimizer.js';
+import { RangeOptimizer, rangeStep } from './range-optimizer.js';
 
 /** A number, or a tensor of rank 0 that holds one. */
 export type Scalar = number | Tensor;
 
-const slots = (name: string, ...all: string[]) => all.map((slot) => ({ slot, suffix: `${name}/${slot}` }));
+const slot = (name: string, of: string) => ({ slot: of, suffix: `${name}/${of}` });
 
 export interface AdamomOptions {
   readonly learningRate?: Rate;
@@ -43,12 +43,17 @@ export class AdamomOptimizer extends RangeOptimizer {
     ]);
     const { learningRate = 5e-6, useV2 = false, updateSlots = true, name = 'Adamom' } = options;
     const { adaDecay = 0.9999, momDecay = 0.99, epsilon = 1e-6, weightDecay = 0 } = options;
-    super(name, learningRate, {
-      kernel: KERNEL.applyAdamomF32,
-      slots: slots(name, 'm', 'v', 'c'),
-      parameters: scalarsOf({ ada_decay: adaDecay, mom_decay: momDecay, epsilon, weight_decay: weightDecay }),
-      flags: [useV2 ? 1 : 0, updateSlots ? 1 : 0],
+    const step = rangeStep(KERNEL.applyAdamomF32, {
+      slots: { m: slot(name, 'm'), v: slot(name, 'v'), c: slot(name, 'c') },
+      parameters: {
+        ada: scalarOf('ada_decay', adaDecay),
+        mom: scalarOf('mom_decay', momDecay),
+        epsilon: scalarOf('epsilon', epsilon),
+        decay: scalarOf('weight_decay', weightDecay),
+      },
+      flags: { second: useV2, updates: updateSlots },
     });
+    super(name, learningRate, step);
   }
 }
 
@@ -82,25 +87,28 @@ export class RmspropOptimizer extends RangeOptimizer {
     ]);
     const { learningRate = 5e-6, useV2 = false, updateSlots = true, name = 'Rmsprop' } = options;
     const { beta1 = 0.99, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = options;
-    super(name, learningRate, {
-      kernel: KERNEL.applyDenseRmspropF32,
-      slots: slots(name, 'm', 'v'),
-      parameters: scalarsOf({ beta1, beta2, epsilon, weight_decay: weightDecay }),
-      flags: [useV2 ? 1 : 0],
+    const step = rangeStep(KERNEL.applyDenseRmspropF32, {
+      slots: { m: slot(name, 'm'), v: slot(name, 'v') },
+      parameters: {
+        beta1: scalarOf('beta1', beta1),
+        beta2: scalarOf('beta2', beta2),
+        epsilon: scalarOf('epsilon', epsilon),
+        decay: scalarOf('weight_decay', weightDecay),
+      },
+      flags: { second: useV2 },
       isIdle: !updateSlots,
     });
+    super(name, learningRate, step);
   }
 }
 
 /** ML_DENSE_SCALAR for a tensor that is not one number. */
-function scalarsOf(values: Readonly<Record<string, Scalar>>): number[] {
-  return Object.entries(values).map(([name, value]) => {
-    if (typeof value === 'number') return value;
-    if (value.shape.length !== 0) {
-      throw new MonolithError('ML_DENSE_SCALAR', { name, shape: `[${value.shape.join(',')}]` });
-    }
-    return Number(value.data[0]);
-  });
+function scalarOf(name: string, value: Scalar): number {
+  if (typeof value === 'number') return value;
+  if (value.shape.length !== 0) {
+    throw new MonolithError('ML_DENSE_SCALAR', { name, shape: `[${value.shape.join(',')}]` });
+  }
+  return Number(value.data[0]);
 }
 
 /** The apply of graphs without resource variables, which upstream refuses in these words. */

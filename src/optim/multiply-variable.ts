@@ -26,16 +26,10 @@ registerLowering(
     const [target, count] = [environment.variable(op.inputs[0]!), op.inputs[0]!.columns];
     // Thread 0 multiplies all of it; the others have no rows.
     const rows = thread.each((index) => (index === 0 ? 1 : 0));
-    const matrix = [thread.constant(target), thread.constant(count)];
-    const factor = thread.constantF32(op.attrs.factor);
-    context.emitThread(KERNEL.scaleF32, [
-      ...matrix,
-      ...matrix,
-      rows,
-      thread.constant(count),
-      factor,
-      thread.constant(0),
-    ]);
+    const cols = thread.constant(count);
+    const matrix = { pointer: thread.constant(target), stride: cols };
+    const [factor, acc] = [thread.constantF32(op.attrs.factor), thread.constant(0)];
+    context.emitThread(KERNEL.scaleF32, { src: matrix, dst: matrix, rows, cols, factor, acc });
   },
   { phase: { runs: 'update' } },
 );

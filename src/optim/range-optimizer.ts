@@ -1,50 +1,78 @@
 /** @file Optimizers whose step is one kernel over any range of a variable: weights, slots, gradient, count, rate, constants. */
 import { MonolithError } from '../base/errors.js';
 import type { Rate } from '../base/rates/rate.js';
-import type { Kernel } from '../runtime/kernels/kernels.js';
+import type { FloatRegister, Register } from '../runtime/compile/code.js';
+import type { Kernel, Operands } from '../runtime/kernels/kernels.js';
+import type { Access, Operand, OperandType } from '../runtime/kernels/operand.js';
 import type { LoweredStep } from './apply-gradient-op.js';
 import { Optimizer, type SlotSpec } from './optimizer.js';
 
-export interface RangeRule {
-  readonly kernel: Kernel;
-  readonly slots: readonly SlotSpec[];
-  /** What the kernel takes after the rate: addresses of the shared values, floats, whole numbers. */
-  readonly parameters: readonly number[];
-  readonly flags?: readonly number[];
+/** Names of the operands of a type, beyond those that every step has. */
+type Own<O extends Operands, T extends OperandType, A extends Access> = Exclude<
+  { [K in keyof O]: O[K] extends Operand<T, A> ? K : never }[keyof O],
+  'w' | 'g' | 'n' | 'lr'
+>;
+
+/** What a step needs beyond weights, gradient and rate, by the names of the kernel's operands. */
+export interface RangeRule<O extends Operands> {
+  readonly slots: Readonly<Record<Own<O, 'address', 'update'>, SlotSpec>>;
+  readonly parameters: Readonly<Record<Own<O, 'float', 'none'>, number>>;
+  readonly flags: Readonly<Record<Own<O, 'flag', 'none'>, boolean>>;
   /** A step that changes nothing is not run at all. */
   readonly isIdle?: boolean;
 }
 
-export class RangeOptimizer extends Optimizer {
-  readonly #rule: RangeRule;
+/** A rule and its kernel. */
+export interface RangeStep extends RangeRule<Operands> {
+  readonly kernel: Kernel;
+  /** Operands that the values all variables share are given for, in their order. */
+  readonly shared: readonly string[];
+}
 
-  constructor(name: string, learningRate: Rate, rule: RangeRule) {
+export function rangeStep<O extends Operands>(kernel: Kernel<O>, rule: RangeRule<O>): RangeStep {
+  const read = kernel.words.filter(({ access, name }) => access === 'read' && name !== 'g');
+  return {
+    ...(rule as RangeRule<Operands>),
+    kernel: kernel as unknown as Kernel,
+    shared: read.map(({ name }) => name),
+  };
+}
+
+export class RangeOptimizer extends Optimizer {
+  readonly #step: RangeStep;
+
+  constructor(name: string, learningRate: Rate, step: RangeStep) {
     super(name, learningRate);
     // One that is left out, as momentum can be in JavaScript, would make every weight NaN.
-    for (const value of rule.parameters) {
+    for (const value of Object.values<number>(step.parameters)) {
       if (Number.isFinite(value)) continue;
       throw new MonolithError('ML_FLAG', { flag: name, reason: `it cannot step with an option that is ${value}` });
     }
-    this.#rule = rule;
+    this.#step = step;
   }
 
   override slotsOf(): readonly SlotSpec[] {
-    return this.#rule.slots;
+    return Object.values(this.#step.slots);
   }
 
   override lowerStep({ context, target, slots, shared, gradient, rate, range }: LoweredStep): void {
-    const { kernel, parameters, flags = [], isIdle = false } = this.#rule;
-    if (isIdle) return;
+    const step = this.#step;
+    if (step.isIdle) return;
     const { thread, environment } = context;
-    context.emitThread(kernel, [
-      range.at(environment.variable(target)),
-      ...slots.map((slot) => range.at(environment.variable(slot))),
-      range.at(gradient),
-      range.floats,
-      rate,
-      ...shared.map((tensor) => context.threadPointer(tensor)),
-      ...parameters.map((value) => thread.constantF32(value)),
-      ...flags.map((value) => thread.constant(value)),
-    ]);
+    const operands: Record<string, Register | FloatRegister> = {
+      w: range.at(environment.variable(target)),
+      g: range.at(gradient),
+      n: range.floats,
+      lr: rate,
+    };
+    Object.keys(step.slots).forEach((name, index) => {
+      operands[name] = range.at(environment.variable(slots[index]!));
+    });
+    step.shared.forEach((name, index) => {
+      operands[name] = context.threadPointer(shared[index]!);
+    });
+    for (const [name, value] of Object.entries<number>(step.parameters)) operands[name] = thread.constantF32(value);
+    for (const [name, on] of Object.entries<boolean>(step.flags)) operands[name] = thread.constant(on ? 1 : 0);
+    context.emitThread(step.kernel, operands as never);
   }
 }

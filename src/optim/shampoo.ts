@@ -85,7 +85,7 @@ export class ShampooOptimizer extends Optimizer {
     const { context, rate, owner } = step;
     const block = this.#writeBlock(step);
     const own = context.thread.each((index) => (index === owner ? block : 0));
-    context.emitThread(KERNEL.applyShampooF32, [own, rate, stepRegister(context)]);
+    context.emitThread(KERNEL.applyShampooF32, { block: own, lr: rate, step: stepRegister(context) });
   }
 
   /** What the kernel reads of the variable, and the buffers it works in. */
@@ -149,7 +149,7 @@ function stepRegister(context: LoweringContext) {
   return context.shared(STEP, () => {
     const { thread, environment } = context;
     const { u32 } = environment.views;
-    return thread.cellF32(0, (addresses) =>
+    return thread.cell(0, (addresses) =>
       environment.onStep((globalStep) => {
         for (const address of addresses) u32[address / 4] = globalStep;
       }),

@@ -13,7 +13,7 @@ import { scale } from '../graph/ops/elementwise.js';
 import { variable } from '../graph/ops/state.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
 import { multiplyVariable } from './multiply-variable.js';
-import { RangeOptimizer } from './range-optimizer.js';
+import { RangeOptimizer, rangeStep } from './range-optimizer.js';
 
 export interface GradientDescentOptions {
   readonly learningRate: Rate;
@@ -25,7 +25,7 @@ export class GradientDescentOptimizer extends RangeOptimizer {
   constructor(options: GradientDescentOptions) {
     checkOptions('optim.sgd', options, ['learningRate', 'name']);
     const { learningRate, name = 'GradientDescent' } = options;
-    super(name, learningRate, { kernel: KERNEL.applySgdF32, slots: [], parameters: [] });
+    super(name, learningRate, rangeStep(KERNEL.applySgdF32, { slots: {}, parameters: {}, flags: {} }));
   }
 }
 
@@ -41,12 +41,12 @@ export class MomentumOptimizer extends RangeOptimizer {
   constructor(options: MomentumOptions) {
     checkOptions('optim.momentum', options, ['learningRate', 'momentum', 'useNesterov', 'name']);
     const { learningRate, momentum, useNesterov = false, name = 'Momentum' } = options;
-    super(name, learningRate, {
-      kernel: KERNEL.applyDenseMomentumF32,
-      slots: [{ slot: 'momentum', suffix: name }],
-      parameters: [momentum],
-      flags: [useNesterov ? 1 : 0],
+    const step = rangeStep(KERNEL.applyDenseMomentumF32, {
+      slots: { accum: { slot: 'momentum', suffix: name } },
+      parameters: { mu: momentum },
+      flags: { nesterov: useNesterov },
     });
+    super(name, learningRate, step);
   }
 }
 
@@ -64,11 +64,12 @@ export class AdagradOptimizer extends RangeOptimizer {
     if (!(initialAccumulatorValue > 0)) {
       throw bad('initialAccumulatorValue', `initial_accumulator_value must be positive: ${initialAccumulatorValue}`);
     }
-    super(name, learningRate, {
-      kernel: KERNEL.applyAdagradF32,
-      slots: [{ slot: 'accumulator', suffix: name, initial: initialAccumulatorValue }],
-      parameters: [0],
+    const step = rangeStep(KERNEL.applyAdagradF32, {
+      slots: { norm: { slot: 'accumulator', suffix: name, initial: initialAccumulatorValue } },
+      parameters: { decay: 0 },
+      flags: {},
     });
+    super(name, learningRate, step);
   }
 }
 
@@ -100,14 +101,15 @@ export class FtrlOptimizer extends RangeOptimizer {
     for (const [key, value] of Object.entries({ initialAccumulatorValue, l1, l2, beta })) {
       if (!(value >= 0)) throw bad(key, `${value} needs to be positive or zero`);
     }
-    super(name, learningRate, {
-      kernel: KERNEL.applyStandardFtrlF32,
-      slots: [
-        { slot: 'accum', suffix: name, initial: initialAccumulatorValue },
-        { slot: 'linear', suffix: name },
-      ],
-      parameters: [beta, l1, 2 * l2],
+    const step = rangeStep(KERNEL.applyStandardFtrlF32, {
+      slots: {
+        norm: { slot: 'accum', suffix: name, initial: initialAccumulatorValue },
+        zero: { slot: 'linear', suffix: name },
+      },
+      parameters: { beta, l1, l2: 2 * l2 },
+      flags: {},
     });
+    super(name, learningRate, step);
   }
 }
 
@@ -146,15 +148,12 @@ export class AdamOptimizer extends RangeOptimizer {
     ]);
     const { learningRate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, name = 'Adam' } = options;
     const { useNesterov = false, weightDecay = 0 } = options;
-    super(name, learningRate, {
-      kernel: KERNEL.applyDenseAdamF32,
-      slots: [
-        { slot: 'm', suffix: name },
-        { slot: 'v', suffix: name },
-      ],
-      parameters: [beta1, beta2, weightDecay, epsilon],
-      flags: [useNesterov ? 1 : 0],
+    const step = rangeStep(KERNEL.applyDenseAdamF32, {
+      slots: { m: { slot: 'm', suffix: name }, v: { slot: 'v', suffix: name } },
+      parameters: { beta1, beta2, decay: weightDecay, epsilon },
+      flags: { nesterov: useNesterov },
     });
+    super(name, learningRate, step);
     this.#beta1 = beta1;
     this.#beta2 = beta2;
   }

@@ -68,8 +68,8 @@ t.test('the launch table has every kernel of the PTX, with its operands', async 
     t.equal(kinds.join(''), operands.join(''), `operands of ${name}`);
     const twin = KERNELS.get(name);
     if (twin === undefined) continue;
-    const letters = twin.operands.map((kind) => (kind === 'f32' ? 'f' : 'u')).join('');
-    t.equal(operands.join('').replaceAll('p', 'u'), letters, `${name} takes what the program gives`);
+    const letters = twin.words.map(({ kind }) => ({ address: 'p', count: 'u', float: 'f' })[kind]).join('');
+    t.equal(operands.join(''), letters, `${name} takes what the program gives`);
   }
 });
 

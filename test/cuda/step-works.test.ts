@@ -9,7 +9,6 @@ import { matMul } from '../../src/graph/ops/matmul.js';
 import { addBias } from '../../src/graph/ops/rows.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { CUDA_KERNELS } from '../../src/runtime/backends/cuda/launch-table.js';
-import { OPERAND_ROLES } from '../../src/runtime/backends/cuda/operand-roles.js';
 import { readProgram } from '../../src/runtime/backends/cuda/read-program.js';
 import { planStep } from '../../src/runtime/backends/cuda/step-plan.js';
 import type { StepWorks } from '../../src/runtime/backends/cuda/step-work.js';
@@ -20,30 +19,18 @@ import type { Fetch, Session } from '../../src/runtime/session/session.js';
 import { withSession } from '../runtime/with-session.js';
 import { withSimulated } from './simulated.js';
 
-t.test('roles fit the operands of their kernels, and what is an address agrees with the CUDA kernels', async (t) => {
-  for (const [name, roles] of OPERAND_ROLES) {
-    t.equal(roles.length, KERNELS.get(name)?.operands.length, name);
-    const cuda = CUDA_KERNELS.get(name);
-    if (cuda === undefined) continue;
-    t.same(
-      cuda.operands.map((operand) => operand === 'p'),
-      roles.map((role) => role !== '-'),
-      `addresses of ${name}`,
-    );
-  }
-});
-
 t.test('what the CUDA kernels take as const is not written, and the rest is', async (t) => {
   const dir = fileURLToPath(new URL('../../../cuda/kernels/', import.meta.url));
   let found = 0;
   for (const file of readdirSync(dir).filter((name) => name.endsWith('.cu'))) {
     for (const [, name, list] of readFileSync(`${dir}${file}`, 'utf8').matchAll(/^KERNEL (\w+)\(([^)]*)\)/gm)) {
-      const roles = OPERAND_ROLES.get(name!);
-      if (roles === undefined) continue;
+      const kernel = KERNELS.get(name!);
+      if (kernel === undefined) continue;
       found++;
       list!.split(',').forEach((parameter, index) => {
-        if (roles[index] === '-' || roles[index] === 'o') return;
-        t.equal(/\bconst\b/.test(parameter), /[rax]/.test(roles[index]!), `${name}:${parameter}`);
+        const { access } = kernel.words[index]!;
+        if (access === 'none' || access === 'hostScratch') return;
+        t.equal(/\bconst\b/.test(parameter), /read|rows|records/.test(access), `${name}:${parameter}`);
       });
     }
   }

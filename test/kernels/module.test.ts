@@ -88,6 +88,11 @@ t.test('generated sources are what their generators write', async (t) => {
     generateLayouts(): string;
     LAYOUTS_FILE: string;
   };
+  const { generateDispatch, DISPATCH_FILE } = (await load('generate-dispatch.mjs')) as {
+    generateDispatch(): string;
+    DISPATCH_FILE: string;
+  };
+  t.equal(readFileSync(DISPATCH_FILE, 'utf8'), generateDispatch(), 'the dispatch: run `npm run generate`');
   t.equal(readFileSync(TILES_FILE, 'utf8'), generateTiles(), 'the tiles of products: run `npm run generate`');
   t.equal(readFileSync(LAYOUTS_FILE, 'utf8'), generateLayouts(), 'the layouts: run `npm run generate`');
 });

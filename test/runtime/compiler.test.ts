@@ -65,7 +65,7 @@ t.test('feeds of the program must be feeds of the input', async (t) => {
 
 t.test('kernels have opcodes of their own that fit the instruction', async (t) => {
   t.equal(KERNEL_OF_OPCODE.size, KERNELS.size);
-  for (const { name, opcode, operands } of KERNELS.values()) {
-    t.ok(opcode > 0 && opcode < 1 << 12 && operands.length < 1 << 8, name);
+  for (const { name, opcode, words } of KERNELS.values()) {
+    t.ok(opcode > 0 && opcode < 1 << 12 && words.length < 1 << 8, name);
   }
 });

@@ -6,10 +6,17 @@
  */
 import type { Arena } from '../../memory/arena.js';
 import type { Views } from '../../memory/views.js';
-import type { Kernel } from '../kernels/kernels.js';
+import type { Kernel, Operands } from '../kernels/kernels.js';
+import {
+  type ExactRegisters,
+  type FloatRegister,
+  type OperandRegisters,
+  type Register,
+  registersOf,
+} from './registers.js';
 
-/** A register by number. */
-export type Register = number & { readonly register?: never };
+export type { FloatRegister, Register } from './registers.js';
+
 type Initial = (index: number) => number;
 
 /** The instructions of one stage. */
@@ -38,28 +45,40 @@ export class Code {
     return register;
   }
 
-  constantF32(value: number): Register {
-    this.#bits.setFloat32(0, value);
-    return this.constant(this.#bits.getUint32(0));
+  constantF32(value: number): FloatRegister {
+    return asFloat(this.constant(this.#bitsOf(value)));
   }
 
   /** A register with a value per index, or one that a step fills in. */
   each(initial: Initial = () => 0): Register {
-    return this.#initial.push(initial) - 1;
+    return (this.#initial.push(initial) - 1) as Register;
+  }
+
+  /** As `each`, for floats. */
+  eachF32(initial: Initial = () => 0): FloatRegister {
+    return asFloat(this.each((index) => this.#bitsOf(initial(index))));
   }
 
   /** A register whose value changes between steps: once it is laid out, `use` gets its address for every index. */
-  cellF32(value: number, use: (addresses: readonly number[]) => void): Register {
-    this.#bits.setFloat32(0, value);
-    const bits = this.#bits.getUint32(0);
-    const register = this.each(() => bits);
+  cell(value: number, use: (addresses: readonly number[]) => void): Register {
+    const register = this.each(() => value);
     this.#placed.push({ register, use });
     return register;
   }
 
-  emit(
-    kernel: Kernel,
-    operands: readonly Register[],
+  cellF32(value: number, use: (addresses: readonly number[]) => void): FloatRegister {
+    return asFloat(this.cell(this.#bitsOf(value), use));
+  }
+
+  #bitsOf(value: number): number {
+    this.#bits.setFloat32(0, value);
+    return this.#bits.getUint32(0);
+  }
+
+  /** Adds a call. `operands` are named as the kernel names them; what is missing, left over or misspelt does not compile. */
+  emit<O extends Operands, G extends OperandRegisters<O>>(
+    kernel: Kernel<O>,
+    operands: ExactRegisters<O, G>,
     options: {
       readonly traceName: number;
       readonly result?: Register;
@@ -67,17 +86,15 @@ export class Code {
       readonly stage?: number;
     },
   ): void {
-    if (operands.length !== kernel.operands.length) {
-      throw new Error(`${kernel.name} takes ${kernel.operands.length} operands, not ${operands.length}`);
-    }
-    const head = kernel.opcode | (operands.length << 12) | (options.checked ? 1 << 20 : 0);
+    const registers = registersOf(kernel, operands);
+    const head = kernel.opcode | (registers.length << 12) | (options.checked ? 1 << 20 : 0);
     const { stage = 0 } = options;
     let words = this.#words.get(stage);
     if (words === undefined) {
       words = [];
       this.#words.set(stage, words);
     }
-    words.push(head, options.traceName, options.result ?? 0, ...operands);
+    words.push(head, options.traceName, options.result ?? 0, ...registers);
   }
 
   /** Writes the instructions to memory: a list for each stage that has any, in no particular order. */
@@ -104,3 +121,5 @@ export class Code {
     return { begin, stride };
   }
 }
+
+const asFloat = (register: Register) => register as number as FloatRegister;

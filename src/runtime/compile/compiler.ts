@@ -34,25 +34,30 @@ import { trains } from './lowering-traits.js';
 import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
 import { writePlacement } from './write-placement.js';
+import './lower/activations.js';
+import './lower/attention.js';
 import './lower/batch-matmul.js';
 import './lower/batch-sum.js';
-import './lower/cast.js';
-import './lower/if-training.js';
-import './lower/dropout.js';
+import './lower/broadcast.js';
 import './lower/cached-variables.js';
 import './lower/clip.js';
+import './lower/columns.js';
 import './lower/elementwise.js';
 import './lower/inbatch-auc.js';
-import './lower/fm.js';
 import './lower/inner.js';
-import './lower/layers.js';
-import './lower/math.js';
+import './lower/losses.js';
 import './lower/matmul.js';
+import './lower/norms.js';
 import './lower/pairs.js';
+import './lower/reductions.js';
 import './lower/rows.js';
+import './lower/sequence.js';
 import './lower/shape.js';
+import './lower/slices.js';
 import './lower/slot-queue.js';
 import './lower/state.js';
+import './lower/training.js';
+import './lower/unary.js';
 
 /**
  * Kernels are recorded in one step of this many, a power of two; phases and waits in all of them. The clock is read

@@ -8,11 +8,12 @@
 import { isOnCpu } from '../../graph/device-utils.js';
 import { located, misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { ColumnsAttrs } from '../../graph/ops/columns.js';
-import type { Kernel } from '../kernels/kernels.js';
-import { Code, type Register } from './code.js';
+import type { Kernel, Operands } from '../kernels/kernels.js';
+import { Code, type FloatRegister, type Register } from './code.js';
 import type { CompileEnvironment, FeedUse, Plan, RaggedFeed } from './compile-environment.js';
 import { type LoweringTraits, setTraits, trains } from './lowering-traits.js';
 import type { Placement } from './placement.js';
+import type { ExactRegisters, MatrixRegisters, OperandRegisters } from './registers.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
 
@@ -51,7 +52,7 @@ export class LoweringContext {
   readonly thread = new Code();
   /** Rows of the slice at hand, and 1/rows of the whole batch as f32. */
   readonly rows: Register;
-  readonly inverseBatch: Register;
+  readonly inverseBatch: FloatRegister;
   readonly feeds = new Map<string, FeedUse>();
   /** Trace names of instructions of ops that were asked to run on the CPU. */
   readonly onHost = new Set<number>();
@@ -78,7 +79,7 @@ export class LoweringContext {
     this.#schedule = schedule;
     this.#placement = placement;
     this.rows = this.slice.each();
-    this.inverseBatch = this.slice.each();
+    this.inverseBatch = this.slice.eachF32();
   }
 
   /**
@@ -107,13 +108,21 @@ export class LoweringContext {
   }
 
   /** Adds a kernel call to the slice code of the op's stage. */
-  emit(kernel: Kernel, operands: readonly Register[], result?: Register): void {
+  emit<O extends Operands, G extends OperandRegisters<O>>(
+    kernel: Kernel<O>,
+    operands: ExactRegisters<O, G>,
+    result?: Register,
+  ): void {
     const options = { traceName: this.#traceName(kernel), stage: this.#stages.slice };
     this.slice.emit(kernel, operands, { ...options, ...(result !== undefined && { result }) });
   }
 
   /** Adds a kernel call to the thread code of the op's stage. */
-  emitThread(kernel: Kernel, operands: readonly Register[], options: { checked?: boolean } = {}): void {
+  emitThread<O extends Operands, G extends OperandRegisters<O>>(
+    kernel: Kernel<O>,
+    operands: ExactRegisters<O, G>,
+    options: { checked?: boolean } = {},
+  ): void {
     this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), stage: this.#stages.thread, ...options });
   }
 
@@ -232,6 +241,17 @@ export class LoweringContext {
   /** Rows of the matrix that `matrix` or `output` gives: those of the slice, or one for what has no row per example. */
   rowsOf(tensor: Tensor): Register {
     return tensor.perExample ? this.rows : this.slice.constant(1);
+  }
+
+  /** Rows and columns of the matrix that `matrix` or `output` gives, as kernels take them. */
+  sizeOf(tensor: Tensor): { readonly rows: Register; readonly cols: Register } {
+    return { rows: this.rowsOf(tensor), cols: this.slice.constant(tensor.columns) };
+  }
+
+  /** What stands for a matrix that there is not. */
+  get noMatrix(): MatrixRegisters {
+    const none = this.slice.constant(0);
+    return { pointer: none, stride: none };
   }
 
   /** Address of a tensor without rows per example in slice code, or of the float with that number in it. */
@@ -388,20 +408,4 @@ export class LoweringContext {
     if (ragged === undefined) throw misfit(tensor, 'a ragged placeholder is needed here');
     return ragged;
   }
-}
-
-/** Pointer and stride of each matrix, as kernels take them. */
-export function operands(...matrices: readonly Matrix[]): Register[] {
-  return matrices.flatMap(({ pointer, stride }) => [pointer, stride]);
-}
-
-/** The lowering of ops of two inputs whose kernel takes both, the output, rows, columns of a row, and the accumulate flag. */
-export function pairwise(kernel: Kernel): (op: Op<unknown>, context: LoweringContext) => void {
-  return (op, context) => {
-    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    // Rows are as wide as their widest matrix: a dot product has a narrow output, a factor per row is a narrow input.
-    const columns = context.slice.constant(Math.max(a.columns, b.columns));
-    context.emit(kernel, [...operands(a, b, out), context.rowsOf(op.output), columns, out.accumulate]);
-  };
 }

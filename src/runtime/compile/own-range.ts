@@ -40,11 +40,21 @@ export function ownRange(context: LoweringContext, value: Tensor, options: OwnRa
   const base = context.alloc(value.columns * 4, 'completed sum');
   const values = range.at(base);
   if (storage.kind === 'partial') {
-    const slices = [thread.constant(storage.sliceBytes / 4), thread.constant(plan.slices)];
-    context.emitThread(KERNEL.reduceSlicesF32, [from, ...slices, values, range.floats]);
+    context.emitThread(KERNEL.reduceSlicesF32, {
+      src: from,
+      sliceStride: thread.constant(storage.sliceBytes / 4),
+      slices: thread.constant(plan.slices),
+      dst: values,
+      n: range.floats,
+    });
   } else {
-    const sizes = [thread.constant(1), range.floats, thread.constant(0)];
-    context.emitThread(KERNEL.copyRowsF32, [from, range.floats, values, range.floats, ...sizes]);
+    context.emitThread(KERNEL.copyRowsF32, {
+      src: { pointer: from, stride: range.floats },
+      dst: { pointer: values, stride: range.floats },
+      rows: thread.constant(1),
+      cols: range.floats,
+      acc: thread.constant(0),
+    });
   }
   return { ...range, base, values };
 }

@@ -64,7 +64,7 @@ export class BankedTable {
     const record = context.slice.constant(this.#record);
     const parts = localParts(this.#sliceIds, this.rowFloats);
     const local = context.perSlice(parts.bytes, 'copied rows');
-    context.emit(KERNEL.bankedFind, [record, ids, order, offsets, rows, local.pointer]);
+    context.emit(KERNEL.bankedFind, { record, ids, order, offsets, rows, local: local.pointer });
     return context.slice.each((slice) => local.base + slice * local.sliceBytes + parts.present);
   }
 
@@ -75,15 +75,15 @@ export class BankedTable {
     const gathered = this.#context.alloc(bytes * plan.threads, 'gathered updates');
     this.#context.emitThread(
       KERNEL.bankedApply,
-      [
-        thread.constant(this.#record),
+      {
+        record: thread.constant(this.#record),
         first,
         end,
-        thread.constant(records),
-        thread.constant(plan.slices),
-        thread.each((index) => gathered + index * bytes),
-        thread.constant(TIME_UNKNOWN),
-      ],
+        slices: thread.constant(records),
+        sliceCount: thread.constant(plan.slices),
+        gathered: thread.each((index) => gathered + index * bytes),
+        timeSec: thread.constant(TIME_UNKNOWN),
+      },
       { checked: true },
     );
   }

@@ -212,23 +212,31 @@ function lowerApply(context: LoweringContext, group: TableGroup, sums: PerSlice)
   const { filter, touched } = group.gate;
   if (filter !== undefined) {
     // Cells of a filter go to who comes first: one thread counts for all, or the result would depend on how many there are.
-    const addresses = [thread.constant(filter.pointer), thread.constant(filter.thresholds)];
-    const counted = thread.each((index) => (index === 0 ? plan.slices : 0));
-    const operands = [thread.constant(PARTITIONS), ...addresses, thread.constant(records), counted];
-    context.emitThread(KERNEL.filterCount, operands);
+    context.emitThread(KERNEL.filterCount, {
+      partitions: thread.constant(PARTITIONS),
+      filter: thread.constant(filter.pointer),
+      thresholds: thread.constant(filter.thresholds),
+      slices: thread.constant(records),
+      sliceCount: thread.each((index) => (index === 0 ? plan.slices : 0)),
+    });
   }
   if (group.banked !== undefined) {
     group.banked.apply(first, end, records);
     return;
   }
-  const tableRegister = thread.constant(group.table.address);
-  const updates = [tableRegister, first, end, thread.constant(records), thread.constant(plan.slices)];
+  const table = thread.constant(group.table.address);
+  const [slices, sliceCount] = [thread.constant(records), thread.constant(plan.slices)];
+  const updates = { table, first, end, slices, sliceCount };
   if (filter !== undefined) context.emitThread(KERNEL.tableAdmit, updates);
   const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;
   const merged = context.alloc(mergedBytes * plan.threads, 'merged rows');
   context.emitThread(
     KERNEL.tableApply,
-    [...updates, thread.each((index) => merged + index * mergedBytes), thread.constant(TIME_UNKNOWN)],
+    {
+      ...updates,
+      merged: thread.each((index) => merged + index * mergedBytes),
+      timeSec: thread.constant(TIME_UNKNOWN),
+    },
     { checked: true },
   );
   if (touched === undefined) return;
@@ -236,12 +244,12 @@ function lowerApply(context: LoweringContext, group: TableGroup, sums: PerSlice)
   const buffers = context.alloc(bufferBytes * plan.threads, 'touched ids');
   context.emitThread(
     KERNEL.tableTouch,
-    [
+    {
       ...updates,
-      thread.constant(touched.pointer),
-      thread.constant(touched.tableIndex),
-      thread.each((index) => buffers + index * bufferBytes),
-    ],
+      set: thread.constant(touched.pointer),
+      tableIndex: thread.constant(touched.tableIndex),
+      buffer: thread.each((index) => buffers + index * bufferBytes),
+    },
     { checked: true },
   );
 }

@@ -28,22 +28,22 @@ export function lowerSums(context: LoweringContext, { table, trained, capacity }
   const strideFloats = Math.ceil(table.dim / 4) * 4;
   const sums = context.perSlice(capacity * strideFloats * 4, 'gradient sums');
   const stride = slice.constant(strideFloats);
-  context.emit(KERNEL.zeroRowsF32, [sums.pointer, stride, trained, slice.constant(table.dim)]);
+  const dst = { pointer: sums.pointer, stride };
+  context.emit(KERNEL.zeroRowsF32, { dst, rows: trained, cols: slice.constant(table.dim) });
   return { ...sums, stride, strideFloats, capacity };
 }
 
 /**
- * Operands of a call that adds to the sums. `count` is how many ids a feature of the call can have in a slice, `additions` how
+ * The scratch of a call that adds to the sums. `count` is how many ids a feature of the call can have in a slice, `additions` how
  * many all have. What there is room for only decides whether the call gets a scratch: whether it uses it, the ids that come do.
  */
-export function sumOperands(
+export function sumScratch(
   context: LoweringContext,
-  { pointer, stride, strideFloats, capacity }: GradientSums,
+  { strideFloats, capacity }: GradientSums,
   count: number,
   additions: number,
-): Register[] {
-  const scratch = needsIdSums(count)
+): Register {
+  return needsIdSums(count)
     ? context.scratch(idSumsScratchBytes(capacity, strideFloats, additions))
     : context.slice.constant(0);
-  return [pointer, stride, scratch];
 }

@@ -8,10 +8,10 @@ import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import type { AssembleColumnsAttrs } from '../../graph/ops/columns.js';
 import { PIECE, PIECE_WORDS, wordsOf } from '../../memory/record-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
-import { type LoweringContext, type Matrix, operands, type Storage } from '../../runtime/compile/lowering.js';
+import type { LoweringContext, Matrix, Storage } from '../../runtime/compile/lowering.js';
 import { type Repeats, setRepeats } from '../../runtime/compile/repeats.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
-import { type GradientSums, sumOperands } from './gradient-sums.js';
+import { type GradientSums, sumScratch } from './gradient-sums.js';
 
 type SliceStorage = Extract<Storage, { kind: 'slice' }>;
 
@@ -95,18 +95,18 @@ export class IdBlock {
     const total = slice.each();
     context.emit(
       KERNEL.uniqueColumnsI64,
-      [
-        ...operands(this.#ids),
-        context.rows,
-        slice.constant(columns),
-        this.#width,
+      {
+        ids: this.#ids,
+        rows: context.rows,
+        columns: slice.constant(columns),
+        columnCount: this.#width,
         table,
-        mask,
+        tableMask: mask,
         generation,
-        count,
-        ids,
-        this.#inverse,
-      ],
+        base: count,
+        uids: ids,
+        inverse: this.#inverse,
+      },
       total,
     );
     return total;
@@ -128,10 +128,17 @@ export class IdBlock {
     const order = context.perSlice(rows * columns * 4, 'rows by number');
     const starts = context.perSlice((rows + 2) * columns * 4, 'starts of numbers');
     const counts = context.perSlice(columns * 4, 'counts of numbers');
-    context.emit(KERNEL.numberRepeatsU32, [
-      ...[this.#inverse, this.#width, context.rows, map.pointer, numbers.pointer, order.pointer, starts.pointer],
-      ...[slice.constant(rows), counts.pointer],
-    ]);
+    context.emit(KERNEL.numberRepeatsU32, {
+      inverse: this.#inverse,
+      columns: this.#width,
+      rows: context.rows,
+      map: map.pointer,
+      numbers: numbers.pointer,
+      order: order.pointer,
+      starts: starts.pointer,
+      stride: slice.constant(rows),
+      counts: counts.pointer,
+    });
     return (column, index) => {
       const at = ({ base, sliceBytes }: typeof numbers, words: number) =>
         base + index * sliceBytes + column * words * 4;
@@ -141,7 +148,8 @@ export class IdBlock {
 
   /** Adds to `counts` how often each unique id came. */
   count(counts: Register): void {
-    this.#context.emit(KERNEL.countColumnsU32, [this.#inverse, this.#context.rows, this.#width, counts]);
+    const { rows } = this.#context;
+    this.#context.emit(KERNEL.countColumnsU32, { inverse: this.#inverse, rows, columns: this.#width, counts });
   }
 
   /** Writes what each of `lookups` shows, or the columns of it that are used, where they are wanted. */
@@ -153,8 +161,7 @@ export class IdBlock {
         ? [this.#output(lookup, lookup, 0)]
         : parts.map((part) => this.#output(lookup, part.output, part.attrs.start));
     });
-    const [list, count] = this.#write(pieces);
-    context.emit(KERNEL.gatherSlicesF32, [rowPointers, this.#inverse, this.#width, context.rows, list, count]);
+    context.emit(KERNEL.gatherSlicesF32, { rowPtrs: rowPointers, ...this.#write(pieces) });
   }
 
   #output(lookup: Tensor, tensor: Tensor, start: number): Piece {
@@ -175,12 +182,11 @@ export class IdBlock {
       const { inputs, attrs } = grad.op as Op<AssembleColumnsAttrs>;
       return inputs.map((input, i) => piece(input, attrs.starts[i]!));
     });
-    const [list, count] = this.#write(pieces);
     const { sliceRows } = context.plan;
     const ids = pieces.map((piece) => piece.ids);
     const additions = ids.reduce((sum, count) => sum + count, 0) * sliceRows;
-    const tail = sumOperands(context, sums, Math.max(...ids) * sliceRows, additions);
-    context.emit(KERNEL.scatterSlicesF32, [this.#inverse, this.#width, context.rows, list, count, ...tail]);
+    const scratch = sumScratch(context, sums, Math.max(...ids) * sliceRows, additions);
+    context.emit(KERNEL.scatterSlicesF32, { ...this.#write(pieces), sums, scratch });
   }
 
   /** Where a gradient lies. That of a feed moves with the batch, so it is copied to where the list says. */
@@ -192,8 +198,12 @@ export class IdBlock {
     const copy = context.perSlice(context.plan.sliceRows * columns * 4, `copy of ${tensor.name}`);
     const to: SliceStorage = { kind: 'slice', base: copy.base, sliceBytes: copy.sliceBytes, stride: columns, columns };
     const { slice } = context;
-    const matrices = operands(context.matrixOf(storage), context.matrixOf(to));
-    context.emit(KERNEL.copyRowsF32, [...matrices, context.rows, slice.constant(columns), slice.constant(0)]);
+    context.emit(KERNEL.copyRowsF32, {
+      src: context.matrixOf(storage),
+      dst: context.matrixOf(to),
+      ...context.sizeOf(tensor),
+      acc: slice.constant(0),
+    });
     return to;
   }
 
@@ -201,8 +211,8 @@ export class IdBlock {
     return this.#context.slice.constant(this.#columns.length);
   }
 
-  /** The list of pieces, one for each slice, since matrices of slices are apart; and how many there are. */
-  #write(pieces: readonly Piece[]): [Register, Register] {
+  /** The ids, and the list of pieces that move between their rows and matrices: one for each slice, as matrices are. */
+  #write(pieces: readonly Piece[]) {
     const context = this.#context;
     const list = context.perSlice(pieces.length * PIECE_WORDS * 4, 'pieces');
     for (let slice = 0; slice < context.plan.slices; slice++) {
@@ -213,7 +223,13 @@ export class IdBlock {
       });
       context.environment.views.u32.set(words, (list.base + slice * list.sliceBytes) / 4);
     }
-    return [list.pointer, context.slice.constant(pieces.length)];
+    return {
+      inverse: this.#inverse,
+      idsPerRow: this.#width,
+      rows: context.rows,
+      pieces: list.pointer,
+      pieceCount: context.slice.constant(pieces.length),
+    };
   }
 }
 

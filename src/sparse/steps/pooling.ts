@@ -7,7 +7,7 @@ import { checkWhole } from '../../graph/ops/inner-shape.js';
 import type { Register } from '../../runtime/compile/code.js';
 import type { LoweringContext, Matrix, RaggedFeed } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
-import { type GradientSums, sumOperands } from './gradient-sums.js';
+import { type GradientSums, sumScratch } from './gradient-sums.js';
 
 /** `firstN`: the rows of the first n ids, zeros where there are fewer. */
 export type Pooling = 'sum' | 'mean' | { readonly firstN: number };
@@ -39,11 +39,11 @@ export function emitPool(
   out: Matrix,
 ): void {
   const { slice } = context;
-  const head = [rows, inverse, ragged.splits, context.rows, slice.constant(dim)];
-  const tail = [out.pointer, out.stride];
+  const { splits } = ragged;
+  const pooled = { rowPtrs: rows, inverse, splits, rows: context.rows, dim: slice.constant(dim), out };
   if (typeof pooling === 'object') {
-    context.emit(KERNEL.firstNF32, [...head, slice.constant(pooling.firstN), ...tail]);
-  } else context.emit(pooling === 'mean' ? KERNEL.poolMeanF32 : KERNEL.poolSumF32, [...head, ...tail]);
+    context.emit(KERNEL.firstNF32, { ...pooled, n: slice.constant(pooling.firstN) });
+  } else context.emit(pooling === 'mean' ? KERNEL.poolMeanF32 : KERNEL.poolSumF32, pooled);
 }
 
 /** Adds the gradient of a lookup to the sums per unique id. */
@@ -56,9 +56,10 @@ export function emitPoolGradient(
   sums: GradientSums,
 ): void {
   const { slice } = context;
-  const head = [grad.pointer, grad.stride, inverse, ragged.splits, context.rows, slice.constant(dim)];
-  const tail = sumOperands(context, sums, ragged.capacity, ragged.capacity);
+  const { splits, capacity } = ragged;
+  const scratch = sumScratch(context, sums, capacity, capacity);
+  const added = { grad, inverse, splits, rows: context.rows, dim: slice.constant(dim), ugrad: sums, scratch };
   if (typeof pooling === 'object') {
-    context.emit(KERNEL.firstNGradF32, [...head, slice.constant(pooling.firstN), ...tail]);
-  } else context.emit(pooling === 'mean' ? KERNEL.scatterMeanF32 : KERNEL.scatterAddF32, [...head, ...tail]);
+    context.emit(KERNEL.firstNGradF32, { ...added, n: slice.constant(pooling.firstN) });
+  } else context.emit(pooling === 'mean' ? KERNEL.scatterMeanF32 : KERNEL.scatterAddF32, added);
 }

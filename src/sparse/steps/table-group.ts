@@ -74,7 +74,8 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
   const ids = context.perSlice(capacity * 8, 'unique ids');
   const rows = context.perSlice(capacity * 4, 'rows');
   const generation = slice.each();
-  context.emit(KERNEL.advanceGeneration, [generationCell.pointer, scratch.pointer, slice.constant(cells)], generation);
+  const emptied = { cell: generationCell.pointer, table: scratch.pointer, cells: slice.constant(cells) };
+  context.emit(KERNEL.advanceGeneration, emptied, generation);
 
   const mask = slice.constant(cells - 1);
   const uniqueScratch = { table: scratch.pointer, mask, generation, ids: ids.pointer, capacity };
@@ -95,10 +96,14 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
     const owners = apart ? lowerOwners(context, ids.pointer, trained, capacity) : readers;
     return { ...group, shown: rows.pointer, owners, banked };
   }
-  const tableAddress = slice.constant(table.address);
   const slots = updated && !table.isOnDevice ? context.perSlice(capacity * 4, 'slots') : undefined;
-  const slotsPointer = slots?.pointer ?? slice.constant(0);
-  context.emit(KERNEL.tableFind, [tableAddress, ids.pointer, count, rows.pointer, slotsPointer]);
+  context.emit(KERNEL.tableFind, {
+    table: slice.constant(table.address),
+    ids: ids.pointer,
+    n: count,
+    rows: rows.pointer,
+    slots: slots?.pointer ?? slice.constant(0),
+  });
   if (slots !== undefined) lowerAsk(context, group, slots.pointer);
   const shown = table.plan.plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
   if (slots === undefined) return { ...group, shown };
@@ -128,12 +133,12 @@ function lowerUnique(
   scratch: UniqueScratch,
   count: Register,
 ): Register {
-  const { table, mask, generation, ids } = scratch;
+  const { table, mask: tableMask, generation, ids: uids } = scratch;
   let last = count;
   for (const { ragged, inverse } of feeds) {
     const total = context.slice.each();
-    const operands = [ragged.values, ragged.count, table, mask, generation, last, ids, inverse];
-    context.emit(KERNEL.uniqueI64, operands, total);
+    const { values, count: n } = ragged;
+    context.emit(KERNEL.uniqueI64, { ids: values, n, table, tableMask, generation, base: last, uids, inverse }, total);
     last = total;
   }
   for (const block of blocks) last = block.unique(scratch, last);
@@ -149,9 +154,9 @@ function lowerCounts(
 ): PerSlice & { readonly pointer: Register } {
   const counts = context.perSlice(capacity * 4, 'counts');
   const one = context.slice.constant(1);
-  context.emit(KERNEL.zeroRowsF32, [counts.pointer, one, count, one]);
+  context.emit(KERNEL.zeroRowsF32, { dst: { pointer: counts.pointer, stride: one }, rows: count, cols: one });
   for (const { inverse, ragged } of feeds) {
-    context.emit(KERNEL.countInverseU32, [inverse, ragged.count, counts.pointer]);
+    context.emit(KERNEL.countInverseU32, { inverse, n: ragged.count, counts: counts.pointer });
   }
   for (const block of blocks) block.count(counts.pointer);
   return counts;
@@ -165,16 +170,27 @@ function lowerAsk(
 ): void {
   if (filter === undefined || counts === undefined) return;
   const { slice } = context;
-  const addresses = [slice.constant(filter.pointer), slice.constant(filter.thresholds)];
-  context.emit(KERNEL.filterAsk, [...addresses, ids.pointer, trained, present, counts.pointer]);
+  context.emit(KERNEL.filterAsk, {
+    filter: slice.constant(filter.pointer),
+    thresholds: slice.constant(filter.thresholds),
+    ids: ids.pointer,
+    n: trained,
+    slots: present,
+    counts: counts.pointer,
+  });
 }
 
 /** Groups the first `count` unique ids of a slice by partition. */
 function lowerOwners(context: LoweringContext, ids: Register, count: Register, capacity: number): Owners {
   const order = context.perSlice(capacity * 4, 'order');
   const offsets = context.perSlice((PARTITIONS + 1) * 4, 'offsets');
-  const partitions = context.slice.constant(PARTITIONS);
-  context.emit(KERNEL.partitionByHash, [ids, count, partitions, order.pointer, offsets.pointer]);
+  context.emit(KERNEL.partitionByHash, {
+    uids: ids,
+    n: count,
+    partitions: context.slice.constant(PARTITIONS),
+    order: order.pointer,
+    offsets: offsets.pointer,
+  });
   return { order, offsets };
 }
 
@@ -195,8 +211,12 @@ function lowerRetrieve(
     const first = shown.base + s * shown.sliceBytes;
     for (let i = 0; i < capacity; i++) environment.views.u32[at + i] = first + i * stride * 4;
   }
-  const scratch = context.perSlice(LOOKUP_SCRATCH_BYTES, 'retrieve scratch').pointer;
-  const address = slice.constant(table.address);
-  context.emit(KERNEL.tableRetrieve, [address, ids, count, shown.pointer, slice.constant(stride), scratch]);
+  context.emit(KERNEL.tableRetrieve, {
+    table: slice.constant(table.address),
+    ids,
+    n: count,
+    out: { pointer: shown.pointer, stride: slice.constant(stride) },
+    scratch: context.perSlice(LOOKUP_SCRATCH_BYTES, 'retrieve scratch').pointer,
+  });
   return addresses.pointer;
 }

@@ -24,11 +24,13 @@ function counting(threads: number) {
   const counters = h.alloc(threads * 64);
   const seen = h.alloc(threads * threads * 4);
   const program = smallProgram(h, threads, (slice, thread) => {
-    slice.emit(KERNEL.addCountI64, [slice.each((index) => counters + index * 64), slice.constant(1)], UNTRACED);
-    const to = thread.each((index) => seen + index * threads * 4);
-    const [one, count] = [thread.constant(1), thread.constant(threads)];
-    const operands = [thread.constant(counters), thread.constant(16), to, one, count, one, thread.constant(0)];
-    thread.emit(KERNEL.copyRowsF32, operands, UNTRACED);
+    const counter = slice.each((index) => counters + index * 64);
+    slice.emit(KERNEL.addCountI64, { counter, count: slice.constant(1) }, UNTRACED);
+    const one = thread.constant(1);
+    const src = { pointer: thread.constant(counters), stride: thread.constant(16) };
+    const dst = { pointer: thread.each((index) => seen + index * threads * 4), stride: one };
+    const [rows, acc] = [thread.constant(threads), thread.constant(0)];
+    thread.emit(KERNEL.copyRowsF32, { src, dst, rows, cols: one, acc }, UNTRACED);
   });
   return { program, seen: () => [...h.i32(seen, threads * threads)], counters };
 }
@@ -38,11 +40,12 @@ function endless(threads: number) {
   const entered = h.alloc(64);
   const { table, id, row } = endlessTable(h);
   const program = smallProgram(h, threads, (slice) => {
-    slice.emit(KERNEL.addCountI64, [slice.constant(entered), slice.each((i) => (i === 0 ? 1 : 0))], UNTRACED);
     const count = slice.each((index) => (index === 0 ? 1 : 0));
+    slice.emit(KERNEL.addCountI64, { counter: slice.constant(entered), count }, UNTRACED);
+    const [rows, slots] = [slice.constant(row), slice.constant(0)];
     slice.emit(
       KERNEL.tableFind,
-      [slice.constant(table), slice.constant(id), count, slice.constant(row), slice.constant(0)],
+      { table: slice.constant(table), ids: slice.constant(id), n: count, rows, slots },
       UNTRACED,
     );
   });

@@ -203,7 +203,7 @@ export class DeviceStep {
     }
     const { u32, i32, f32 } = this.#views;
     for (let i = 0; i < registers.length; i++) {
-      call.operands[i] = kernel.operands[i] === 'f32' ? f32[registers[i]!]! : u32[registers[i]!]!;
+      call.operands[i] = kernel.words[i]!.kind === 'float' ? f32[registers[i]!]! : u32[registers[i]!]!;
     }
     const startMs = traceNow(this.#views, this.#ring);
     const answer = call.kernel.apply(null, call.operands) ?? 0;

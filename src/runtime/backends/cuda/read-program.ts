@@ -16,11 +16,12 @@ import {
   STAGE_WORDS,
 } from '../../../memory/program-layout.js';
 import type { Views } from '../../../memory/views.js';
-import { KERNEL_OF_OPCODE, type Kernel } from '../../kernels/kernels.js';
+import { KERNEL_OF_OPCODE, type Kernel, type Operands, type Words } from '../../kernels/kernels.js';
 
 /** Registers are named by the word of the memory they are at. */
 export interface Instruction {
   readonly kernel: Kernel;
+  /** In the order of the kernel's words. */
   readonly operands: readonly number[];
   /** Register of the result, 0 for none. */
   readonly result: number;
@@ -28,6 +29,12 @@ export interface Instruction {
   readonly traceName: number;
   /** Whether its op was asked to run on the CPU. */
   readonly onHost: boolean;
+}
+
+/** The registers of an instruction by the names of `kernel`'s words; null when it calls another kernel. */
+export function callOf<O extends Operands>(instruction: Instruction, kernel: Kernel<O>): Words<O> | null {
+  if (instruction.kernel.opcode !== kernel.opcode) return null;
+  return Object.fromEntries(kernel.words.map(({ name }, index) => [name, instruction.operands[index]!])) as Words<O>;
 }
 
 /** An array of a batch: the word of the batch header that points to it, and its bytes. */
@@ -112,7 +119,7 @@ function* readCode(
     const result = u32[pc + INSTRUCTION.result]!;
     yield {
       kernel,
-      operands: kernel.operands.map((_, index) => registers + u32[pc + INSTRUCTION.operands + index]!),
+      operands: kernel.words.map((_, index) => registers + u32[pc + INSTRUCTION.operands + index]!),
       result: result === 0 ? 0 : registers + result,
       checked: head >>> 20 !== 0,
       traceName: u32[pc + INSTRUCTION.traceName]!,

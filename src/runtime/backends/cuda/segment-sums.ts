@@ -3,19 +3,13 @@
  *
  * Pure: an instruction goes in, and what a launch of segmentSumF32 or segmentSumSlicesF32 takes comes out.
  */
-import { KERNEL, type Kernel } from '../../kernels/kernels.js';
+import { KERNEL } from '../../kernels/kernels.js';
 import { type GradientSource, WORDS_PER_ENTRY } from './gradient-sort.js';
-import type { Instruction, ProgramText } from './read-program.js';
+import { callOf, type Instruction, type ProgramText } from './read-program.js';
 import type { Extent } from './step-plan.js';
 
-/** An operand of the launch: one of the instruction, by its index, or what only the sorted sum has. */
-export type SumOperand =
-  | { readonly operand: number }
-  | { readonly constant: number }
-  | { readonly pieces: true }
-  | 'sorted'
-  | 'segments'
-  | 'none';
+/** An operand of the launch: a word of the instruction, by its name, or what only the sorted sum has. */
+export type SumOperand = { readonly word: string } | { readonly constant: number } | 'sorted' | 'segments' | 'none';
 
 export interface SegmentSum {
   /** Name of the kernel on the device. */
@@ -23,12 +17,12 @@ export interface SegmentSum {
   readonly source: GradientSource;
   /** Entries of the sorted list for each id of the inverse, at most. */
   readonly entriesPerId: number;
-  /** Operands of the instruction: where the sums are, and the floats between them. */
+  /** Registers of where the sums are, and of the floats between them. */
   readonly sums: number;
-  readonly sumStride: number;
+  readonly sumsStride: number;
   readonly operands: readonly SumOperand[];
-  /** Operands of the instruction that only the sort reads. */
-  readonly sortOnly: ReadonlySet<number>;
+  /** Words of the instruction that only the sort reads. */
+  readonly sortOnly: ReadonlySet<string>;
 }
 
 /** A piece of scatterSlicesF32; offset and floats of a row of sums. */
@@ -39,68 +33,74 @@ export interface SumPiece {
   readonly floats: number;
 }
 
-const RAGGED: ReadonlySet<Kernel> = new Set([KERNEL.scatterAddF32, KERNEL.scatterMeanF32, KERNEL.firstNGradF32]);
-
 /** Null for a kernel that is no sum of gradients. `pieces` are asked for when it is one of slices. */
 export function segmentSumOf(
   instruction: Instruction,
   u32: Uint32Array,
   pieces: () => readonly SumPiece[],
 ): SegmentSum | null {
-  if (RAGGED.has(instruction.kernel)) return raggedSum(instruction, u32);
-  return instruction.kernel === KERNEL.scatterSlicesF32 ? sliceSum(instruction, u32, pieces()) : null;
+  return raggedSum(instruction, u32) ?? sliceSum(instruction, u32, pieces);
 }
 
-function raggedSum({ kernel, operands }: Instruction, u32: Uint32Array): SegmentSum {
-  const [inverse, splits, rows] = [operands[2]!, operands[3]!, operands[4]!];
-  const isFirstN = kernel === KERNEL.firstNGradF32;
-  const isMean = kernel === KERNEL.scatterMeanF32;
-  const firstN = isFirstN ? u32[operands[6]!]! : 0;
-  const sums = isFirstN ? 7 : 6;
+function raggedSum(instruction: Instruction, u32: Uint32Array): SegmentSum | null {
+  const mean = callOf(instruction, KERNEL.scatterMeanF32);
+  const first = callOf(instruction, KERNEL.firstNGradF32);
+  const call = callOf(instruction, KERNEL.scatterAddF32) ?? mean ?? first;
+  if (call === null) return null;
+  const { inverse, splits, rows } = call;
+  const firstN = first === null ? 0 : u32[first.n]!;
   return {
     kernel: 'segmentSumF32',
     source: { kind: 'ragged', inverse, splits, rows, firstN },
     entriesPerId: 1,
-    sums,
-    sumStride: sums + 1,
+    sums: call.ugrad,
+    sumsStride: call.ugradStride,
     operands: [
-      { operand: 0 },
-      { operand: 1 },
+      { word: 'grad' },
+      { word: 'gradStride' },
       'sorted',
       'segments',
-      isMean ? { operand: 3 } : 'none',
+      mean === null ? 'none' : { word: 'splits' },
       { constant: Math.max(1, firstN) },
-      { operand: 5 },
-      { operand: sums },
-      { operand: sums + 1 },
+      { word: 'dim' },
+      { word: 'ugrad' },
+      { word: 'ugradStride' },
     ],
-    sortOnly: new Set(isMean ? [2] : [2, 3]),
+    sortOnly: new Set(mean === null ? ['inverse', 'splits'] : ['inverse']),
   };
 }
 
-function sliceSum({ operands }: Instruction, u32: Uint32Array, pieces: readonly SumPiece[]): SegmentSum {
-  const [inverse, rows, idsPerRow] = [operands[0]!, operands[2]!, u32[operands[1]!]!];
+function sliceSum(
+  instruction: Instruction,
+  u32: Uint32Array,
+  listPieces: () => readonly SumPiece[],
+): SegmentSum | null {
+  const call = callOf(instruction, KERNEL.scatterSlicesF32);
+  if (call === null) return null;
+  const pieces = listPieces();
+  const { inverse, rows } = call;
+  const idsPerRow = u32[call.idsPerRow]!;
   const width = Math.max(0, ...pieces.map(({ offset, floats }) => offset + floats));
   const inQuads = pieces.every(({ offset, floats }) => offset % 4 === 0 && floats % 4 === 0);
   return {
     kernel: 'segmentSumSlicesF32',
     source: { kind: 'slices', inverse, idsPerRow, rows, pieces },
     entriesPerId: pieces.reduce((sum, { ids }) => sum + ids, 0) / idsPerRow,
-    sums: 5,
-    sumStride: 6,
+    sums: call.sums,
+    sumsStride: call.sumsStride,
     operands: [
       'sorted',
       'segments',
-      { pieces: true },
+      { word: 'pieces' },
       { constant: pieces.length },
-      { operand: 5 },
-      { operand: 6 },
+      { word: 'sums' },
+      { word: 'sumsStride' },
       { constant: width },
       { constant: inQuads ? 1 : 0 },
-      { operand: 2 },
+      { word: 'rows' },
       { constant: Math.max(0, ...pieces.map(({ ids }) => ids)) },
     ],
-    sortOnly: new Set([0]),
+    sortOnly: new Set(['inverse']),
   };
 }
 

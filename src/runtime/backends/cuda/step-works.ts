@@ -11,11 +11,11 @@ import { PIECE, PIECE_WORDS } from '../../../memory/record-layout.js';
 import { APPLY_SLICE_BYTES, PARTITIONS } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { KERNEL, type Kernel } from '../../kernels/kernels.js';
+import type { Access as OperandAccess } from '../../kernels/operand.js';
+import { APPLIES, READ_OF_RECORDS, RECORD_BYTES_MAX, WRITTEN_OF_RECORDS } from './apply-records.js';
 import { WORDS_PER_ENTRY } from './gradient-sort.js';
 import { hoistLaunches } from './hoist-launches.js';
-import { APPLIES, EXTENTS, READ_OF_RECORDS, RECORD_BYTES_MAX, WRITTEN_OF_RECORDS } from './operand-extents.js';
-import { OPERAND_ROLES, type Role } from './operand-roles.js';
-import type { Instruction, ProgramText } from './read-program.js';
+import { callOf, type Instruction, type ProgramText } from './read-program.js';
 import { entriesExtent, type SegmentSum, type SumPiece, segmentSumOf } from './segment-sums.js';
 import { StepBlocks } from './step-blocks.js';
 import { type Access, type Extent, mergeAccesses, type Side } from './step-plan.js';
@@ -25,7 +25,7 @@ import { rowsAway, TableWorks } from './table-works.js';
 /** Counters are for the host, which asks for them at every step, and so are counts of ids, for filters. */
 const HOST_ONLY: ReadonlySet<Kernel> = new Set([KERNEL.addCountI64, KERNEL.countInverseU32, KERNEL.countColumnsU32]);
 
-const NONE: ReadonlySet<number> = new Set();
+const NONE: ReadonlySet<string> = new Set();
 
 type Piece = Readonly<Record<keyof typeof PIECE, number>>;
 
@@ -70,8 +70,9 @@ class WorkList {
     const sides = instructions.map((instruction) => this.#side(instruction));
     // Zeros are made where they are added to.
     instructions.forEach((instruction, index) => {
-      if (instruction.kernel !== KERNEL.zeroRowsF32) return;
-      const address = this.#u32[instruction.operands[0]!]!;
+      const zero = callOf(instruction, KERNEL.zeroRowsF32);
+      if (zero === null) return;
+      const address = this.#u32[zero.dst]!;
       const next = instructions.findIndex((later, at) => at > index && this.#touches(later, address));
       if (next >= 0 && sides[next] === 'host') sides[index] = 'host';
     });
@@ -116,20 +117,18 @@ class WorkList {
   #side(instruction: Instruction): Side {
     const { kernel, operands, result, checked, onHost } = instruction;
     if (this.#tables.of(instruction) !== undefined) return 'device';
-    const roles = OPERAND_ROLES.get(kernel.name);
-    if (roles === undefined || result !== 0 || checked || onHost) return 'host';
+    if (result !== 0 || checked || onHost) return 'host';
     if (HOST_ONLY.has(kernel) || !this.#options.has(kernel.name)) return 'host';
-    const fits = roles.every((role, index) => this.#fits(role, operands[index]!, instruction));
+    const fits = kernel.words.every(({ access }, index) => this.#fits(access, operands[index]!, instruction));
     return fits ? 'device' : 'host';
   }
 
-  #fits(role: Role, register: number, instruction: Instruction): boolean {
-    if (role === '-' || role === 'o') return true;
-    if (role === 'a' && this.#tables.at(this.#u32[register]!) !== undefined) return true;
-    if (role === 'a') return this.#options.stagesRows !== false && this.#countWord(this.#u32[register]!) !== null;
-    if (role === 'x')
-      return instruction.kernel === KERNEL.gatherSlicesF32 || instruction.kernel === KERNEL.scatterSlicesF32;
-    if (this.#text.feedRegisters.has(register)) return role === 'r';
+  #fits(access: OperandAccess, register: number, instruction: Instruction): boolean {
+    if (access === 'none' || access === 'hostScratch') return true;
+    if (access === 'rows' && this.#tables.at(this.#u32[register]!) !== undefined) return true;
+    if (access === 'rows') return this.#options.stagesRows !== false && this.#countWord(this.#u32[register]!) !== null;
+    if (access === 'records') return hasPieces(instruction.kernel);
+    if (this.#text.feedRegisters.has(register)) return access === 'read';
     return this.#u32[register] === 0 || this.#blocks.place(this.#u32[register]!) !== null;
   }
 
@@ -153,16 +152,19 @@ class WorkList {
   // --- rows of tables ------------------------------------------------------------------------------------------------
 
   #rowAddresses({ kernel, operands }: Instruction): number | null {
-    return OPERAND_ROLES.get(kernel.name)?.[0] === 'a' ? this.#u32[operands[0]!]! : null;
+    return kernel.words[0]!.access === 'rows' ? this.#u32[operands[0]!]! : null;
   }
 
   /** The word that says how many rows there are at `addresses`, by who finds them; null when nobody is known to. */
   #countWord(addresses: number): number | null {
-    const value = (register: number | undefined) => this.#u32[register!]!;
-    for (const { kernel, operands } of this.instructions) {
-      if (kernel === KERNEL.tableFind && value(operands[3]) === addresses) return operands[2]!;
-      if (kernel === KERNEL.bankedFind && value(operands[4]) === addresses) return value(operands[3]) / 4 + PARTITIONS;
-      if (kernel === KERNEL.tableRetrieve && value(operands[3]) === this.#u32[addresses / 4]) return operands[2]!;
+    const u32 = this.#u32;
+    for (const instruction of this.instructions) {
+      const find = callOf(instruction, KERNEL.tableFind);
+      if (find !== null && u32[find.rows] === addresses) return find.n;
+      const banked = callOf(instruction, KERNEL.bankedFind);
+      if (banked !== null && u32[banked.rows] === addresses) return u32[banked.offsets]! / 4 + PARTITIONS;
+      const retrieve = callOf(instruction, KERNEL.tableRetrieve);
+      if (retrieve !== null && u32[retrieve.out] === u32[addresses / 4]) return retrieve.n;
     }
     return null;
   }
@@ -173,11 +175,14 @@ class WorkList {
     this.instructions.forEach((instruction, index) => {
       const addresses = sides[index] === 'device' ? this.#rowAddresses(instruction) : null;
       if (addresses === null) return;
-      const { kernel, operands } = instruction;
+      const lookup =
+        callOf(instruction, KERNEL.poolSumF32) ??
+        callOf(instruction, KERNEL.poolMeanF32) ??
+        callOf(instruction, KERNEL.firstNF32);
       const width =
-        kernel === KERNEL.gatherSlicesF32
+        lookup === null
           ? Math.max(0, ...this.#pieces(instruction).map(({ offset, floats }) => offset / 4 + floats))
-          : this.#u32[operands[4]!]!;
+          : this.#u32[lookup.dim]!;
       widths.set(addresses, Math.max(widths.get(addresses) ?? 0, width));
     });
     return widths;
@@ -204,10 +209,10 @@ class WorkList {
   }
 
   /** The pieces of gatherSlicesF32 and scatterSlicesF32. */
-  #pieces({ operands }: Instruction): Piece[] {
-    const [list, count] = operands.length === 6 ? [operands[4]!, operands[5]!] : [operands[3]!, operands[4]!];
-    const first = this.#u32[list]! / 4;
-    return Array.from({ length: this.#u32[count]! }, (_, index) => {
+  #pieces(instruction: Instruction): Piece[] {
+    const { pieces, pieceCount } = piecesOf(instruction);
+    const first = this.#u32[pieces]! / 4;
+    return Array.from({ length: this.#u32[pieceCount]! }, (_, index) => {
       const words = this.#u32.subarray(first + index * PIECE_WORDS);
       return Object.fromEntries(Object.entries(PIECE).map(([name, word]) => [name, words[word]!])) as Piece;
     });
@@ -221,21 +226,19 @@ class WorkList {
       this.#pieces(instruction).map(({ offset, ...piece }): SumPiece => ({ ...piece, offset: offset / 4 })),
     );
     if (sum === null || !this.#options.has(sum.kernel)) return null;
-    const places = [sum.source.inverse, instruction.operands[sum.sums]!].map((at) =>
-      this.#blocks.place(this.#u32[at]!),
-    );
+    const places = [sum.source.inverse, sum.sums].map((register) => this.#blocks.place(this.#u32[register]!));
     return places.includes(null) ? null : sum;
   }
 
   #sortedSum(instruction: Instruction, sum: SegmentSum): StepWork[] {
-    const { operands } = instruction;
+    const { words } = instruction.kernel;
     const { source } = sum;
     const sort = this.#sorts.length;
     const inverse = this.#blocks.place(this.#u32[source.inverse]!)!;
     const entries = Math.ceil(this.#blocks.wordsFrom(inverse) * sum.entriesPerId);
     const block = this.#blocks.add({ kind: 'sorted', sort, bytes: entries * WORDS_PER_ENTRY * 4 });
-    const sums = this.#blocks.place(this.#u32[operands[sum.sums]!]!)!;
-    const uniqueMax = Math.ceil(this.#blocks.wordsFrom(sums) / this.#u32[operands[sum.sumStride]!]!);
+    const sums = this.#blocks.place(this.#u32[sum.sums]!)!;
+    const uniqueMax = Math.ceil(this.#blocks.wordsFrom(sums) / this.#u32[sum.sumsStride]!);
     this.#sorts.push({ source, uniqueMax, block });
     const args = this.#arguments(instruction);
     const launchArgs = sum.operands.map((operand): LaunchArgument => {
@@ -243,7 +246,7 @@ class WorkList {
       if (operand === 'sorted') return { kind: 'block', block, offset: 0 };
       if (operand === 'segments') return { kind: 'segments', sort };
       if ('constant' in operand) return { kind: 'constant', value: operand.constant };
-      return 'pieces' in operand ? args[3]! : args[operand.operand]!;
+      return args[words.findIndex(({ name }) => name === operand.word)]!;
     });
     const accesses = this.#accesses(instruction, 'device', sum.sortOnly);
     const extent = entriesExtent(source, this.#text);
@@ -265,22 +268,21 @@ class WorkList {
 
   #arguments(instruction: Instruction): LaunchArgument[] {
     const { kernel, operands } = instruction;
-    const roles = OPERAND_ROLES.get(kernel.name)!;
     return operands.map((register, index): LaunchArgument => {
-      const role = roles[index]!;
-      if (role === '-') {
-        const float = kernel.operands[index] === 'f32';
+      const { access, kind } = kernel.words[index]!;
+      if (access === 'none') {
+        const float = kind === 'float';
         // A rate may be changed between steps by whoever holds its register.
         return { kind: 'number', register, float, changing: float || this.#text.changing.has(register) };
       }
-      if (role === 'o') return { kind: 'none' };
-      if (role === 'a') {
+      if (access === 'hostScratch') return { kind: 'none' };
+      if (access === 'rows') {
         const lookup = this.#tables.at(this.#u32[register]!);
         return lookup === undefined
           ? { kind: 'rows', stage: this.#stageOf.get(this.#u32[register]!)! }
           : { kind: 'found', lookup };
       }
-      if (role === 'x') return { kind: 'pieces', list: this.#pieceList(instruction) };
+      if (access === 'records') return { kind: 'pieces', list: this.#pieceList(instruction) };
       const use = this.#text.feedRegisters.get(register);
       if (use !== undefined) return { kind: 'block', block: this.#feedBlock[use.feed]!, offset: use.offset };
       const place = this.#blocks.place(this.#u32[register]!);
@@ -308,17 +310,15 @@ class WorkList {
     };
   }
 
-  /** Blocks that an instruction touches, except by its operands `without`. */
-  #accesses(instruction: Instruction, side: Side, without: ReadonlySet<number> = NONE): Access[] {
+  /** Blocks that an instruction touches, except by its words `without`. */
+  #accesses(instruction: Instruction, side: Side, without: ReadonlySet<string> = NONE): Access[] {
     const { kernel, operands } = instruction;
-    const roles = OPERAND_ROLES.get(kernel.name);
-    if (roles === undefined) return mergeAccesses(this.#anyAccesses(instruction));
     return mergeAccesses(
       operands.flatMap((register, index): Access[] => {
-        const role = roles[index]!;
-        if (role === '-' || role === 'o' || without.has(index)) return [];
-        if (role === 'x') return this.#recordAccesses(instruction, index);
-        if (role === 'a' && side === 'device') {
+        const { access, name } = kernel.words[index]!;
+        if (access === 'none' || access === 'hostScratch' || without.has(name)) return [];
+        if (access === 'records') return this.#recordAccesses(instruction, index);
+        if (access === 'rows' && side === 'device') {
           const lookup = this.#tables.at(this.#u32[register]!);
           if (lookup !== undefined) return [{ block: this.#tables.lookups[lookup]!.found, writes: false }];
           const stage = this.#stageOf.get(this.#u32[register]!);
@@ -327,21 +327,22 @@ class WorkList {
         const use = this.#text.feedRegisters.get(register);
         // The host has feeds anyway.
         if (use !== undefined) return side === 'host' ? [] : [{ block: this.#feedBlock[use.feed]!, writes: false }];
-        if (role === 's' && side === 'host') return [];
+        if (access === 'scratch' && side === 'host') return [];
         const place = this.#blocks.place(this.#u32[register]!);
         if (place === null) return [];
-        const writes = role === 'w' || role === 'b' || role === 's';
-        return [{ block: place.block, writes, ...this.#extent(instruction, index, place.offset) }];
+        const writes = access === 'write' || access === 'update' || access === 'scratch';
+        return [{ block: place.block, writes, ...this.#extent(instruction, name, place.offset) }];
       }),
     );
   }
 
-  #extent({ kernel, operands }: Instruction, index: number, offset: number): Pick<Access, 'extent'> {
-    const known = EXTENTS[kernel.name]?.[index];
+  #extent({ kernel, operands }: Instruction, operand: string, offset: number): Pick<Access, 'extent'> {
+    const known = kernel.extents[operand];
     if (known === undefined) return {};
     if (known === 'within') return { extent: known };
-    const [scale, ...factors] = known;
-    return offset > 0 ? {} : { extent: { scale, words: factors.map((factor) => operands[factor]!) } };
+    const [scale, ...times] = known;
+    const register = (word: string) => operands[kernel.words.findIndex(({ name }) => name === word)]!;
+    return offset > 0 ? {} : { extent: { scale, words: times.map(register) } };
   }
 
   /** Blocks that records hold addresses of. */
@@ -351,7 +352,7 @@ class WorkList {
       const place = this.#blocks.place(address);
       return place === null ? [] : [{ block: place.block, writes }];
     };
-    if (kernel === KERNEL.gatherSlicesF32 || kernel === KERNEL.scatterSlicesF32) {
+    if (hasPieces(kernel)) {
       const writes = kernel === KERNEL.gatherSlicesF32;
       return this.#pieces(instruction).flatMap(({ matrix }) => access(matrix, writes));
     }
@@ -366,13 +367,6 @@ class WorkList {
     }).flat();
   }
 
-  /** Of a kernel that nothing is known of: whatever could be an address may be read and written. */
-  #anyAccesses({ operands }: Instruction): Access[] {
-    return operands.flatMap((register) => {
-      return this.#text.changing.has(register) ? [] : this.#hiddenAccesses(this.#u32[register]!);
-    });
-  }
-
   /** The block of an address, and all that a small one, which may be a record, could hold addresses of. */
   #hiddenAccesses(address: number, seen = new Set<number>()): Access[] {
     const place = this.#blocks.place(address);
@@ -384,6 +378,13 @@ class WorkList {
     const words = this.#u32.subarray(source.begin / 4, Math.floor((source.begin + source.bytes) / 4));
     return [access, ...Array.from(words).flatMap((word) => this.#hiddenAccesses(word, seen))];
   }
+}
+
+const hasPieces = (kernel: Kernel) => kernel === KERNEL.gatherSlicesF32 || kernel === KERNEL.scatterSlicesF32;
+
+/** The registers of the pieces of a call that has them. */
+function piecesOf(instruction: Instruction) {
+  return callOf(instruction, KERNEL.gatherSlicesF32) ?? callOf(instruction, KERNEL.scatterSlicesF32)!;
 }
 
 /** A launch takes counts that works of the host find out, and rows that they gather. */

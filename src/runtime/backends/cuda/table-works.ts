@@ -2,7 +2,7 @@
 import { MonolithError } from '../../../base/errors.js';
 import { APPLY_SLICE } from '../../../memory/table-layout.js';
 import { KERNEL } from '../../kernels/kernels.js';
-import type { Instruction, ProgramText } from './read-program.js';
+import { callOf, type Instruction, type ProgramText } from './read-program.js';
 import type { StepBlocks } from './step-blocks.js';
 import type { StepWork, TableLookup } from './step-work.js';
 import { foundBytes } from './table-use.js';
@@ -17,22 +17,22 @@ export class TableWorks {
   /** `blocks` gets those that only the device has. */
   constructor({ instructions, tables }: ProgramText, u32: Uint32Array, blocks: StepBlocks) {
     this.#u32 = u32;
-    const finds = instructions.filter(({ kernel, operands }) => {
-      return kernel === KERNEL.tableFind && tables.has(u32[operands[0]!]!);
+    const finds = instructions.flatMap((instruction) => {
+      const find = callOf(instruction, KERNEL.tableFind);
+      return find !== null && tables.has(u32[find.table]!) ? [find] : [];
     });
-    this.lookups = finds.map(({ operands }, index) => {
-      const [table, ids, , rows] = operands.map((register) => u32[register]!) as [number, number, number, number];
+    this.lookups = finds.map((find, index) => {
+      const table = u32[find.table]!;
       this.#ofTable.set(table, index);
-      this.#ofRows.set(rows, index);
-      const at = blocks.place(ids)!;
+      this.#ofRows.set(u32[find.rows]!, index);
+      const at = blocks.place(u32[find.ids]!)!;
       const capacity = Math.floor((blocks.sources[at.block]!.bytes - at.offset) / 8);
       const found = blocks.add({ kind: 'found', bytes: foundBytes(capacity) });
-      const apply = instructions.find((later) => {
-        return later.kernel === KERNEL.tableApply && u32[later.operands[0]!] === table;
-      });
-      const gradients =
-        apply === undefined ? null : this.#gradients(u32[apply.operands[3]!]! / 4, instructions, blocks);
-      return { record: tables.get(table)!, countWord: operands[2]!, capacity, ids: at, found, gradients };
+      const apply = instructions
+        .map((later) => callOf(later, KERNEL.tableApply))
+        .find((later) => later !== null && u32[later.table] === table);
+      const gradients = apply == null ? null : this.#gradients(u32[apply.slices]! / 4, instructions, blocks);
+      return { record: tables.get(table)!, countWord: find.n, capacity, ids: at, found, gradients };
     });
   }
 
@@ -40,16 +40,16 @@ export class TableWorks {
   #gradients(slice: number, instructions: readonly Instruction[], blocks: StepBlocks): TableLookup['gradients'] {
     const u32 = this.#u32;
     const [sums, stride] = [u32[slice + APPLY_SLICE.gradients]!, u32[slice + APPLY_SLICE.stride]!];
-    const clear = instructions.find(({ kernel, operands }) => {
-      return kernel === KERNEL.zeroRowsF32 && u32[operands[0]!] === sums;
-    });
-    return { ...blocks.place(sums)!, stride, countWord: clear!.operands[2]! };
+    const clear = instructions
+      .map((instruction) => callOf(instruction, KERNEL.zeroRowsF32))
+      .find((zero) => zero !== null && u32[zero.dst] === sums);
+    return { ...blocks.place(sums)!, stride, countWord: clear!.rows };
   }
 
   /** The lookup that an instruction finds or applies. */
-  of({ kernel, operands }: Instruction): number | undefined {
-    if (kernel !== KERNEL.tableFind && kernel !== KERNEL.tableApply) return undefined;
-    return this.#ofTable.get(this.#u32[operands[0]!]!);
+  of(instruction: Instruction): number | undefined {
+    const call = callOf(instruction, KERNEL.tableFind) ?? callOf(instruction, KERNEL.tableApply);
+    return call === null ? undefined : this.#ofTable.get(this.#u32[call.table]!);
   }
 
   /** The lookup whose rows are at `addresses`. */

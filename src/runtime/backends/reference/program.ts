@@ -98,9 +98,9 @@ function runCode(m: Views, context: number, code: number, end: number, registers
     const head = m.u32[pc]!;
     const kernel = KERNEL_OF_OPCODE.get(head & 0xfff);
     if (kernel === undefined) return STATUS.kernel;
-    const operands = kernel.operands.map((kind, index) => {
+    const operands = kernel.words.map(({ kind }, index) => {
       const register = registers + m.u32[pc + INSTRUCTION.operands + index]!;
-      return kind === 'f32' ? m.f32[register]! : m.u32[register]!;
+      return kind === 'float' ? m.f32[register]! : m.u32[register]!;
     });
     const result = kernels.get(kernel.name)!(...operands);
     const to = m.u32[pc + INSTRUCTION.result]!;

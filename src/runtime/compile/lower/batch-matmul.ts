@@ -9,7 +9,7 @@ import { BatchMatMul, MatMulInner, MatMulInnerGrad } from '../../../graph/ops/ba
 import { MATMUL_SHAPE, MATMUL_SHAPE_WORDS, wordsOf } from '../../../memory/record-layout.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
-import { type LoweringContext, type Matrix, operands, registerLowering } from '../lowering.js';
+import { type LoweringContext, type Matrix, registerLowering } from '../lowering.js';
 
 /** Writes the `shape` of batchMatMulF32. */
 function writeShape(context: LoweringContext, shape: Readonly<Record<keyof typeof MATMUL_SHAPE, number>>): Register {
@@ -22,14 +22,15 @@ function writeShape(context: LoweringContext, shape: Readonly<Record<keyof typeo
 registerLowering(
   BatchMatMul,
   (op, context) => {
-    const { groups, m, n, k, a, b, c } = op.attrs;
-    const [x, y] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
+    const { groups, m, n, k, a: left, b: right, c: to } = op.attrs;
+    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const c = context.output(op.output);
     const shape = writeShape(context, {
-      ...{ groups, m, n, k, cGroup: c.group, cRow: c.row },
-      ...{ aGroup: a.group, aRow: a.row, aCol: a.col, bGroup: b.group, bRow: b.row, bCol: b.col },
+      ...{ groups, m, n, k, cGroup: to.group, cRow: to.row },
+      ...{ aGroup: left.group, aRow: left.row, aCol: left.col },
+      ...{ bGroup: right.group, bRow: right.row, bCol: right.col },
     });
-    context.emit(KERNEL.batchMatMulF32, [...operands(x, y, out), context.rows, shape, out.accumulate]);
+    context.emit(KERNEL.batchMatMulF32, { a, b, c, rows: context.rows, shape, acc: c.accumulate });
   },
   { accumulates: true },
 );
@@ -45,7 +46,7 @@ function innerRows(context: LoweringContext, perExample: number): Register {
   }
   return context.shared(key, () => {
     const rows = context.slice.each();
-    context.emit(KERNEL.multiplyU32, [context.rows, context.slice.constant(perExample)], rows);
+    context.emit(KERNEL.multiplyU32, { a: context.rows, b: context.slice.constant(perExample) }, rows);
     return rows;
   });
 }
@@ -57,14 +58,14 @@ function isContiguous(context: LoweringContext, tensor: Tensor): boolean {
 
 /** The tensor with its rows end to end; a copy where they are not. */
 function contiguous(context: LoweringContext, tensor: Tensor): Matrix {
-  const matrix = context.matrix(tensor);
-  if (isContiguous(context, tensor)) return matrix;
+  const src = context.matrix(tensor);
+  if (isContiguous(context, tensor)) return src;
   const { slice } = context;
   const { pointer } = context.perSlice(context.plan.sliceRows * tensor.columns * 4, `rows of ${tensor.name}`);
-  const columns = slice.constant(tensor.columns);
-  const copy = { pointer, stride: columns, columns: tensor.columns };
-  context.emit(KERNEL.copyRowsF32, [...operands(matrix, copy), context.rows, columns, slice.constant(0)]);
-  return copy;
+  const cols = slice.constant(tensor.columns);
+  const dst = { pointer, stride: cols, columns: tensor.columns };
+  context.emit(KERNEL.copyRowsF32, { src, dst, rows: context.rows, cols, acc: slice.constant(0) });
+  return dst;
 }
 
 registerLowering(
@@ -74,26 +75,30 @@ registerLowering(
     const { slice } = context;
     const [d, k] = [x.spec.shape.at(-1) as number, op.output.spec.shape.at(-1) as number];
     const perExample = x.columns / d;
-    const out = context.output(op.output);
+    const c = context.output(op.output);
     const [wRow, wCol] = op.attrs.transposeB ? [1, d] : [k, 1];
     if (!isContiguous(context, x) || !isContiguous(context, op.output)) {
       const shape = writeShape(context, {
         ...{ groups: 1, m: perExample, n: k, k: d, aGroup: 0, aRow: d, aCol: 1 },
         ...{ bGroup: 0, bRow: wRow, bCol: wCol, cGroup: 0, cRow: k },
       });
-      const shared = { pointer: context.pointer(w), stride: slice.constant(0), columns: 0 };
-      const matrices = operands(context.matrix(x), shared, out);
-      context.emit(KERNEL.batchMatMulF32, [...matrices, context.rows, shape, out.accumulate]);
+      const shared = { pointer: context.pointer(w), stride: slice.constant(0) };
+      const a = context.matrix(x);
+      context.emit(KERNEL.batchMatMulF32, { a, b: shared, c, rows: context.rows, shape, acc: c.accumulate });
       return;
     }
     const scratch = context.environment.kernels.gemmScratchBytes(context.plan.sliceRows * perExample, k, d);
-    context.emit(KERNEL.gemmF32, [
-      ...[context.matrix(x).pointer, slice.constant(d), slice.constant(1)],
-      ...[context.pointer(w), slice.constant(wRow), slice.constant(wCol)],
-      ...[out.pointer, slice.constant(k)],
-      ...[innerRows(context, perExample), slice.constant(k), slice.constant(d)],
-      ...[out.accumulate, context.scratch(scratch)],
-    ]);
+    const [rowStride, columnStride] = [slice.constant(wRow), slice.constant(wCol)];
+    context.emit(KERNEL.gemmF32, {
+      a: { pointer: context.matrix(x).pointer, rowStride: slice.constant(d), columnStride: slice.constant(1) },
+      b: { pointer: context.pointer(w), rowStride, columnStride },
+      c: { pointer: c.pointer, stride: slice.constant(k) },
+      m: innerRows(context, perExample),
+      n: slice.constant(k),
+      k: slice.constant(d),
+      acc: c.accumulate,
+      scratch: context.scratch(scratch),
+    });
   },
   { accumulates: true },
 );
@@ -106,11 +111,14 @@ registerLowering(MatMulInnerGrad, (op, context) => {
   context.allocate(op.output);
   const scratch = context.environment.kernels.gemmScratchBytes(d, k, context.plan.sliceRows * perExample);
   const one = slice.constant(1);
-  context.emit(KERNEL.gemmF32, [
-    ...[contiguous(context, x).pointer, one, slice.constant(d)],
-    ...[contiguous(context, grad).pointer, slice.constant(k), one],
-    ...[context.pointer(op.output), slice.constant(k)],
-    ...[slice.constant(d), slice.constant(k), innerRows(context, perExample)],
-    ...[slice.constant(0), context.scratch(scratch)],
-  ]);
+  context.emit(KERNEL.gemmF32, {
+    a: { pointer: contiguous(context, x).pointer, rowStride: one, columnStride: slice.constant(d) },
+    b: { pointer: contiguous(context, grad).pointer, rowStride: slice.constant(k), columnStride: one },
+    c: { pointer: context.pointer(op.output), stride: slice.constant(k) },
+    m: slice.constant(d),
+    n: slice.constant(k),
+    k: innerRows(context, perExample),
+    acc: slice.constant(0),
+    scratch: context.scratch(scratch),
+  });
 });

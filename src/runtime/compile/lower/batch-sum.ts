@@ -2,7 +2,7 @@
 import { misfit } from '../../../graph/graph.js';
 import { AsPartial, BatchSum } from '../../../graph/ops/batch-sum.js';
 import { KERNEL } from '../../kernels/kernels.js';
-import { operands, registerLowering } from '../lowering.js';
+import { registerLowering } from '../lowering.js';
 
 registerLowering(
   BatchSum,
@@ -12,15 +12,23 @@ registerLowering(
     const { base, sliceBytes, count } = storage;
     const { slice, thread, plan } = context;
     if (op.attrs.by === 'slices') {
-      const out = context.output(op.output).pointer;
-      const [stride, slices] = [slice.constant(sliceBytes / 4), slice.constant(plan.slices)];
-      context.emit(KERNEL.reduceSlicesF32, [slice.constant(base), stride, slices, out, slice.constant(count)]);
+      context.emit(KERNEL.reduceSlicesF32, {
+        src: slice.constant(base),
+        sliceStride: slice.constant(sliceBytes / 4),
+        slices: slice.constant(plan.slices),
+        dst: context.output(op.output).pointer,
+        n: slice.constant(count),
+      });
       return;
     }
     const range = context.threadRange(count);
-    const out = range.at(context.allocateGlobal(op.output).base);
-    const [stride, slices] = [thread.constant(sliceBytes / 4), thread.constant(plan.slices)];
-    context.emitThread(KERNEL.reduceSlicesF32, [range.at(base), stride, slices, out, range.floats]);
+    context.emitThread(KERNEL.reduceSlicesF32, {
+      src: range.at(base),
+      sliceStride: thread.constant(sliceBytes / 4),
+      slices: thread.constant(plan.slices),
+      dst: range.at(context.allocateGlobal(op.output).base),
+      n: range.floats,
+    });
   },
   {
     phase: ({ attrs }) =>
@@ -29,15 +37,8 @@ registerLowering(
 );
 
 registerLowering(AsPartial, (op, context) => {
-  const out = context.output(op.output);
-  const one = new DataView(new ArrayBuffer(4));
-  one.setFloat32(0, 1);
-  const share = context.slice.each((slice) => (slice === 0 ? one.getUint32(0) : 0));
-  context.emit(KERNEL.scaleF32, [
-    ...operands(context.matrix(op.inputs[0]!), out),
-    context.rowsOf(op.output),
-    context.slice.constant(out.columns),
-    share,
-    out.accumulate,
-  ]);
+  const src = context.matrix(op.inputs[0]!);
+  const dst = context.output(op.output);
+  const factor = context.slice.eachF32((slice) => (slice === 0 ? 1 : 0));
+  context.emit(KERNEL.scaleF32, { src, dst, ...context.sizeOf(op.output), factor, acc: dst.accumulate });
 });

@@ -17,8 +17,8 @@ registerLowering(FetchVariable, (op, context) => {
   const count = op.inputs[0]!.columns;
   const begin = (index: number) =>
     Math.min(count, Math.floor((Math.ceil(count / GRAIN_FLOATS) * index) / plan.slices) * GRAIN_FLOATS);
-  const at = (base: number) => slice.each((index) => base + begin(index) * 4);
-  const floats = slice.each((index) => begin(index + 1) - begin(index));
-  const one = slice.constant(1);
-  context.emit(KERNEL.copyRowsF32, [at(source!), floats, at(target!), floats, one, floats, slice.constant(0)]);
+  const cols = slice.each((index) => begin(index + 1) - begin(index));
+  const range = (base: number) => ({ pointer: slice.each((index) => base + begin(index) * 4), stride: cols });
+  const [rows, acc] = [slice.constant(1), slice.constant(0)];
+  context.emit(KERNEL.copyRowsF32, { src: range(source!), dst: range(target!), rows, cols, acc });
 });

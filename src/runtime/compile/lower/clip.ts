@@ -2,7 +2,7 @@
 import { misfit, type Tensor } from '../../../graph/graph.js';
 import { ClipByValue, ClipToNorm, RootOfSum, RowSquares, SQUARES_GRAIN, SumSquares } from '../../../graph/ops/clip.js';
 import { KERNEL } from '../../kernels/kernels.js';
-import { COMPLETED_GRAIN, type LoweringContext, operands, registerLowering } from '../lowering.js';
+import { COMPLETED_GRAIN, type LoweringContext, registerLowering } from '../lowering.js';
 
 /** First address of a tensor that all examples share. Of equal copies those of the first slice or thread will do. */
 function baseOf(context: LoweringContext, tensor: Tensor): number {
@@ -19,12 +19,15 @@ registerLowering(
     // A thread's range is whole grains, so each grain is summed by one thread.
     if (COMPLETED_GRAIN !== SQUARES_GRAIN) throw new Error('ranges of threads must be whole grains');
     const { thread } = context;
-    const grain = thread.constant(SQUARES_GRAIN);
     let at = context.allocateGlobal(op.output).base;
     for (const input of op.inputs) {
       const range = context.threadRange(input.columns);
-      const sums = context.threadRange(input.columns, SQUARES_GRAIN, 8 / SQUARES_GRAIN).at(at);
-      context.emitThread(KERNEL.sumSquaresF64, [range.at(baseOf(context, input)), range.floats, grain, sums]);
+      context.emitThread(KERNEL.sumSquaresF64, {
+        src: range.at(baseOf(context, input)),
+        count: range.floats,
+        grain: thread.constant(SQUARES_GRAIN),
+        dst: context.threadRange(input.columns, SQUARES_GRAIN, 8 / SQUARES_GRAIN).at(at),
+      });
       at += 8 * Math.ceil(input.columns / SQUARES_GRAIN);
     }
   },
@@ -33,33 +36,34 @@ registerLowering(
 
 registerLowering(RowSquares, (op, context) => {
   const { slice, plan } = context;
-  const { pointer, stride, columns } = context.matrix(op.inputs[0]!);
+  const src = context.matrix(op.inputs[0]!);
   // One after the other, so that they can be added up as the sums of grains are.
   const base = context.alloc(8 * plan.slices, 'squares');
   context.setStorage(op.output, { kind: 'global', base, count: 2 * plan.slices });
-  const own = slice.each((index) => base + 8 * index);
-  context.emit(KERNEL.rowSquaresF64, [pointer, stride, context.rows, slice.constant(columns), own]);
+  const dst = slice.each((index) => base + 8 * index);
+  context.emit(KERNEL.rowSquaresF64, { src, rows: context.rows, cols: slice.constant(src.columns), dst });
 });
 
 registerLowering(
   RootOfSum,
   (op, context) => {
     const { thread, plan } = context;
-    const parts = op.inputs.map((input) => context.storage(input) as { base: number; count: number });
-    const norm = context.allocateCopies(op.output);
+    const parts = op.inputs.map((input) => {
+      const { base, count } = context.storage(input) as { base: number; count: number };
+      return { src: thread.constant(base), count: thread.constant(count / 2) };
+    });
+    const dst = context.allocateCopies(op.output);
     if (parts.length === 1) {
-      const [{ base, count }] = parts as [(typeof parts)[number]];
-      context.emitThread(KERNEL.rootOfSumF32, [thread.constant(base), thread.constant(count / 2), norm]);
+      context.emitThread(KERNEL.rootOfSumF32, { ...parts[0]!, dst });
       return;
     }
     const bytes = Math.ceil((8 * parts.length) / 64) * 64;
     const sums = context.alloc(bytes * plan.threads, 'sums of squares');
-    parts.forEach(({ base, count }, i) => {
-      const own = thread.each((index) => sums + index * bytes + 8 * i);
-      context.emitThread(KERNEL.sumF64, [thread.constant(base), thread.constant(count / 2), own]);
+    const sum = (i: number) => thread.each((index) => sums + index * bytes + 8 * i);
+    parts.forEach((part, i) => {
+      context.emitThread(KERNEL.sumF64, { ...part, dst: sum(i) });
     });
-    const own = thread.each((index) => sums + index * bytes);
-    context.emitThread(KERNEL.rootOfSumF32, [own, thread.constant(parts.length), norm]);
+    context.emitThread(KERNEL.rootOfSumF32, { src: sum(0), count: thread.constant(parts.length), dst });
   },
   { phase: { runs: 'threads', gives: 'copy' } },
 );
@@ -69,19 +73,23 @@ registerLowering(
   (op, context) => {
     const [x, norm] = op.inputs as [Tensor, Tensor];
     if (x.perExample) {
-      const { slice } = context;
-      const [from, to] = [context.matrix(x), context.output(op.output)];
-      const limit = slice.constantF32(op.attrs.clipNorm);
-      const [source, target] = [operands(from), operands(to)];
-      const size = [context.rows, slice.constant(to.columns)];
-      context.emit(KERNEL.clipRowsToNormF32, [...source, context.pointer(norm), ...target, ...size, limit]);
+      context.emit(KERNEL.clipRowsToNormF32, {
+        src: context.matrix(x),
+        norm: context.pointer(norm),
+        dst: context.output(op.output),
+        ...context.sizeOf(op.output),
+        clipNorm: context.slice.constantF32(op.attrs.clipNorm),
+      });
       return;
     }
     const range = context.threadRange(x.columns);
-    const out = range.at(context.allocateGlobal(op.output).base);
-    const limit = context.thread.constantF32(op.attrs.clipNorm);
-    const values = range.at(baseOf(context, x));
-    context.emitThread(KERNEL.clipToNormF32, [values, context.threadPointer(norm), out, range.floats, limit]);
+    context.emitThread(KERNEL.clipToNormF32, {
+      src: range.at(baseOf(context, x)),
+      norm: context.threadPointer(norm),
+      dst: range.at(context.allocateGlobal(op.output).base),
+      count: range.floats,
+      clipNorm: context.thread.constantF32(op.attrs.clipNorm),
+    });
   },
   {
     phase: ({ inputs: [x] }) =>
@@ -94,9 +102,13 @@ registerLowering(
   (op, context) => {
     const { thread } = context;
     const range = context.threadRange(op.output.columns);
-    const out = range.at(context.allocateGlobal(op.output).base);
-    const limits = [thread.constantF32(op.attrs.low), thread.constantF32(op.attrs.high)];
-    context.emitThread(KERNEL.clipValueF32, [range.at(baseOf(context, op.inputs[0]!)), out, range.floats, ...limits]);
+    context.emitThread(KERNEL.clipValueF32, {
+      src: range.at(baseOf(context, op.inputs[0]!)),
+      dst: range.at(context.allocateGlobal(op.output).base),
+      n: range.floats,
+      low: thread.constantF32(op.attrs.low),
+      high: thread.constantF32(op.attrs.high),
+    });
   },
   { phase: { runs: 'threads', reads: 'range', gives: 'range' } },
 );

@@ -1,6 +1,5 @@
-/** @file Lowerings of reductions over inner dimensions, shared values, groups, softmax, top-k and masks. */
-import type { Op } from '../../../graph/graph.js';
-import { Softmax, SoftmaxGrad } from '../../../graph/ops/attention.js';
+/** @file Lowerings of reductions over inner dimensions, shared values, groups and top-k. */
+import type { Tensor } from '../../../graph/graph.js';
 import {
   BroadcastInner,
   GroupDot,
@@ -14,15 +13,23 @@ import {
   TopK,
   TopKGrad,
 } from '../../../graph/ops/inner.js';
-import { SequenceMask } from '../../../graph/ops/sequence.js';
-import { KERNEL, type Kernel } from '../../kernels/kernels.js';
-import type { Register } from '../code.js';
-import { type LoweringContext, operands, registerLowering } from '../lowering.js';
-
-const constants = (context: LoweringContext, ...words: readonly number[]): Register[] =>
-  words.map((word) => context.slice.constant(word));
+import { KERNEL } from '../../kernels/kernels.js';
+import { type LoweringContext, registerLowering } from '../lowering.js';
 
 const accumulates = { accumulates: true };
+
+/** Rows as [outer, n, inner] floats. */
+export function innerSizes(context: LoweringContext, { outer, n, inner }: Pick<InnerAttrs, 'outer' | 'n' | 'inner'>) {
+  const { slice, rows } = context;
+  return { rows, outer: slice.constant(outer), n: slice.constant(n), inner: slice.constant(inner) };
+}
+
+/** Rows of a tensor as groups of as many floats as its last dimension has. */
+export function groupsOf(context: LoweringContext, tensor: Tensor) {
+  const { slice, rows } = context;
+  const width = tensor.spec.shape.at(-1) as number;
+  return { rows, groups: slice.constant(tensor.columns / width), width: slice.constant(width) };
+}
 
 for (const [def, kernel] of [
   [SumInner, KERNEL.sumInnerF32],
@@ -30,46 +37,50 @@ for (const [def, kernel] of [
 ] as const) {
   registerLowering(
     def,
-    (op: Op<InnerAttrs>, context) => {
-      const { outer, n, inner, factor } = op.attrs;
-      const out = context.output(op.output);
-      const sizes = constants(context, outer, n, inner);
-      const matrices = operands(context.matrix(op.inputs[0]!), out);
-      const scale = context.slice.constantF32(factor);
-      context.emit(kernel, [...matrices, context.rows, ...sizes, scale, out.accumulate]);
-    },
-    accumulates,
-  );
-}
-
-for (const [def, kernel] of [
-  [MaxInner, KERNEL.maxInnerF32],
-  [MaxInnerGrad, KERNEL.maxInnerGradF32],
-] as const) {
-  registerLowering(
-    def,
     (op, context) => {
-      const { outer, n, inner } = op.attrs;
-      const inputs = op.inputs.map((input) => context.matrix(input));
-      const out = context.output(op.output);
-      const sizes = constants(context, outer, n, inner);
-      context.emit(kernel, [...operands(...inputs, out), context.rows, ...sizes, out.accumulate]);
+      const src = context.matrix(op.inputs[0]!);
+      const dst = context.output(op.output);
+      const factor = context.slice.constantF32(op.attrs.factor);
+      context.emit(kernel, { src, dst, ...innerSizes(context, op.attrs), factor, acc: dst.accumulate });
     },
     accumulates,
   );
 }
 
 registerLowering(
+  MaxInner,
+  (op, context) => {
+    const src = context.matrix(op.inputs[0]!);
+    const dst = context.output(op.output);
+    context.emit(KERNEL.maxInnerF32, { src, dst, ...innerSizes(context, op.attrs), acc: dst.accumulate });
+  },
+  accumulates,
+);
+
+registerLowering(
+  MaxInnerGrad,
+  (op, context) => {
+    const [dy, x, y] = op.inputs.map((input) => context.matrix(input));
+    const dx = context.output(op.output);
+    const sizes = innerSizes(context, op.attrs);
+    context.emit(KERNEL.maxInnerGradF32, { dy: dy!, x: x!, y: y!, dx, ...sizes, acc: dx.accumulate });
+  },
+  accumulates,
+);
+
+registerLowering(
   Shared,
   (op, context) => {
-    const [x, v] = [context.matrix(op.inputs[0]!), context.pointer(op.inputs[1]!)];
     const out = context.output(op.output);
-    const kernel = op.attrs.kind === 'add' ? KERNEL.addSharedF32 : KERNEL.mulSharedF32;
-    const sizes = constants(context, out.columns, op.inputs[1]!.columns);
-    context.emit(kernel, [
-      ...[x.pointer, x.stride, v, out.pointer, out.stride],
-      ...[context.rows, ...sizes, out.accumulate],
-    ]);
+    context.emit(op.attrs.kind === 'add' ? KERNEL.addSharedF32 : KERNEL.mulSharedF32, {
+      x: context.matrix(op.inputs[0]!),
+      v: context.pointer(op.inputs[1]!),
+      out,
+      rows: context.rows,
+      cols: context.slice.constant(out.columns),
+      period: context.slice.constant(op.inputs[1]!.columns),
+      acc: out.accumulate,
+    });
   },
   accumulates,
 );
@@ -77,51 +88,49 @@ registerLowering(
 registerLowering(SumShared, (op, context) => {
   const [a, b] = op.inputs.map((input) => context.matrix(input));
   context.allocate(op.output);
-  const none = context.slice.constant(0);
-  context.emit(KERNEL.sumSharedF32, [
-    ...[a!.pointer, a!.stride, b?.pointer ?? none, b?.stride ?? none],
-    ...[context.pointer(op.output), context.rows, ...constants(context, a!.columns, op.output.columns)],
-  ]);
+  context.emit(KERNEL.sumSharedF32, {
+    a: a!,
+    b: b ?? context.noMatrix,
+    dst: context.pointer(op.output),
+    rows: context.rows,
+    cols: context.slice.constant(a!.columns),
+    period: context.slice.constant(op.output.columns),
+  });
 });
 
-/** A row of `x` is groups of as many floats as its last dimension has. */
-function emitGroups(kernel: Kernel, op: Op<unknown>, context: LoweringContext): void {
-  const inputs = op.inputs.map((input) => context.matrix(input));
-  const out = context.output(op.output);
-  const { shape } = op.inputs[1]!.spec;
-  const width = shape.at(-1) as number;
-  const sizes = constants(context, op.inputs[1]!.columns / width, width);
-  context.emit(kernel, [...operands(...inputs, out), context.rows, ...sizes, out.accumulate]);
-}
-
-registerLowering(ScaleGroups, (op, context) => emitGroups(KERNEL.scaleGroupsF32, op, context), accumulates);
-registerLowering(GroupDot, (op, context) => emitGroups(KERNEL.groupDotF32, op, context), accumulates);
-registerLowering(SoftmaxGrad, (op, context) => emitGroups(KERNEL.softmaxGradF32, op, context), accumulates);
+registerLowering(
+  ScaleGroups,
+  (op, context) => {
+    const [factors, src] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const dst = context.output(op.output);
+    const sizes = groupsOf(context, op.inputs[1]!);
+    context.emit(KERNEL.scaleGroupsF32, { factors, src, dst, ...sizes, acc: dst.accumulate });
+  },
+  accumulates,
+);
 
 registerLowering(
-  Softmax,
+  GroupDot,
   (op, context) => {
-    const { groups, width } = op.attrs;
-    const [x, mask] = op.inputs.map((input) => context.matrix(input));
+    const [a, b] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
     const out = context.output(op.output);
-    const none = context.slice.constant(0);
-    const ownMask = mask !== undefined && mask.columns === groups * width && groups > 1;
-    context.emit(KERNEL.softmaxF32, [
-      ...[x!.pointer, x!.stride],
-      ...[mask?.pointer ?? none, mask?.stride ?? none, context.slice.constant(ownMask ? width : 0)],
-      ...[out.pointer, out.stride, context.rows, ...constants(context, groups, width)],
-    ]);
+    context.emit(KERNEL.groupDotF32, { a, b, out, ...groupsOf(context, op.inputs[1]!), acc: out.accumulate });
   },
-  { strided: true },
+  accumulates,
 );
+
+/** Groups of rows, of which `k` are taken. */
+function topSizes({ slice, rows }: LoweringContext, attrs: { groups: number; width: number; k: number }) {
+  const { groups, width, k } = attrs;
+  return { rows, groups: slice.constant(groups), width: slice.constant(width), k: slice.constant(k) };
+}
 
 registerLowering(
   TopK,
   (op, context) => {
-    const { groups, width, k } = op.attrs;
-    const outputs = op.outputs.map((output) => context.matrixOf(context.allocate(output)));
-    const matrices = operands(context.matrix(op.inputs[0]!), ...outputs);
-    context.emit(KERNEL.topKF32, [...matrices, context.rows, ...constants(context, groups, width, k)]);
+    const [values, indices] = op.outputs.map((output) => context.matrixOf(context.allocate(output)));
+    const x = context.matrix(op.inputs[0]!);
+    context.emit(KERNEL.topKF32, { x, values: values!, indices: indices!, ...topSizes(context, op.attrs) });
   },
   { strided: true },
 );
@@ -129,22 +138,9 @@ registerLowering(
 registerLowering(
   TopKGrad,
   (op, context) => {
-    const { groups, width, k } = op.attrs;
-    const [grad, indices] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
-    const out = context.output(op.output);
-    const sizes = constants(context, groups, width, k);
-    context.emit(KERNEL.topKGradF32, [...operands(grad, indices, out), context.rows, ...sizes, out.accumulate]);
+    const [dy, indices] = [context.matrix(op.inputs[0]!), context.matrix(op.inputs[1]!)];
+    const dx = context.output(op.output);
+    context.emit(KERNEL.topKGradF32, { dy, indices, dx, ...topSizes(context, op.attrs), acc: dx.accumulate });
   },
   accumulates,
-);
-
-registerLowering(
-  SequenceMask,
-  (op, context) => {
-    const { splits } = context.ragged(op.inputs[0]!);
-    const out = context.output(op.output);
-    const n = context.slice.constant(op.attrs.n);
-    context.emit(KERNEL.seqMaskF32, [splits, context.rows, n, out.pointer, out.stride]);
-  },
-  { strided: true },
 );

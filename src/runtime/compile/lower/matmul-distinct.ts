@@ -7,7 +7,6 @@ import type { Op, OpDef, Tensor } from '../../../graph/graph.js';
 import { MatMul, type MatMulAttrs } from '../../../graph/ops/matmul.js';
 import { FIELD, FIELD_WORDS, wordsOf } from '../../../memory/record-layout.js';
 import { KERNEL } from '../../kernels/kernels.js';
-import type { Register } from '../code.js';
 import type { LoweringContext } from '../lowering.js';
 import { addedUp, type RepeatedColumns, repeatedColumns } from '../repeats.js';
 
@@ -53,13 +52,20 @@ function forward(op: Product, context: LoweringContext): boolean {
   if (fields.length === 0) return false;
   const { slice, plan, environment } = context;
   const from = context.matrix(x);
-  const [list, count, width] = writeFields(context, fields);
+  const list = writeFields(context, fields);
   const out = context.output(op.output);
   const bytes = environment.kernels.gemmRepeatsScratchBytes(plan.sliceRows, n, k, fields.length, widest(fields));
-  context.emit(KERNEL.gemmRepeatsF32, [
-    ...[from.pointer, from.stride, context.pointer(w), out.pointer, out.stride],
-    ...[context.rows, slice.constant(n), slice.constant(k), list, count, width, out.accumulate, context.scratch(bytes)],
-  ]);
+  context.emit(KERNEL.gemmRepeatsF32, {
+    x: from,
+    w: context.pointer(w),
+    out,
+    rows: context.rows,
+    n: slice.constant(n),
+    k: slice.constant(k),
+    ...list,
+    acc: out.accumulate,
+    scratch: context.scratch(bytes),
+  });
   return true;
 }
 
@@ -117,20 +123,23 @@ function backward({ x, w, grad, ofX, ofW }: Gradients, op: Product, context: Low
   const out = dx && context.output(dx.output);
   const dw = ofW !== undefined && emitted.includes(ofW) ? ofW.output : undefined;
   if (dw !== undefined) context.allocate(dw);
-  const [list, count, width] = writeFields(context, fields);
+  const list = writeFields(context, fields);
   const bytes = environment.kernels.gemmRepeatsGradScratchBytes(plan.sliceRows, n, k, fields.length, widest(fields));
-  context.emit(KERNEL.gemmRepeatsGradF32, [
-    ...[from.pointer, from.stride, dx === undefined ? zero : context.pointer(w), by.pointer, by.stride],
-    ...[out?.pointer ?? zero, out?.stride ?? zero, slice.constant(dx?.from ?? 0), slice.constant(dx?.columns ?? 0)],
-    ...[
-      out?.accumulate ?? zero,
-      dw === undefined ? zero : context.pointer(dw),
-      context.rows,
-      slice.constant(n),
-      slice.constant(k),
-    ],
-    ...[list, count, width, context.scratch(bytes)],
-  ]);
+  context.emit(KERNEL.gemmRepeatsGradF32, {
+    x: from,
+    w: dx === undefined ? zero : context.pointer(w),
+    grad: by,
+    dx: out ?? context.noMatrix,
+    dxFrom: slice.constant(dx?.from ?? 0),
+    dxCount: slice.constant(dx?.columns ?? 0),
+    dxAcc: out?.accumulate ?? zero,
+    dw: dw === undefined ? zero : context.pointer(dw),
+    rows: context.rows,
+    n: slice.constant(n),
+    k: slice.constant(k),
+    ...list,
+    scratch: context.scratch(bytes),
+  });
   return emitted;
 }
 
@@ -156,7 +165,7 @@ function widest(fields: readonly RepeatedColumns[]): number {
 }
 
 /** The list of fields of each slice, how many there are and how wide the widest is. */
-function writeFields(context: LoweringContext, fields: readonly RepeatedColumns[]): [Register, Register, Register] {
+function writeFields(context: LoweringContext, fields: readonly RepeatedColumns[]) {
   const numbered = fields.map(({ column, columns, repeats }) => ({ column, columns, words: repeats.number() }));
   const list = context.perSlice(fields.length * FIELD_WORDS * 4, 'fields');
   for (let slice = 0; slice < context.plan.slices; slice++) {
@@ -167,5 +176,6 @@ function writeFields(context: LoweringContext, fields: readonly RepeatedColumns[
     context.environment.views.u32.set(words, (list.base + slice * list.sliceBytes) / 4);
   }
   const { slice } = context;
-  return [list.pointer, slice.constant(fields.length), slice.constant(widest(fields))];
+  const [fieldCount, width] = [slice.constant(fields.length), slice.constant(widest(fields))];
+  return { fields: list.pointer, fieldCount, width };
 }

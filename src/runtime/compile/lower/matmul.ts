@@ -4,12 +4,10 @@ import { MatMul, type MatMulAttrs } from '../../../graph/ops/matmul.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, registerLowering } from '../lowering.js';
+import type { MatrixRegisters, StridedRegisters } from '../registers.js';
 import { multiplyDistinct } from './matmul-distinct.js';
 
-interface Side {
-  readonly pointer: Register;
-  readonly rowStride: Register;
-  readonly columnStride: Register;
+interface Side extends StridedRegisters {
   readonly rows: Register;
   readonly columns: Register;
 }
@@ -49,28 +47,23 @@ registerLowering(
     const part = context.partsOf(op.output)?.[0];
     const b = side(context, op.inputs[1]!, op.attrs.transposeB, part?.attrs.start);
     const scratch = context.scratch(scratchBytes(context, op.inputs, op.attrs));
-    let out: { pointer: Register; stride: Register; accumulate: Register };
-    if (op.output.perExample) out = context.output(part?.output ?? op.output);
+    let c: MatrixRegisters & { readonly accumulate: Register };
+    if (op.output.perExample) c = context.output(part?.output ?? op.output);
     else {
       context.allocate(op.output);
       const stride = context.slice.constant(op.output.spec.shape[1] as number);
-      out = { pointer: context.pointer(op.output), stride, accumulate: context.slice.constant(0) };
+      c = { pointer: context.pointer(op.output), stride, accumulate: context.slice.constant(0) };
     }
-    context.emit(KERNEL.gemmF32, [
-      a.pointer,
-      a.rowStride,
-      a.columnStride,
-      b.pointer,
-      b.rowStride,
-      b.columnStride,
-      out.pointer,
-      out.stride,
-      a.rows,
-      part === undefined ? b.columns : context.slice.constant(part.output.columns),
-      a.columns,
-      out.accumulate,
+    context.emit(KERNEL.gemmF32, {
+      a,
+      b,
+      c,
+      m: a.rows,
+      n: part === undefined ? b.columns : context.slice.constant(part.output.columns),
+      k: a.columns,
+      acc: c.accumulate,
       scratch,
-    ]);
+    });
   },
   { accumulates: true, spreads: (op, parts) => parts.length === 1 && !op.inputs[1]!.perExample },
 );

@@ -7,11 +7,14 @@ registerLowering(
   Dequeue,
   (op, context) => {
     const { thread } = context;
-    const range = context.threadRange(op.output.columns);
-    const from = range.at(context.environment.variable(op.inputs[0]!));
-    const to = range.at(context.allocateGlobal(op.output).base);
-    const sizes = [thread.constant(1), range.floats, thread.constant(0)];
-    context.emitThread(KERNEL.copyRowsF32, [from, range.floats, to, range.floats, ...sizes]);
+    const { at, floats } = context.threadRange(op.output.columns);
+    context.emitThread(KERNEL.copyRowsF32, {
+      src: { pointer: at(context.environment.variable(op.inputs[0]!)), stride: floats },
+      dst: { pointer: at(context.allocateGlobal(op.output).base), stride: floats },
+      rows: thread.constant(1),
+      cols: floats,
+      acc: thread.constant(0),
+    });
   },
   { phase: { runs: 'threads', gives: 'range' } },
 );

@@ -52,7 +52,7 @@ registerLowering(
     // Thread 0 counts; the others run the same instruction on a word of their own that nobody reads.
     const idle = context.alloc(64 * context.plan.threads, 'idle');
     const target = context.thread.each((thread) => (thread === 0 ? counter : idle + thread * 64));
-    context.emitThread(KERNEL.addCountI64, [target, context.thread.constant(op.attrs.by)]);
+    context.emitThread(KERNEL.addCountI64, { counter: target, count: context.thread.constant(op.attrs.by) });
   },
   { phase: { runs: 'update' } },
 );
@@ -63,10 +63,14 @@ registerLowering(
   Assign,
   (op, context) => {
     const { thread, environment } = context;
-    const range = ownRange(context, op.inputs[0]!);
-    const to = range.at(environment.variable(op.inputs[1]!));
-    const [one, adds] = [thread.constant(1), thread.constant(op.attrs.adds ? 1 : 0)];
-    context.emitThread(KERNEL.copyRowsF32, [range.values, range.floats, to, range.floats, one, range.floats, adds]);
+    const { values, floats, at } = ownRange(context, op.inputs[0]!);
+    context.emitThread(KERNEL.copyRowsF32, {
+      src: { pointer: values, stride: floats },
+      dst: { pointer: at(environment.variable(op.inputs[1]!)), stride: floats },
+      rows: thread.constant(1),
+      cols: floats,
+      acc: thread.constant(op.attrs.adds ? 1 : 0),
+    });
   },
   { phase: { runs: 'update', reads: 'range' } },
 );
