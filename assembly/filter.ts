@@ -7,7 +7,9 @@
 // another thread wipes it is lost, which forgets a few sightings. One thread alone gets exact results: steps of a session
 // ask side by side and leave the counting to one thread (filterAsk, filterCount).
 import { LONG } from "./units";
-import { APPLY_SLICE, FILTER, FILTER_COUNT_MAX, FILTER_ELEMENTS, KEPT_OUT } from "./generated/layouts";
+import {
+  APPLY_SLICE, APPLY_SLICE_BYTES, FILTER, FILTER_COUNT_MAX, FILTER_ELEMENTS, KEPT_OUT,
+} from "./generated/layouts";
 import { mix64 } from "./hash";
 
 // @ts-ignore: decorator
@@ -188,7 +190,7 @@ export function filterAsk(filter: usize, thresholds: usize, ids: usize, n: u32, 
  */
 export function filterCount(partitions: u32, filter: usize, thresholds: usize, slices: usize, sliceCount: u32): void {
   for (let s: u32 = 0; s < sliceCount; s++) {
-    const slice = slices + (<usize>s << 5);
+    const slice = slices + <usize>s * APPLY_SLICE_BYTES;
     const ids = <usize>load<u32>(slice, APPLY_SLICE.ids);
     const counts = <usize>load<u32>(slice, APPLY_SLICE.counts);
     const n = load<u32>(<usize>load<u32>(slice, APPLY_SLICE.offsets) + (<usize>partitions << 2));

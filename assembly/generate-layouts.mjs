@@ -99,8 +99,16 @@ const SHARED = [
     file: 'table-layout.ts',
     module: table,
     kinds: [
-      words('TABLE', 'SEGMENTS', 'SEGMENT', 'PARTITION', 'BLOCK', 'HEAP', 'OVERFLOW', 'APPLY_SLICE', 'SCAN_CURSOR'),
+      words('TABLE', 'SEGMENT', 'PARTITION', 'BLOCK', 'OVERFLOW', 'APPLY_SLICE', 'SCAN_CURSOR'),
+      inlined(words('HEAP', 'SEGMENTS')),
       sizes('SEGMENT_WORDS'),
+      inlined(numbers('usize', 'SLOT', 'PARTITION_BYTES', 'BUCKET_BYTES', 'APPLY_SLICE_BYTES', 'OVERFLOW_SLOTS')),
+      inlined(numbers('u32', 'BLOCK_HEADER_BYTES')),
+      numbers('usize', 'SHARE_BYTES'),
+      numbers('u32', 'TABLE_FLAG', 'SEGMENT_FLAG', 'BAD_GRADIENTS', 'RETRIEVER', 'COMPRESSOR', 'INITIALIZER'),
+      numbers('u32', 'SALTED', 'ROW_FREE', 'ROW_REMOVED', 'ROW_SUMMING', 'ROWS_BLOCK_MIN', 'ROWS_BLOCK_MAX'),
+      numbers('u32', 'TIME_UNKNOWN', 'PARTITIONS', 'LOOKUP_CHUNK'),
+      numbers('i32', 'UPDATE_RESULT'),
     ],
   },
   {

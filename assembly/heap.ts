@@ -6,6 +6,7 @@
 // whatever others do meanwhile.
 //
 // Header, u32 words: | 0 lock | 1 top | 2 end | 3 1 while a step runs | 4 + c: first retired block of 2^c bytes, c = 0..31 | 36 parent of a share, or 0 |
+import { HEAP } from "./generated/layouts";
 import { lock, unlock } from "./sync";
 
 /** A cleared block of at least `bytes` bytes, 64-byte aligned; 0 when the heap is full. Sizes are rounded to powers of two. */
@@ -13,7 +14,7 @@ export function heapAlloc(heap: usize, bytes: u32): usize {
   if (bytes > 0x80000000) return 0;
   const sizeLog2: u32 = bytes <= 64 ? 6 : 32 - clz(bytes - 1);
   const size: u32 = (<u32>1) << sizeLog2;
-  const list = heap + 16 + (<usize>sizeLog2 << 2);
+  const list = heap + HEAP.retired + (<usize>sizeLog2 << 2);
   lock(heap);
   let block = <usize>load<u32>(list);
   if (block != 0) store<u32>(list, load<u32>(block));
@@ -23,13 +24,13 @@ export function heapAlloc(heap: usize, bytes: u32): usize {
     memory.fill(block, 0, size);
     return block;
   }
-  const top = load<u32>(heap, 4);
-  const end = load<u32>(heap, 8);
-  const parent = <usize>load<u32>(heap, 144);
+  const top = load<u32>(heap, HEAP.top);
+  const end = load<u32>(heap, HEAP.end);
+  const parent = <usize>load<u32>(heap, HEAP.parent);
   if (end - top < size) block = 0;
   // Memory beyond `top` was never written, so it is zero.
   else block = parent == 0 ? top : heapAlloc(parent, size);
-  if (block != 0) store<u32>(heap, top + size, 4);
+  if (block != 0) store<u32>(heap, top + size, HEAP.top);
   unlock(heap);
   return block;
 }
@@ -40,13 +41,13 @@ export function heapAlloc(heap: usize, bytes: u32): usize {
  */
 function splitRetired(heap: usize, sizeLog2: u32): usize {
   for (let larger = sizeLog2 + 1; larger < 32; larger++) {
-    const list = heap + 16 + (<usize>larger << 2);
+    const list = heap + HEAP.retired + (<usize>larger << 2);
     const block = <usize>load<u32>(list);
     if (block == 0) continue;
     store<u32>(list, load<u32>(block));
     for (let rest = larger - 1; rest >= sizeLog2; rest--) {
       const half = block + (<usize>1 << rest);
-      const halves = heap + 16 + (<usize>rest << 2);
+      const halves = heap + HEAP.retired + (<usize>rest << 2);
       store<u32>(half, load<u32>(halves));
       store<u32>(halves, <u32>half);
     }
@@ -58,7 +59,7 @@ function splitRetired(heap: usize, sizeLog2: u32): usize {
 /** Gives back a block that heapAlloc returned for the same number of bytes. */
 export function heapFree(heap: usize, block: usize, bytes: u32): void {
   const sizeLog2: u32 = bytes <= 64 ? 6 : 32 - clz(bytes - 1);
-  const list = heap + 16 + (<usize>sizeLog2 << 2);
+  const list = heap + HEAP.retired + (<usize>sizeLog2 << 2);
   lock(heap);
   store<u32>(block, load<u32>(list));
   store<u32>(list, <u32>block);

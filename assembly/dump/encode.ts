@@ -3,7 +3,7 @@
 import { WORD } from "../units";
 import {
   DUMP_PLAN, DUMP_PLAN_RUNS, DUMP_RUN, DUMP_RUN_BYTES, DUMP_SIZE_CRCS, ENCODE_CHUNK, ENTRY_ID, LANE_SET_BYTES,
-  RECORD_FRAME, TAGGED_FLOAT_BYTES,
+  RECORD_FRAME, SLOT, TAGGED_FLOAT_BYTES,
 } from "../generated/layouts";
 import { touchLines } from "../table/find";
 import { masked, next } from "./crc";
@@ -37,7 +37,7 @@ function encodeEntry(plan: usize, slot: usize, delta: u32, out: usize): usize {
   const template = <usize>load<u32>(plan, DUMP_PLAN.template);
   for (let i: usize = 0; i < fixed; i += 16) v128.store(payload + i, v128.load(template + i));
   store<u64>(payload, load<u64>(idAt(slot)), ENTRY_ID);
-  const row = <usize>load<u32>(slot, 32);
+  const row = <usize>load<u32>(slot, SLOT.row);
   const runs = plan + DUMP_PLAN_RUNS;
   const end = runs + <usize>load<u32>(plan, DUMP_PLAN.runs) * DUMP_RUN_BYTES;
   for (let run = runs; run < end; run += DUMP_RUN_BYTES) {
@@ -45,7 +45,7 @@ function encodeEntry(plan: usize, slot: usize, delta: u32, out: usize): usize {
   }
   let crc = load<u32>(plan, DUMP_PLAN.templateCrc) ^ delta;
   let at = payload + fixed;
-  let time = load<u32>(slot, 48);
+  let time = load<u32>(slot, SLOT.time);
   for (; time >= 0x80; time >>>= 7, at++) {
     store<u8>(at, time | 0x80);
     crc = next(t, crc, (time & 0x7f) | 0x80);
@@ -100,7 +100,7 @@ export function encodeEntries(plan: usize, slots: usize, n: u32, out: usize, scr
     for (let i: u32 = 0; i < padded; i++) {
       const slot = load<u32>(chunk + (<usize>min(i, count - 1) << 2));
       store<u32>(own + (<usize>i << 2), slot);
-      store<u32>(scratch + (<usize>i << 2), load<u32>(<usize>slot, 32));
+      store<u32>(scratch + (<usize>i << 2), load<u32>(<usize>slot, SLOT.row));
     }
     touchLines(scratch, count, rowBytes, (rowBytes & 63) == 0);
     for (let group: u32 = 0; group < count; group += LANES) {

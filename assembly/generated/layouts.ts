@@ -369,7 +369,6 @@ export namespace TABLE {
   export const overflow: usize = 52;
   export const maxUpdateTime: usize = 56;
 }
-export const SEGMENTS: usize = 64;
 export namespace SEGMENT {
   export const dim: usize = 0;
   export const weightOffset: usize = 4;
@@ -409,17 +408,6 @@ export namespace BLOCK {
   export const next: usize = 0;
   export const bytes: usize = 4;
 }
-export namespace HEAP {
-  export const lock: usize = 0;
-  export const top: usize = 4;
-  export const end: usize = 8;
-  export const inStep: usize = 12;
-  export const retired: usize = 16;
-  export const parent: usize = 144;
-  export const shares: usize = 148;
-  export const sharers: usize = 152;
-  export const scratchBytes: usize = 156;
-}
 export namespace OVERFLOW {
   export const days: usize = 0;
   export const passesOver: usize = 4;
@@ -440,7 +428,71 @@ export namespace SCAN_CURSOR {
   export const partition: usize = 0;
   export const position: usize = 4;
 }
+export namespace HEAP {
+  @inline export const lock: usize = 0;
+  @inline export const top: usize = 4;
+  @inline export const end: usize = 8;
+  @inline export const inStep: usize = 12;
+  @inline export const retired: usize = 16;
+  @inline export const parent: usize = 144;
+  @inline export const shares: usize = 148;
+  @inline export const sharers: usize = 152;
+  @inline export const scratchBytes: usize = 156;
+}
+@inline export const SEGMENTS: usize = 64;
 @inline export const SEGMENT_BYTES: usize = 128;
+export namespace SLOT {
+  @inline export const row: usize = 32;
+  @inline export const time: usize = 48;
+}
+@inline export const PARTITION_BYTES: usize = 64;
+@inline export const BUCKET_BYTES: usize = 64;
+@inline export const APPLY_SLICE_BYTES: usize = 32;
+@inline export const OVERFLOW_SLOTS: usize = 64;
+@inline export const BLOCK_HEADER_BYTES: u32 = 64;
+export const SHARE_BYTES: usize = 192;
+export namespace TABLE_FLAG {
+  export const serving: u32 = 1;
+  export const plain: u32 = 2;
+}
+export namespace SEGMENT_FLAG {
+  export const roundsToHalf: u32 = 1;
+}
+export namespace BAD_GRADIENTS {
+  export const fail: u32 = 0;
+  export const skip: u32 = 1;
+}
+export namespace RETRIEVER {
+  export const raw: u32 = 0;
+  export const fixedR8: u32 = 1;
+  export const oneBit: u32 = 2;
+}
+export namespace COMPRESSOR {
+  export const fp32: u32 = 0;
+  export const fp16: u32 = 1;
+  export const fixedR8: u32 = 2;
+  export const oneBit: u32 = 3;
+}
+export namespace INITIALIZER {
+  export const zeros: u32 = 0;
+  export const uniform: u32 = 1;
+  export const constant: u32 = 2;
+}
+export const SALTED: u32 = 2147483648;
+export const ROW_FREE: u32 = 0;
+export const ROW_REMOVED: u32 = 1;
+export const ROW_SUMMING: u32 = 2;
+export const ROWS_BLOCK_MIN: u32 = 4;
+export const ROWS_BLOCK_MAX: u32 = 4096;
+export const TIME_UNKNOWN: u32 = 4294967295;
+export const PARTITIONS: u32 = 64;
+export const LOOKUP_CHUNK: u32 = 512;
+export namespace UPDATE_RESULT {
+  export const heapFull: i32 = -1;
+  export const badGradient: i32 = -2;
+  export const refused: i32 = -3;
+  export const lostLock: i32 = -4;
+}
 
 // src/memory/touched-layout.ts
 export namespace TOUCHED {

@@ -1,7 +1,11 @@
 // The update of a table: gradients of all slices summed per id, each row stepped once.
+import { WORD } from "../units";
+import {
+  APPLY_SLICE, APPLY_SLICE_BYTES, PARTITION, ROW_SUMMING, SLOT, TABLE, TIME_UNKNOWN, UPDATE_RESULT,
+} from "../generated/layouts";
 import { addRowF32 } from "../sparse";
 import { evictWhenFull, overflowSlot, sinkSlot } from "./full";
-import { findSlot, ROW_SUMMING } from "./index";
+import { findSlot, partitionOf } from "./index";
 import { ListedPlace, ListedSlot } from "./listing";
 import { upsertSlot } from "./rows";
 import { latestUpdate, raiseUpdateTime, refusesStep, stepList } from "./step";
@@ -9,11 +13,6 @@ import { latestUpdate, raiseUpdateTime, refusesStep, stepList } from "./step";
 const CHUNK: usize = 256;
 /** Rows that are stepped together: with their gradients they stay in the nearest cache. */
 const STEPPED_ROWS: u32 = 64;
-/** Rows are then as of the latest update there was: those of a batch without times are not older than all others. */
-const TIME_UNKNOWN: u32 = 0xffffffff;
-const HEAP_FULL: i32 = -1;
-const BAD_GRADIENT: i32 = -2;
-const REFUSED: i32 = -3;
 
 /**
  * Loads a word of every cache line that the update of the ids `order`..`end` needs, in a loop that does nothing else, so
@@ -27,7 +26,7 @@ function touchUpdates(order: usize, end: usize, slots: usize, rows: usize, rowBy
     const u = <usize>load<u32>(q);
     const row = <usize>load<u32>(rows + (u << 2));
     const gradient = gradients + u * stride;
-    seen |= load<i32>(<usize>load<u32>(slots + (u << 2)), 32);
+    seen |= load<i32>(<usize>load<u32>(slots + (u << 2)), SLOT.row);
     for (let c: usize = 0; c < rowLast; c += 64) seen |= load<i32>(row + c);
     for (let c: usize = 0; c < gradientLast; c += 64) seen |= load<i32>(gradient + c);
     seen |= load<i32>(row + rowLast) | load<i32>(gradient + gradientLast);
@@ -40,12 +39,12 @@ function touchUpdates(order: usize, end: usize, slots: usize, rows: usize, rowBy
  * False when the table fails on a bad gradient.
  */
 function stepSlice(table: usize, slice: usize, order: usize, first: u32, end: u32, updateSec: u32): bool {
-  const rowBytes = <usize>load<u32>(table, 12);
-  const ids = <usize>load<u32>(slice);
-  const rows = <usize>load<u32>(slice, 12);
-  const gradients = <usize>load<u32>(slice, 16);
-  const strideBytes = <usize>load<u32>(slice, 20) << 2;
-  const slots = <usize>load<u32>(slice, 24);
+  const rowBytes = <usize>load<u32>(table, TABLE.rowBytes);
+  const ids = <usize>load<u32>(slice, APPLY_SLICE.ids);
+  const rows = <usize>load<u32>(slice, APPLY_SLICE.rows);
+  const gradients = <usize>load<u32>(slice, APPLY_SLICE.gradients);
+  const strideBytes = <usize>load<u32>(slice, APPLY_SLICE.stride) << 2;
+  const slots = <usize>load<u32>(slice, APPLY_SLICE.slots);
   let good = true;
   for (let k = first; k < end;) {
     const chunkEnd = min(k + STEPPED_ROWS, end);
@@ -55,7 +54,7 @@ function stepSlice(table: usize, slice: usize, order: usize, first: u32, end: u3
     good = good && stepList<ListedPlace>(table, list, listEnd, ids, rows, gradients, strideBytes);
     for (; k < chunkEnd; k++) {
       const u = load<u32>(order + (<usize>k << 2));
-      store<u32>(<usize>load<u32>(slots + (<usize>u << 2)), updateSec, 48);
+      store<u32>(<usize>load<u32>(slots + (<usize>u << 2)), updateSec, SLOT.time);
     }
   }
   return good;
@@ -63,16 +62,16 @@ function stepSlice(table: usize, slice: usize, order: usize, first: u32, end: u3
 
 /** As touchUpdates, for the rows of one slice. */
 function touchSlice(slice: usize, order: usize, first: u32, end: u32, rowBytes: usize): i32 {
-  const rows = <usize>load<u32>(slice, 12);
-  const slots = <usize>load<u32>(slice, 24);
-  const gradients = <usize>load<u32>(slice, 16);
-  const stride = <usize>load<u32>(slice, 20) << 2;
+  const rows = <usize>load<u32>(slice, APPLY_SLICE.rows);
+  const slots = <usize>load<u32>(slice, APPLY_SLICE.slots);
+  const gradients = <usize>load<u32>(slice, APPLY_SLICE.gradients);
+  const stride = <usize>load<u32>(slice, APPLY_SLICE.stride) << 2;
   const rowLast = rowBytes - 4;
   let seen: i32 = 0;
   for (let k = first; k < end; k++) {
     const u = <usize>(load<u32>(order + (<usize>k << 2)));
     const row = <usize>load<u32>(rows + (u << 2));
-    seen |= load<i32>(<usize>load<u32>(slots + (u << 2)), 32);
+    seen |= load<i32>(<usize>load<u32>(slots + (u << 2)), SLOT.row);
     for (let c: usize = 0; c < rowLast; c += 64) seen |= load<i32>(row + c);
     seen |= load<i32>(row + rowLast);
     const gradient = gradients + u * stride;
@@ -86,8 +85,8 @@ function touchSlice(slice: usize, order: usize, first: u32, end: u32, rowBytes: 
  * that are passed over. False when the table does neither; rows made so far stay, with their first values.
  */
 function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, updateSec: u32): bool {
-  const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
-  const index = load<u64>(partition);
+  const partition = partitionOf(table, p);
+  const index = load<u64>(partition, PARTITION.index);
   let whole = insertIds(table, p, slices, sliceCount);
   if (!whole) {
     // What is about to be updated is not expired, unless its time is old or its slot lives no day: such rows are made anew.
@@ -102,8 +101,8 @@ function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, upda
     const overflow = overflowSlot(table, p);
     if (overflow == 0) return false;
     const passedOver = findAgain(table, p, slices, sliceCount, overflow);
-    store<u32>(partition, load<u32>(partition, 44) + passedOver, 44);
-  } else if (load<u64>(partition) != index) {
+    store<u32>(partition, load<u32>(partition, PARTITION.passedOver) + passedOver, PARTITION.passedOver);
+  } else if (load<u64>(partition, PARTITION.index) != index) {
     // An index that grew has moved every slot. Its mask is compared too: it may be back where it was, with buckets by the secret.
     findAgain(table, p, slices, sliceCount, 0);
   }
@@ -113,13 +112,13 @@ function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, upda
 /** Stamps the slots of partition `p` that are known. */
 function stampFound(p: u32, slices: usize, sliceCount: u32, updateSec: u32): void {
   for (let s: u32 = 0; s < sliceCount; s++) {
-    const slice = slices + (<usize>s << 5);
-    const slots = <usize>load<u32>(slice, 24);
-    const offsets = <usize>load<u32>(slice, 8) + (<usize>p << 2);
-    const order = <usize>load<u32>(slice, 4);
-    for (let k = load<u32>(offsets); k < load<u32>(offsets, 4); k++) {
+    const slice = slices + <usize>s * APPLY_SLICE_BYTES;
+    const slots = <usize>load<u32>(slice, APPLY_SLICE.slots);
+    const offsets = <usize>load<u32>(slice, APPLY_SLICE.offsets) + (<usize>p << 2);
+    const order = <usize>load<u32>(slice, APPLY_SLICE.order);
+    for (let k = load<u32>(offsets); k < load<u32>(offsets, WORD); k++) {
       const slot = <usize>load<u32>(slots + (<usize>load<u32>(order + (<usize>k << 2)) << 2));
-      if (slot != 0) store<u32>(slot, updateSec, 48);
+      if (slot != 0) store<u32>(slot, updateSec, SLOT.time);
     }
   }
 }
@@ -127,18 +126,18 @@ function stampFound(p: u32, slices: usize, sliceCount: u32, updateSec: u32): voi
 /** Inserts the ids of partition `p` that have no slot; false as soon as the heap is full. */
 function insertIds(table: usize, p: u32, slices: usize, sliceCount: u32): bool {
   for (let s: u32 = 0; s < sliceCount; s++) {
-    const slice = slices + (<usize>s << 5);
-    const ids = <usize>load<u32>(slice);
-    const slots = <usize>load<u32>(slice, 24);
-    const offsets = <usize>load<u32>(slice, 8) + (<usize>p << 2);
-    const order = <usize>load<u32>(slice, 4);
-    for (let k = load<u32>(offsets); k < load<u32>(offsets, 4); k++) {
+    const slice = slices + <usize>s * APPLY_SLICE_BYTES;
+    const ids = <usize>load<u32>(slice, APPLY_SLICE.ids);
+    const slots = <usize>load<u32>(slice, APPLY_SLICE.slots);
+    const offsets = <usize>load<u32>(slice, APPLY_SLICE.offsets) + (<usize>p << 2);
+    const order = <usize>load<u32>(slice, APPLY_SLICE.order);
+    for (let k = load<u32>(offsets); k < load<u32>(offsets, WORD); k++) {
       const u = <usize>load<u32>(order + (<usize>k << 2));
       if (load<u32>(slots + (u << 2)) != 0) continue;
       const slot = upsertSlot(table, load<i64>(ids + (u << 3)));
       if (slot == 0) return false;
       store<u32>(slots + (u << 2), <u32>slot);
-      store<u32>(<usize>load<u32>(slice, 12) + (u << 2), load<u32>(slot, 32));
+      store<u32>(<usize>load<u32>(slice, APPLY_SLICE.rows) + (u << 2), load<u32>(slot, SLOT.row));
     }
   }
   return true;
@@ -152,13 +151,13 @@ function findAgain(table: usize, p: u32, slices: usize, sliceCount: u32, absent:
   let missing: u32 = 0;
   const sink = sinkSlot(table, p);
   for (let s: u32 = 0; s < sliceCount; s++) {
-    const slice = slices + (<usize>s << 5);
-    const ids = <usize>load<u32>(slice);
-    const rows = <usize>load<u32>(slice, 12);
-    const slots = <usize>load<u32>(slice, 24);
-    const offsets = <usize>load<u32>(slice, 8) + (<usize>p << 2);
-    const order = <usize>load<u32>(slice, 4);
-    for (let k = load<u32>(offsets); k < load<u32>(offsets, 4); k++) {
+    const slice = slices + <usize>s * APPLY_SLICE_BYTES;
+    const ids = <usize>load<u32>(slice, APPLY_SLICE.ids);
+    const rows = <usize>load<u32>(slice, APPLY_SLICE.rows);
+    const slots = <usize>load<u32>(slice, APPLY_SLICE.slots);
+    const offsets = <usize>load<u32>(slice, APPLY_SLICE.offsets) + (<usize>p << 2);
+    const order = <usize>load<u32>(slice, APPLY_SLICE.order);
+    for (let k = load<u32>(offsets); k < load<u32>(offsets, WORD); k++) {
       const u = <usize>load<u32>(order + (<usize>k << 2));
       let slot = findSlot(table, load<i64>(ids + (u << 3)));
       if (slot == 0) {
@@ -168,7 +167,7 @@ function findAgain(table: usize, p: u32, slices: usize, sliceCount: u32, absent:
       }
       store<u32>(slots + (u << 2), <u32>slot);
       // A slot of zero reads the null page.
-      store<u32>(rows + (u << 2), load<u32>(slot, 32));
+      store<u32>(rows + (u << 2), load<u32>(slot, SLOT.row));
     }
   }
   return missing;
@@ -176,14 +175,14 @@ function findAgain(table: usize, p: u32, slices: usize, sliceCount: u32, absent:
 
 /** tableApply of one slice. */
 function applySlice(table: usize, first: u32, end: u32, slice: usize, updateSec: u32): i32 {
-  const offsets = <usize>load<u32>(slice, 8);
-  const order = <usize>load<u32>(slice, 4);
+  const offsets = <usize>load<u32>(slice, APPLY_SLICE.offsets);
+  const order = <usize>load<u32>(slice, APPLY_SLICE.order);
   const from = load<u32>(offsets + (<usize>first << 2));
   const to = load<u32>(offsets + (<usize>end << 2));
   for (let p = first; p < end; p++) {
-    if (!insertAbsent(table, p, slice, 1, updateSec)) return HEAP_FULL;
+    if (!insertAbsent(table, p, slice, 1, updateSec)) return UPDATE_RESULT.heapFull;
   }
-  return stepSlice(table, slice, order, from, to, updateSec) ? <i32>(to - from) : BAD_GRADIENT;
+  return stepSlice(table, slice, order, from, to, updateSec) ? <i32>(to - from) : UPDATE_RESULT.badGradient;
 }
 
 /** Steps the rows of the slots merged..last and ends their sums. False when the table fails on a bad gradient. */
@@ -194,8 +193,8 @@ function stepMerged(table: usize, merged: usize, last: usize, updateSec: u32): b
     good = good && stepList<ListedSlot>(table, m, chunkEnd, 0, 0, 0, 0);
     for (; m < chunkEnd; m += 4) {
       const slot = <usize>load<u32>(m);
-      store<u32>(slot, load<u32>(slot, 32) - ROW_SUMMING, 32);
-      store<u32>(slot, updateSec, 48);
+      store<u32>(slot, load<u32>(slot, SLOT.row) - ROW_SUMMING, SLOT.row);
+      store<u32>(slot, updateSec, SLOT.time);
     }
   }
   return good;
@@ -213,25 +212,26 @@ function stepMerged(table: usize, merged: usize, last: usize, updateSec: u32): b
  * stepped, later ones may have the new time; -3 when an optimizer refuses the global step: nothing is done.
  */
 export function tableApply(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, merged: usize, timeSec: u32): i32 {
-  if (refusesStep(table)) return REFUSED;
+  if (refusesStep(table)) return UPDATE_RESULT.refused;
+  // Rows of a batch without times are as of the latest update there was, so that they are not older than all others.
   const updateSec = timeSec == TIME_UNKNOWN ? latestUpdate(table) : timeSec;
   raiseUpdateTime(table, updateSec);
-  const dim = load<u32>(table, 4);
-  const rowBytes = <usize>load<u32>(table, 12);
+  const dim = load<u32>(table, TABLE.dim);
+  const rowBytes = <usize>load<u32>(table, TABLE.rowBytes);
   if (sliceCount == 1) return applySlice(table, first, end, slices, updateSec);
   let stepped: i32 = 0;
   for (let p = first; p < end; p++) {
-    if (!insertAbsent(table, p, slices, sliceCount, updateSec)) return HEAP_FULL;
+    if (!insertAbsent(table, p, slices, sliceCount, updateSec)) return UPDATE_RESULT.heapFull;
     let last = merged;
     for (let s: u32 = 0; s < sliceCount; s++) {
-      const slice = slices + (<usize>s << 5);
-      const offsets = <usize>load<u32>(slice, 8) + (<usize>p << 2);
-      const rows = <usize>load<u32>(slice, 12);
-      const gradients = <usize>load<u32>(slice, 16);
-      const stride = <usize>load<u32>(slice, 20) << 2;
-      const slots = <usize>load<u32>(slice, 24);
-      let order = <usize>load<u32>(slice, 4) + (<usize>load<u32>(offsets) << 2);
-      const orderEnd = <usize>load<u32>(slice, 4) + (<usize>load<u32>(offsets, 4) << 2);
+      const slice = slices + <usize>s * APPLY_SLICE_BYTES;
+      const offsets = <usize>load<u32>(slice, APPLY_SLICE.offsets) + (<usize>p << 2);
+      const rows = <usize>load<u32>(slice, APPLY_SLICE.rows);
+      const gradients = <usize>load<u32>(slice, APPLY_SLICE.gradients);
+      const stride = <usize>load<u32>(slice, APPLY_SLICE.stride) << 2;
+      const slots = <usize>load<u32>(slice, APPLY_SLICE.slots);
+      let order = <usize>load<u32>(slice, APPLY_SLICE.order) + (<usize>load<u32>(offsets) << 2);
+      const orderEnd = <usize>load<u32>(slice, APPLY_SLICE.order) + (<usize>load<u32>(offsets, WORD) << 2);
       let touched = order;
       for (; order < orderEnd; order += 4) {
         if (order == touched) {
@@ -241,16 +241,16 @@ export function tableApply(table: usize, first: u32, end: u32, slices: usize, sl
         const u = <usize>load<u32>(order);
         const slot = <usize>load<u32>(slots + (u << 2));
         const gradient = gradients + u * stride;
-        const row = load<u32>(slot, 32);
+        const row = load<u32>(slot, SLOT.row);
         if ((row & ROW_SUMMING) == 0) {
-          store<u32>(slot, row + ROW_SUMMING, 32);
-          store<u32>(slot, <u32>gradient, 48);
+          store<u32>(slot, row + ROW_SUMMING, SLOT.row);
+          store<u32>(slot, <u32>gradient, SLOT.time);
           store<u32>(last, <u32>slot);
           last += 4;
-        } else addRowF32(gradient, <usize>load<u32>(slot, 48), dim);
+        } else addRowF32(gradient, <usize>load<u32>(slot, SLOT.time), dim);
       }
     }
-    if (!stepMerged(table, merged, last, updateSec)) return BAD_GRADIENT;
+    if (!stepMerged(table, merged, last, updateSec)) return UPDATE_RESULT.badGradient;
     stepped += <i32>((last - merged) >> 2);
   }
   return stepped;

@@ -1,15 +1,16 @@
 // Removal of rows: by age, or all of them.
+import { BLOCK, PARTITION, ROW_REMOVED, SLOT } from "../generated/layouts";
 import { heapFree } from "../heap";
-import { bucketsOf, ROW_REMOVED } from "./index";
+import { bucketsOf, partitionOf } from "./index";
 import { heapOf } from "./shares";
 import { freeRow } from "./rows";
 
 /** Removes the row of a slot that has one. */
 export function removeSlot(partition: usize, slot: usize): void {
-  const row = <usize>load<u32>(slot, 32);
-  store<u32>(slot, ROW_REMOVED, 32);
+  const row = <usize>load<u32>(slot, SLOT.row);
+  store<u32>(slot, ROW_REMOVED, SLOT.row);
   freeRow(partition, row);
-  store<u32>(partition, load<u32>(partition, 8) - 1, 8);
+  store<u32>(partition, load<u32>(partition, PARTITION.rows) - 1, PARTITION.rows);
 }
 
 /**
@@ -19,16 +20,16 @@ export function removeSlot(partition: usize, slot: usize): void {
 export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days: usize): u32 {
   let removed: u32 = 0;
   for (let p = first; p < end; p++) {
-    const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
-    const index = <usize>load<u32>(partition);
+    const partition = partitionOf(table, p);
+    const index = <usize>load<u32>(partition, PARTITION.index);
     if (index == 0) continue;
     const last = index + (<usize>bucketsOf(partition) << 6);
     for (let bucket = index; bucket < last; bucket += 64) {
       for (let i: usize = 0; i < 4; i++) {
-        const row = load<u32>(bucket + (i << 2), 32);
+        const row = load<u32>(bucket + (i << 2), SLOT.row);
         if (row <= ROW_REMOVED) continue;
         const slot = <usize>((load<u64>(bucket + (i << 3)) >> 48) & 0x7fff);
-        const age = <i64>nowSec - <i64>load<u32>(bucket + (i << 2), 48);
+        const age = <i64>nowSec - <i64>load<u32>(bucket + (i << 2), SLOT.time);
         if (age < <i64>load<u32>(days + (slot << 2)) * 86400) continue;
         removeSlot(partition, bucket + (i << 2));
         removed++;
@@ -41,14 +42,14 @@ export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days
 /** Removes all rows of partitions [first, end) and gives their memory back to the heap. */
 export function tableClear(table: usize, first: u32, end: u32): void {
   for (let p = first; p < end; p++) {
-    const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
+    const partition = partitionOf(table, p);
     const heap = heapOf(table, partition);
-    const index = <usize>load<u32>(partition);
+    const index = <usize>load<u32>(partition, PARTITION.index);
     if (index != 0) heapFree(heap, index, bucketsOf(partition) << 6);
-    let block = <usize>load<u32>(partition, 20);
+    let block = <usize>load<u32>(partition, PARTITION.firstBlock);
     while (block != 0) {
-      const next = <usize>load<u32>(block);
-      heapFree(heap, block, load<u32>(block, 4));
+      const next = <usize>load<u32>(block, BLOCK.next);
+      heapFree(heap, block, load<u32>(block, BLOCK.bytes));
       block = next;
     }
     // The lock, which the caller may hold, and what follows it stay.

@@ -1,9 +1,8 @@
 // Lookup of many ids at once. Chunks keep many cache misses in flight: hash all, touch all, probe all.
+import { LINE, LONG, WORD } from "../units";
+import { LOOKUP_CHUNK, PARTITION, ROW_REMOVED, SLOT, TABLE } from "../generated/layouts";
 import { mix64 } from "../hash";
-import { bucketOffset, hitSlot, idBits, nextBucket, partitionAt, probe, ROW_REMOVED } from "./index";
-
-/** Ids that are looked up together. src/memory/table-layout.ts sizes scratch memory by the same number. */
-export const CHUNK: u32 = 512;
+import { bucketOffset, hitSlot, idBits, nextBucket, partitionAt, probe } from "./index";
 
 /**
  * Loads the word behind each pointer, so that the misses overlap. A loop that does nothing else: the
@@ -15,10 +14,10 @@ function touch(pointers: usize, n: u32): i32 {
   let p = pointers;
   const end = pointers + (<usize>(n & ~7) << 2);
   for (; p < end; p += 32) {
-    a |= load<i32>(<usize>load<u32>(p)); b |= load<i32>(<usize>load<u32>(p, 4));
-    a |= load<i32>(<usize>load<u32>(p, 8)); b |= load<i32>(<usize>load<u32>(p, 12));
-    a |= load<i32>(<usize>load<u32>(p, 16)); b |= load<i32>(<usize>load<u32>(p, 20));
-    a |= load<i32>(<usize>load<u32>(p, 24)); b |= load<i32>(<usize>load<u32>(p, 28));
+    a |= load<i32>(<usize>load<u32>(p)); b |= load<i32>(<usize>load<u32>(p, WORD));
+    a |= load<i32>(<usize>load<u32>(p, 2 * WORD)); b |= load<i32>(<usize>load<u32>(p, 3 * WORD));
+    a |= load<i32>(<usize>load<u32>(p, 4 * WORD)); b |= load<i32>(<usize>load<u32>(p, 5 * WORD));
+    a |= load<i32>(<usize>load<u32>(p, 6 * WORD)); b |= load<i32>(<usize>load<u32>(p, 7 * WORD));
   }
   return a | b;
 }
@@ -28,10 +27,10 @@ function touchPairs(pointers: usize, n: u32): i32 {
   let a: i32 = 0, b: i32 = 0;
   const end = pointers + (<usize>(n & ~3) << 2);
   for (let p = pointers; p < end; p += 16) {
-    const p0 = <usize>load<u32>(p), p1 = <usize>load<u32>(p, 4);
-    const p2 = <usize>load<u32>(p, 8), p3 = <usize>load<u32>(p, 12);
-    a |= load<i32>(p0) | load<i32>(p0, 64); b |= load<i32>(p1) | load<i32>(p1, 64);
-    a |= load<i32>(p2) | load<i32>(p2, 64); b |= load<i32>(p3) | load<i32>(p3, 64);
+    const p0 = <usize>load<u32>(p), p1 = <usize>load<u32>(p, WORD);
+    const p2 = <usize>load<u32>(p, 2 * WORD), p3 = <usize>load<u32>(p, 3 * WORD);
+    a |= load<i32>(p0) | load<i32>(p0, LINE); b |= load<i32>(p1) | load<i32>(p1, LINE);
+    a |= load<i32>(p2) | load<i32>(p2, LINE); b |= load<i32>(p3) | load<i32>(p3, LINE);
   }
   return a | b;
 }
@@ -41,11 +40,11 @@ function touchFours(pointers: usize, n: u32, bytes: usize): i32 {
   let a: i32 = 0, b: i32 = 0;
   const end = pointers + (<usize>(n & ~1) << 2);
   for (let p = pointers; p < end; p += 8) {
-    let p0 = <usize>load<u32>(p), p1 = <usize>load<u32>(p, 4);
+    let p0 = <usize>load<u32>(p), p1 = <usize>load<u32>(p, WORD);
     const rowEnd = p0 + bytes;
     do {
-      a |= load<i32>(p0) | load<i32>(p0, 64) | load<i32>(p0, 128) | load<i32>(p0, 192);
-      b |= load<i32>(p1) | load<i32>(p1, 64) | load<i32>(p1, 128) | load<i32>(p1, 192);
+      a |= load<i32>(p0) | load<i32>(p0, LINE) | load<i32>(p0, 2 * LINE) | load<i32>(p0, 3 * LINE);
+      b |= load<i32>(p1) | load<i32>(p1, LINE) | load<i32>(p1, 2 * LINE) | load<i32>(p1, 3 * LINE);
       p0 += 256;
       p1 += 256;
     } while (p0 < rowEnd);
@@ -70,12 +69,12 @@ export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool)
     let at = <usize>load<u32>(p);
     const end = at + bytes;
     for (; at + 192 < end; at += 256) {
-      a |= load<i32>(at) | load<i32>(at, 64);
-      b |= load<i32>(at, 128) | load<i32>(at, 192);
+      a |= load<i32>(at) | load<i32>(at, LINE);
+      b |= load<i32>(at, 2 * LINE) | load<i32>(at, 3 * LINE);
     }
     if (at + 64 < end) {
       a |= load<i32>(at);
-      b |= load<i32>(at, 64);
+      b |= load<i32>(at, LINE);
       at += 128;
     }
     if (at < end) a |= load<i32>(at);
@@ -89,21 +88,21 @@ export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool)
 @inline function firstBucket(partitions: usize, count: u64, id: u64): u32 {
   const hash = mix64(id);
   const partition = partitions + (<usize>(((hash >> 32) * count) >> 26) & ~63);
-  return load<u32>(partition) + bucketOffset(load<u32>(partition, 4), hash);
+  return load<u32>(partition, PARTITION.index) + bucketOffset(load<u32>(partition, PARTITION.mask), hash);
 }
 
 /** buckets[i] = first bucket of ids[i], brought near. */
 export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
-  const count: u64 = (<u64>1) << <u64>load<u32>(table);
-  const partitions = <usize>load<u32>(table, 32);
+  const count: u64 = (<u64>1) << <u64>load<u32>(table, TABLE.partitionsLog2);
+  const partitions = <usize>load<u32>(table, TABLE.partitions);
   const end = buckets + (<usize>n << 2);
   const fours = buckets + (<usize>(n & ~3) << 2);
   let at = buckets;
   for (; at < fours; at += 16) {
     store<u32>(at, firstBucket(partitions, count, load<u64>(ids)));
-    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 8)), 4);
-    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 16)), 8);
-    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 24)), 12);
+    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, LONG)), WORD);
+    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 2 * LONG)), 2 * WORD);
+    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 3 * LONG)), 3 * WORD);
     ids += 32;
   }
   for (; at < end; at += 4) {
@@ -120,7 +119,7 @@ export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): 
   let slot: usize = 0;
   if (bits != 0) slot = hitSlot(bucket, bits);
   // A slot of zero reads the null page, which holds no row.
-  if (load<u32>(slot, 32) <= ROW_REMOVED) slot = probe(partitionAt(table, mix64(<u64>id)), bucket, id);
+  if (load<u32>(slot, SLOT.row) <= ROW_REMOVED) slot = probe(partitionAt(table, mix64(<u64>id)), bucket, id);
   return slot;
 }
 
@@ -133,7 +132,7 @@ export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): 
   const bucket = <usize>load<u32>(at);
   const bits = idBits(bucket, v128.load_splat<i64>(id));
   let row: u32 = 0;
-  if (bits != 0) row = load<u32>(hitSlot(bucket, bits), 32);
+  if (bits != 0) row = load<u32>(hitSlot(bucket, bits), SLOT.row);
   if (row > ROW_REMOVED) store<u32>(at, row);
   else {
     store<u32>(list, <u32>at);
@@ -155,12 +154,12 @@ function touchSecond(table: usize, idOf: usize, list: usize, end: usize): i32 {
 
 /** Rows of listed ids: those that are absent or further on. */
 function findListed(table: usize, idOf: usize, list: usize, end: usize): void {
-  const zeroRow = load<u32>(table, 28);
+  const zeroRow = load<u32>(table, TABLE.zeroRow);
   for (; list < end; list += 4) {
     const at = <usize>load<u32>(list);
     const id = load<i64>(idOf + (at << 1));
     const slot = probe(partitionAt(table, mix64(<u64>id)), <usize>load<u32>(at), id);
-    store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
+    store<u32>(at, slot != 0 ? load<u32>(slot, SLOT.row) : zeroRow);
   }
 }
 
@@ -170,7 +169,7 @@ export function findRows(table: usize, ids: usize, n: u32, rows: usize): void {
   const end = rows + (<usize>n << 2);
   const fours = rows + (<usize>(n & ~3) << 2);
   const idOf = ids - (rows << 1);
-  const list = rows + (CHUNK << 2);
+  const list = rows + (LOOKUP_CHUNK << 2);
   let listEnd = list;
   let at = rows;
   for (; at < fours; at += 16) {
@@ -193,10 +192,10 @@ export function findRows(table: usize, ids: usize, n: u32, rows: usize): void {
  * slots[i] = its slot in the index, or 0; no slots are wanted when `slots` is 0. Returns the number of ids found.
  */
 export function tableFind(table: usize, ids: usize, n: u32, rows: usize, slots: usize): u32 {
-  const zeroRow = load<u32>(table, 28);
+  const zeroRow = load<u32>(table, TABLE.zeroRow);
   let found: u32 = 0;
-  for (let s: u32 = 0; s < n; s += CHUNK) {
-    const m = min(CHUNK, n - s);
+  for (let s: u32 = 0; s < n; s += LOOKUP_CHUNK) {
+    const m = min(LOOKUP_CHUNK, n - s);
     const chunkIds = ids + (<usize>s << 3);
     const chunkRows = rows + (<usize>s << 2);
     touchBuckets(table, chunkIds, m, chunkRows);
@@ -204,7 +203,7 @@ export function tableFind(table: usize, ids: usize, n: u32, rows: usize, slots: 
       const at = chunkRows + (<usize>i << 2);
       const slot = slotFrom(table, <usize>load<u32>(at), load<i64>(chunkIds + (<usize>i << 3)));
       found += <u32>(slot != 0);
-      store<u32>(at, slot != 0 ? load<u32>(slot, 32) : zeroRow);
+      store<u32>(at, slot != 0 ? load<u32>(slot, SLOT.row) : zeroRow);
       if (slots != 0) store<u32>(slots + (<usize>(s + i) << 2), <u32>slot);
     }
   }

@@ -1,35 +1,37 @@
 // The index of a partition: which row an id has. assembly/table.ts draws the layout.
+import { V1 } from "../units";
+import { PARTITION, ROW_FREE, ROW_REMOVED, SALTED, SEGMENTS, SLOT, TABLE } from "../generated/layouts";
 import { mix64, mixSecretly, secretOf } from "../hash";
 import { heapAlloc, heapFree } from "../heap";
 import { heapOf } from "./shares";
 
-export const ROW_FREE: u32 = 0;
-export const ROW_REMOVED: u32 = 1;
-/** Added to a row word while the slot's time is the address of a gradient sum. */
-export const ROW_SUMMING: u32 = 2;
-
 // @ts-ignore: decorator
 @inline export function partitionAt(table: usize, hash: u64): usize {
-  const log2 = load<u32>(table);
+  const log2 = load<u32>(table, TABLE.partitionsLog2);
   const p: usize = log2 == 0 ? 0 : <usize>(hash >> (64 - <u64>log2));
-  return <usize>load<u32>(table, 32) + (p << 6);
+  return <usize>load<u32>(table, TABLE.partitions) + (p << 6);
 }
 
-/**
- * In the word of the mask: buckets are chosen by the secret of the memory. As part of a mask it does nothing, because what
- * is masked becomes an address and loses its upper bits.
- */
-export const SALTED: u32 = 0x80000000;
+/** The partition of this number. */
+@inline
+export function partitionOf(table: usize, p: u32): usize {
+  return <usize>load<u32>(table, TABLE.partitions) + (<usize>p << 6);
+}
+
+@inline
+export function segmentAt(table: usize, s: u32): usize {
+  return table + SEGMENTS + (<usize>s << 7);
+}
 
 /** Buckets of a partition that has an index. */
 // @ts-ignore: decorator
 @inline export function bucketsOf(partition: usize): u32 {
-  return (load<u32>(partition, 4) & ~SALTED) + 1;
+  return (load<u32>(partition, PARTITION.mask) & ~SALTED) + 1;
 }
 
 // @ts-ignore: decorator
 @inline export function isSalted(partition: usize): bool {
-  return load<i32>(partition, 4) < 0;
+  return load<i32>(partition, PARTITION.mask) < 0;
 }
 
 function saltedPlace(hash: u64): u32 {
@@ -47,36 +49,36 @@ function saltedPlace(hash: u64): u32 {
 /** First bucket of a hash. A partition without an index has address and mask 0: the null page reads as a free bucket. */
 // @ts-ignore: decorator
 @inline export function bucketOf(partition: usize, hash: u64): usize {
-  return <usize>load<u32>(partition) + <usize>bucketOffset(load<u32>(partition, 4), hash);
+  return <usize>load<u32>(partition, PARTITION.index) + <usize>bucketOffset(load<u32>(partition, PARTITION.mask), hash);
 }
 
 // @ts-ignore: decorator
 @inline export function nextBucket(partition: usize, bucket: usize): usize {
-  const index = <usize>load<u32>(partition);
-  return index + ((bucket + 64 - index) & ((<usize>load<u32>(partition, 4) << 6) | 63));
+  const index = <usize>load<u32>(partition, PARTITION.index);
+  return index + ((bucket + 64 - index) & ((<usize>load<u32>(partition, PARTITION.mask) << 6) | 63));
 }
 
 /** Bit per slot of the bucket that holds `key` and a row. */
 // @ts-ignore: decorator
 @inline export function hitsOf(bucket: usize, key: v128): i32 {
-  return idBits(bucket, key) & i32x4.bitmask(i32x4.gt_u(v128.load(bucket, 32), i32x4.splat(ROW_REMOVED)));
+  return idBits(bucket, key) & i32x4.bitmask(i32x4.gt_u(v128.load(bucket, SLOT.row), i32x4.splat(ROW_REMOVED)));
 }
 
 // @ts-ignore: decorator
 @inline export function freeSlots(bucket: usize): i32 {
-  return i32x4.bitmask(i32x4.eq(v128.load(bucket, 32), i32x4.splat(ROW_FREE)));
+  return i32x4.bitmask(i32x4.eq(v128.load(bucket, SLOT.row), i32x4.splat(ROW_FREE)));
 }
 
 // @ts-ignore: decorator
 @inline function removedSlots(bucket: usize): i32 {
-  return i32x4.bitmask(i32x4.eq(v128.load(bucket, 32), i32x4.splat(ROW_REMOVED)));
+  return i32x4.bitmask(i32x4.eq(v128.load(bucket, SLOT.row), i32x4.splat(ROW_REMOVED)));
 }
 
 /** Bit per slot of the bucket that holds `key`, be it of a row, of a removed one or of none. */
 // @ts-ignore: decorator
 @inline export function idBits(bucket: usize, key: v128): i32 {
   const low = i64x2.eq(v128.load(bucket), key);
-  const high = i64x2.eq(v128.load(bucket, 16), key);
+  const high = i64x2.eq(v128.load(bucket, V1), key);
   return i32x4.bitmask(v128.shuffle<i32>(low, high, 0, 2, 4, 6));
 }
 
@@ -120,8 +122,8 @@ function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time: u32):
 @inline function putInto(bucket: usize, free: i32, id: i64, row: u32, time: u32): usize {
   const slot = hitSlot(bucket, free);
   store<i64>(slot + (slot - bucket), id);
-  store<u32>(slot, row, 32);
-  store<u32>(slot, time, 48);
+  store<u32>(slot, row, SLOT.row);
+  store<u32>(slot, time, SLOT.time);
   return slot;
 }
 
@@ -139,13 +141,13 @@ function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time: u32):
  * False when the heap is full.
  */
 export function reserveSlot(table: usize, partition: usize): bool {
-  const index = <usize>load<u32>(partition);
+  const index = <usize>load<u32>(partition, PARTITION.index);
   const buckets: u32 = index == 0 ? 0 : bucketsOf(partition);
-  const taken = load<u32>(partition, 36) + 1;
-  if (taken <= slotLimit(<u32>((partition - <usize>load<u32>(table, 32)) >> 6), buckets)) return true;
-  const rows = load<u32>(partition, 8) + 1;
+  const taken = load<u32>(partition, PARTITION.slotsTaken) + 1;
+  if (taken <= slotLimit(<u32>((partition - <usize>load<u32>(table, TABLE.partitions)) >> 6), buckets)) return true;
+  const rows = load<u32>(partition, PARTITION.rows) + 1;
   const wanted: u32 = buckets == 0 ? 1 : rows * 8 > buckets * 12 ? buckets << 1 : buckets;
-  if (rebuildIndex(table, partition, wanted, load<u32>(partition, 4) & SALTED)) return true;
+  if (rebuildIndex(table, partition, wanted, load<u32>(partition, PARTITION.mask) & SALTED)) return true;
   // Without room to grow an index may fill up, which makes it slow, but for one slot in sixteen, where probes end.
   return buckets != 0 && taken <= (buckets << 2) - max<u32>(1, buckets >> 2);
 }
@@ -168,30 +170,30 @@ export function removedPlace(partition: usize, hash: u64): usize {
 /** Puts (id, row) into a slot, with time 0. */
 export function fillSlot(slot: usize, id: i64, row: u32): void {
   store<i64>((slot << 1) - (slot & ~63), id);
-  store<u32>(slot, row, 32);
-  store<u32>(slot, 0, 48);
+  store<u32>(slot, row, SLOT.row);
+  store<u32>(slot, 0, SLOT.time);
 }
 
 const PAGE_BYTES: usize = 4096;
 
 function rebuildIndex(table: usize, partition: usize, buckets: u32, salted: u32): bool {
   const heap = heapOf(table, partition);
-  const old = <usize>load<u32>(partition);
+  const old = <usize>load<u32>(partition, PARTITION.index);
   const oldBuckets: u32 = old == 0 ? 0 : bucketsOf(partition);
   const index = heapAlloc(heap, buckets << 6);
   if (index == 0) return false;
   // A page that is read before it is written is mapped twice, the second time with word to all other threads' cores.
   for (let page = index, last = index + (<usize>buckets << 6); page < last; page += PAGE_BYTES) store<u32>(page, 0);
-  store<u32>(partition, <u32>index);
-  store<u32>(partition, (buckets - 1) | salted, 4);
-  store<u32>(partition, load<u32>(partition, 8), 36);
+  store<u32>(partition, <u32>index, PARTITION.index);
+  store<u32>(partition, (buckets - 1) | salted, PARTITION.mask);
+  store<u32>(partition, load<u32>(partition, PARTITION.rows), PARTITION.slotsTaken);
   const end = old + (<usize>oldBuckets << 6);
   for (let b = old; b < end; b += 64) {
     for (let i: usize = 0; i < 4; i++) {
-      const row = load<u32>(b + (i << 2), 32);
+      const row = load<u32>(b + (i << 2), SLOT.row);
       if (row <= ROW_REMOVED) continue;
       const id = load<i64>(b + (i << 3));
-      indexInsert(partition, mix64(<u64>id), id, row, load<u32>(b + (i << 2), 48));
+      indexInsert(partition, mix64(<u64>id), id, row, load<u32>(b + (i << 2), SLOT.time));
     }
   }
   if (old != 0) heapFree(heap, old, oldBuckets << 6);
@@ -212,7 +214,7 @@ const MARK: u32 = 16;
  * between two full ones, or grow at their ends past a mark: others need not look. No crowd goes on for a mark unseen.
  */
 function makesCrowd(partition: usize, bucket: usize): bool {
-  const index = <usize>load<u32>(partition);
+  const index = <usize>load<u32>(partition, PARTITION.index);
   const last = (<usize>bucketsOf(partition) << 6) - 64;
   let next = nextBucket(partition, bucket);
   let before = index + ((bucket - index - 64) & last);
@@ -229,7 +231,7 @@ function makesCrowd(partition: usize, bucket: usize): bool {
  * who ask for an absent id would walk through. It depends on ids and their order alone.
  */
 function isFlooded(partition: usize, first: usize, bucket: usize, isFilled: bool): bool {
-  const mask = load<u32>(partition, 4);
+  const mask = load<u32>(partition, PARTITION.mask);
   if (<i32>mask < 0 || mask < CROWD) return false;
   if (((bucket - first) & (<usize>mask << 6)) >= <usize>CROWD << 6) return true;
   return isFilled && makesCrowd(partition, bucket);
@@ -241,7 +243,7 @@ function isFlooded(partition: usize, first: usize, bucket: usize, isFilled: bool
  */
 function saltIndex(table: usize, partition: usize): bool {
   const buckets = bucketsOf(partition);
-  if (load<u32>(partition, 36) > slotLimit(<u32>((partition - <usize>load<u32>(table, 32)) >> 6), buckets)) return false;
+  if (load<u32>(partition, PARTITION.slotsTaken) > slotLimit(<u32>((partition - <usize>load<u32>(table, TABLE.partitions)) >> 6), buckets)) return false;
   return rebuildIndex(table, partition, buckets, SALTED);
 }
 

@@ -1,6 +1,6 @@
 // How the rows that are stepped together are listed, with their gradients. A list is an array of u32 words; the type
 // argument says what a word is, and is gone when the loop is compiled.
-import { ROW_SUMMING } from "./index";
+import { ROW_SUMMING, SLOT } from "../generated/layouts";
 
 /** A word is a slot whose row sums its gradients: the slot has both addresses. */
 export type ListedSlot = u8;
@@ -12,7 +12,7 @@ export type ListedRow = u32;
 // @ts-ignore: decorator
 @inline export function rowAt<L>(at: usize, rows: usize): usize {
   const word = <usize>load<u32>(at);
-  if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>(load<u32>(word, 32) - ROW_SUMMING);
+  if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>(load<u32>(word, SLOT.row) - ROW_SUMMING);
   if (sizeof<L>() == sizeof<ListedPlace>()) return <usize>load<u32>(rows + (word << 2));
   return word;
 }
@@ -28,7 +28,7 @@ export type ListedRow = u32;
 
 // @ts-ignore: decorator
 @inline export function gradientAt<L>(at: usize, list: usize, gradients: usize, strideBytes: usize): usize {
-  if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>load<u32>(<usize>load<u32>(at), 48);
+  if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>load<u32>(<usize>load<u32>(at), SLOT.time);
   if (sizeof<L>() == sizeof<ListedPlace>()) return gradients + <usize>load<u32>(at) * strideBytes;
   return gradients + ((at - list) >> 2) * strideBytes;
 }

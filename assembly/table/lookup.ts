@@ -3,8 +3,10 @@
 //
 // Sums run in the order of the ids, from zero, one accumulator per column. A bag that goes on in the next chunk goes on
 // from what it stored, so chunks do not change a bit of the result.
+import { V1, V2, V3, WORD } from "../units";
+import { LOOKUP_CHUNK, TABLE } from "../generated/layouts";
 import { gatherRowsF32 } from "../sparse";
-import { CHUNK, findRows, touchLines } from "./find";
+import { findRows, touchLines } from "./find";
 
 /** Of rows whose sums are next; about what the nearest cache holds beside all else. */
 const NEAR_BYTES: u32 = 32768;
@@ -18,21 +20,21 @@ const NEAR_BYTES: u32 = 32768;
   let a0 = f32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
   if (resumed) {
     a0 = v128.load(out + c);
-    a1 = v128.load(out + c, 16);
-    a2 = v128.load(out + c, 32);
-    a3 = v128.load(out + c, 48);
+    a1 = v128.load(out + c, V1);
+    a2 = v128.load(out + c, V2);
+    a3 = v128.load(out + c, V3);
   }
   for (; q < e; q += 4) {
     const row = <usize>load<u32>(q) + c;
     a0 = f32x4.add(a0, v128.load(row));
-    a1 = f32x4.add(a1, v128.load(row, 16));
-    a2 = f32x4.add(a2, v128.load(row, 32));
-    a3 = f32x4.add(a3, v128.load(row, 48));
+    a1 = f32x4.add(a1, v128.load(row, V1));
+    a2 = f32x4.add(a2, v128.load(row, V2));
+    a3 = f32x4.add(a3, v128.load(row, V3));
   }
   v128.store(out + c, a0);
-  v128.store(out + c, a1, 16);
-  v128.store(out + c, a2, 32);
-  v128.store(out + c, a3, 48);
+  v128.store(out + c, a1, V1);
+  v128.store(out + c, a2, V2);
+  v128.store(out + c, a3, V3);
 }
 
 // @ts-ignore: decorator
@@ -40,15 +42,15 @@ const NEAR_BYTES: u32 = 32768;
   let a0 = f32x4.splat(0), a1 = a0;
   if (resumed) {
     a0 = v128.load(out + c);
-    a1 = v128.load(out + c, 16);
+    a1 = v128.load(out + c, V1);
   }
   for (; q < e; q += 4) {
     const row = <usize>load<u32>(q) + c;
     a0 = f32x4.add(a0, v128.load(row));
-    a1 = f32x4.add(a1, v128.load(row, 16));
+    a1 = f32x4.add(a1, v128.load(row, V1));
   }
   v128.store(out + c, a0);
-  v128.store(out + c, a1, 16);
+  v128.store(out + c, a1, V1);
 }
 
 // @ts-ignore: decorator
@@ -84,7 +86,7 @@ const NEAR_BYTES: u32 = 32768;
 function sumBags(rows: usize, split: usize, lastSplit: usize, end: u32, bytes: usize, out: usize, strideBytes: usize): usize {
   let q = rows + (<usize>load<u32>(split) << 2);
   for (; split < lastSplit; split += 4) {
-    const bagEnd = load<u32>(split, 4);
+    const bagEnd = load<u32>(split, WORD);
     if (bagEnd > end) break;
     const e = rows + (<usize>bagEnd << 2);
     sumRows(q, e, bytes, out, false);
@@ -98,7 +100,7 @@ function sumBags(rows: usize, split: usize, lastSplit: usize, end: u32, bytes: u
 function sumBags16(rows: usize, split: usize, lastSplit: usize, end: u32, out: usize, strideBytes: usize): usize {
   let q = rows + (<usize>load<u32>(split) << 2);
   for (; split < lastSplit; split += 4) {
-    const bagEnd = load<u32>(split, 4);
+    const bagEnd = load<u32>(split, WORD);
     if (bagEnd > end) break;
     const e = rows + (<usize>bagEnd << 2);
     sum16(q, e, 0, out, false);
@@ -112,7 +114,7 @@ function sumBags16(rows: usize, split: usize, lastSplit: usize, end: u32, out: u
 function sumBags64(rows: usize, split: usize, lastSplit: usize, end: u32, out: usize, strideBytes: usize): usize {
   let q = rows + (<usize>load<u32>(split) << 2);
   for (; split < lastSplit; split += 4) {
-    const bagEnd = load<u32>(split, 4);
+    const bagEnd = load<u32>(split, WORD);
     if (bagEnd > end) break;
     const e = rows + (<usize>bagEnd << 2);
     sum16(q, e, 0, out, false);
@@ -137,8 +139,8 @@ function sumPart(q: usize, e: usize, bytes: usize, out: usize, resumed: bool): v
 export function tableLookupSumF32(
   table: usize, ids: usize, splits: usize, rows: u32, out: usize, outStride: u32, scratch: usize,
 ): void {
-  const bytes = <usize>load<u32>(table, 4) << 2;
-  const aligned = (load<u32>(table, 12) & 63) == 0;
+  const bytes = <usize>load<u32>(table, TABLE.dim) << 2;
+  const aligned = (load<u32>(table, TABLE.rowBytes) & 63) == 0;
   const strideBytes = <usize>outStride << 2;
   const lastSplit = splits + (<usize>rows << 2);
   const n = load<u32>(lastSplit);
@@ -151,7 +153,7 @@ export function tableLookupSumF32(
   let resumed = false;
   do {
     if (s == found) {
-      found = s + min(CHUNK, n - s);
+      found = s + min(LOOKUP_CHUNK, n - s);
       findRows(table, ids, found - s, scratch);
       ids += <usize>(found - s) << 3;
       // Where the row of position 0 would be, perhaps below address 0.
@@ -160,7 +162,7 @@ export function tableLookupSumF32(
     const end = min(s + near, found);
     touchLines(at + (<usize>s << 2), end - s, bytes, aligned);
     if (resumed) {
-      const bagEnd = load<u32>(split, 4);
+      const bagEnd = load<u32>(split, WORD);
       sumPart(at + (<usize>s << 2), at + (<usize>min(bagEnd, end) << 2), bytes, out, true);
       resumed = bagEnd > end;
       if (!resumed) {
@@ -185,11 +187,11 @@ export function tableLookupSumF32(
 
 /** out[i, :] = embedding of ids[i], zeros for an absent one. `scratch` has room for two chunks of addresses. */
 export function tableGatherF32(table: usize, ids: usize, n: u32, out: usize, outStride: u32, scratch: usize): void {
-  const dim = load<u32>(table, 4);
-  const aligned = (load<u32>(table, 12) & 63) == 0;
+  const dim = load<u32>(table, TABLE.dim);
+  const aligned = (load<u32>(table, TABLE.rowBytes) & 63) == 0;
   const strideBytes = <usize>outStride << 2;
-  for (let s: u32 = 0; s < n; s += CHUNK) {
-    const m = min(CHUNK, n - s);
+  for (let s: u32 = 0; s < n; s += LOOKUP_CHUNK) {
+    const m = min(LOOKUP_CHUNK, n - s);
     findRows(table, ids + (<usize>s << 3), m, scratch);
     touchLines(scratch, m, <usize>dim << 2, aligned);
     gatherRowsF32(scratch, m, dim, out, outStride);

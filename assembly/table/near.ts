@@ -1,5 +1,6 @@
 // Cache misses of the shared kernels. Under a lock they would be paid one by one; here those of many ids are under way
 // together.
+import { SLOT, TABLE } from "../generated/layouts";
 import { mix64 } from "../hash";
 import { bucketOf, hitSlot, idBits, partitionAt } from "./index";
 
@@ -20,14 +21,14 @@ function touchBuckets(table: usize, ids: usize, end: usize, last: usize): u32 {
 
 /** Reads the lines of the row of each id that is in its first bucket. */
 function touchRows(table: usize, ids: usize, end: usize, last: usize): u32 {
-  const rowBytes = <usize>load<u32>(table, 12);
+  const rowBytes = <usize>load<u32>(table, TABLE.rowBytes);
   let seen: u32 = 0;
   for (let at = ids; at < end; at += 8) {
     const hash = mix64(load<u64>(at));
     const bucket = min(bucketOf(partitionAt(table, hash), hash), last);
     const bits = idBits(bucket, i64x2.splat(load<i64>(at)));
     if (bits == 0) continue;
-    const row = <usize>load<u32>(hitSlot(bucket, bits), 32);
+    const row = <usize>load<u32>(hitSlot(bucket, bits), SLOT.row);
     for (let c: usize = 0; c < rowBytes; c += 64) seen |= load<u32>(min(row + c, last));
   }
   return seen;

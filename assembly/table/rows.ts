@@ -1,56 +1,52 @@
 // Rows of a table: where they are, what they start with, and how an id gets one.
+import {
+  BLOCK, BLOCK_HEADER_BYTES, INITIALIZER, PARTITION, ROWS_BLOCK_MAX, ROWS_BLOCK_MIN, SEGMENT, SLOT, TABLE,
+} from "../generated/layouts";
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { initOptimizerState } from "../optim/step";
-import { bucketOf, fillSlot, insertId, partitionAt, probe, removedPlace, reserveSlot } from "./index";
+import { bucketOf, fillSlot, insertId, partitionAt, probe, removedPlace, reserveSlot, segmentAt } from "./index";
 import { heapOf } from "./shares";
 import { encodeZeros, isServing } from "./retriever";
 
-/** Rows in the first block of a partition; each further block doubles, up to ROWS_BLOCK_MAX. */
-const ROWS_BLOCK_MIN: u32 = 4;
-const ROWS_BLOCK_MAX: u32 = 4096;
-
-const INIT_UNIFORM: u32 = 1;
-const INIT_CONSTANT: u32 = 2;
-
 /** A row that was given back, or a fresh one at the end of the last block; 0 when the heap is full. */
 export function newRow(table: usize, partition: usize): usize {
-  const spare = <usize>load<u32>(partition, 32);
+  const spare = <usize>load<u32>(partition, PARTITION.freeRow);
   if (spare != 0) {
-    store<u32>(partition, load<u32>(spare), 32);
+    store<u32>(partition, load<u32>(spare), PARTITION.freeRow);
     return spare;
   }
-  const rowBytes = <usize>load<u32>(table, 12);
-  let row = <usize>load<u32>(partition, 12);
-  if (row == <usize>load<u32>(partition, 16)) {
-    const last = <usize>load<u32>(partition, 24);
+  const rowBytes = <usize>load<u32>(table, TABLE.rowBytes);
+  let row = <usize>load<u32>(partition, PARTITION.nextRow);
+  if (row == <usize>load<u32>(partition, PARTITION.blockEnd)) {
+    const last = <usize>load<u32>(partition, PARTITION.lastBlock);
     const heap = heapOf(table, partition);
-    let rows: u32 = last == 0 ? ROWS_BLOCK_MIN : min(load<u32>(partition, 28) << 1, ROWS_BLOCK_MAX);
+    let rows: u32 = last == 0 ? ROWS_BLOCK_MIN : min(load<u32>(partition, PARTITION.blockRows) << 1, ROWS_BLOCK_MAX);
     // The heap hands out powers of two: fill the block it would give anyway. The last of its room goes in smaller ones.
-    let bytes: u32 = (<u32>1) << (32 - clz(64 + rows * <u32>rowBytes - 1));
+    let bytes: u32 = (<u32>1) << (32 - clz(BLOCK_HEADER_BYTES + rows * <u32>rowBytes - 1));
     let block = heapAlloc(heap, bytes);
     while (block == 0 && rows > ROWS_BLOCK_MIN) {
       rows >>= 1;
-      bytes = (<u32>1) << (32 - clz(64 + rows * <u32>rowBytes - 1));
+      bytes = (<u32>1) << (32 - clz(BLOCK_HEADER_BYTES + rows * <u32>rowBytes - 1));
       block = heapAlloc(heap, bytes);
     }
     if (block == 0) return 0;
-    if (last == 0) store<u32>(partition, <u32>block, 20);
-    else store<u32>(last, <u32>block);
-    store<u32>(partition, <u32>block, 24);
-    store<u32>(partition, rows, 28);
-    store<u32>(block, bytes, 4);
-    row = block + 64;
-    store<u32>(partition, <u32>(row + <usize>((bytes - 64) / <u32>rowBytes) * rowBytes), 16);
+    if (last == 0) store<u32>(partition, <u32>block, PARTITION.firstBlock);
+    else store<u32>(last, <u32>block, BLOCK.next);
+    store<u32>(partition, <u32>block, PARTITION.lastBlock);
+    store<u32>(partition, rows, PARTITION.blockRows);
+    store<u32>(block, bytes, BLOCK.bytes);
+    row = block + BLOCK_HEADER_BYTES;
+    store<u32>(partition, <u32>(row + <usize>((bytes - BLOCK_HEADER_BYTES) / <u32>rowBytes) * rowBytes), PARTITION.blockEnd);
   }
-  store<u32>(partition, <u32>(row + rowBytes), 12);
+  store<u32>(partition, <u32>(row + rowBytes), PARTITION.nextRow);
   return row;
 }
 
 /** Gives a row back to its partition. */
 export function freeRow(partition: usize, row: usize): void {
-  store<u32>(row, load<u32>(partition, 32));
-  store<u32>(partition, <u32>row, 32);
+  store<u32>(row, load<u32>(partition, PARTITION.freeRow));
+  store<u32>(partition, <u32>row, PARTITION.freeRow);
 }
 
 /**
@@ -62,27 +58,27 @@ export function tableInitRow(table: usize, row: usize, id: i64): void {
     encodeZeros(table, row);
     return;
   }
-  const states = row + (<usize>load<u32>(table, 4) << 2);
-  const segments = load<u32>(table, 16);
-  const base = mix64(<u64>id ^ (<u64>load<u32>(table, 24) * 0x9E3779B97F4A7C15));
+  const states = row + (<usize>load<u32>(table, TABLE.dim) << 2);
+  const segments = load<u32>(table, TABLE.segments);
+  const base = mix64(<u64>id ^ (<u64>load<u32>(table, TABLE.seed) * 0x9E3779B97F4A7C15));
   for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 7);
-    const dim = load<u32>(segment);
-    const first = load<u32>(segment, 4);
+    const segment = segmentAt(table, s);
+    const dim = load<u32>(segment, SEGMENT.dim);
+    const first = load<u32>(segment, SEGMENT.weightOffset);
     const w = row + (<usize>first << 2);
-    const state = states + (<usize>load<u32>(segment, 8) << 2);
-    const kind = load<u32>(segment, 12);
-    const a = load<f32>(segment, 16), b = load<f32>(segment, 20);
+    const state = states + (<usize>load<u32>(segment, SEGMENT.stateOffset) << 2);
+    const kind = load<u32>(segment, SEGMENT.initializer);
+    const a = load<f32>(segment, SEGMENT.initialA), b = load<f32>(segment, SEGMENT.initialB);
     for (let c: u32 = 0; c < dim; c++) {
       let value: f32 = 0;
-      if (kind == INIT_CONSTANT) value = a;
-      else if (kind == INIT_UNIFORM) {
+      if (kind == INITIALIZER.constant) value = a;
+      else if (kind == INITIALIZER.uniform) {
         const bits = mix64(base + <u64>(first + c) * 0xD1B54A32D192ED03) >> 40;
         value = <f32>(<u32>bits) * <f32>5.9604644775390625e-8 * (b - a) + a;
       }
       store<f32>(w + (<usize>c << 2), value);
     }
-    initOptimizerState(load<i32>(segment, 24), state, dim, segment + 64);
+    initOptimizerState(load<i32>(segment, SEGMENT.optimizer), state, dim, segment + SEGMENT.parameters);
   }
 }
 
@@ -102,12 +98,12 @@ export function insertSlot(table: usize, partition: usize, hash: u64, id: i64): 
   const row = newRow(table, partition);
   if (row == 0) return 0;
   tableInitRow(table, row, id);
-  store<u32>(partition, load<u32>(partition, 8) + 1, 8);
+  store<u32>(partition, load<u32>(partition, PARTITION.rows) + 1, PARTITION.rows);
   if (place != 0) {
     fillSlot(place, id, <u32>row);
     return place;
   }
-  store<u32>(partition, load<u32>(partition, 36) + 1, 36);
+  store<u32>(partition, load<u32>(partition, PARTITION.slotsTaken) + 1, PARTITION.slotsTaken);
   return insertId(table, partition, hash, id, <u32>row);
 }
 
@@ -119,8 +115,8 @@ export function tableUpsert(table: usize, ids: usize, n: u32, rows: usize, times
   for (let i: u32 = 0; i < n; i++) {
     const slot = upsertSlot(table, load<i64>(ids + (<usize>i << 3)));
     if (slot == 0) return i;
-    store<u32>(rows + (<usize>i << 2), load<u32>(slot, 32));
-    if (times != 0) store<u32>(slot, load<u32>(times + (<usize>i << 2)), 48);
+    store<u32>(rows + (<usize>i << 2), load<u32>(slot, SLOT.row));
+    if (times != 0) store<u32>(slot, load<u32>(times + (<usize>i << 2)), SLOT.time);
   }
   return n;
 }

@@ -1,6 +1,7 @@
 // Slots of a table, in the order of the index or of an index of a given size. For those who walk all rows.
+import { PARTITION, ROW_REMOVED, SCAN_CURSOR, SLOT } from "../generated/layouts";
 import { mix64 } from "../hash";
-import { bucketsOf, isSalted, ROW_REMOVED } from "./index";
+import { bucketsOf, isSalted, partitionOf } from "./index";
 import { sortSlots } from "./sort";
 
 /**
@@ -10,18 +11,18 @@ import { sortSlots } from "./sort";
  */
 export function tableScan(table: usize, first: u32, end: u32, cursor: usize, slots: usize, limit: u32): u32 {
   let count: u32 = 0;
-  const begin = max(first, load<u32>(cursor));
-  let from: u32 = begin == load<u32>(cursor) ? load<u32>(cursor, 4) : 0;
+  const begin = max(first, load<u32>(cursor, SCAN_CURSOR.partition));
+  let from: u32 = begin == load<u32>(cursor, SCAN_CURSOR.partition) ? load<u32>(cursor, SCAN_CURSOR.position) : 0;
   for (let p = begin; p < end; p++) {
-    const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
-    const index = <usize>load<u32>(partition);
+    const partition = partitionOf(table, p);
+    const index = <usize>load<u32>(partition, PARTITION.index);
     const places: u32 = index == 0 ? 0 : bucketsOf(partition) << 2;
     for (let place = from; place < places; place++) {
       const slot = index + (<usize>(place >> 2) << 6) + (<usize>(place & 3) << 2);
-      if (load<u32>(slot, 32) <= ROW_REMOVED) continue;
+      if (load<u32>(slot, SLOT.row) <= ROW_REMOVED) continue;
       if (count == limit) {
-        store<u32>(cursor, p);
-        store<u32>(cursor, place, 4);
+        store<u32>(cursor, p, SCAN_CURSOR.partition);
+        store<u32>(cursor, place, SCAN_CURSOR.position);
         return count;
       }
       store<u32>(slots + (<usize>count << 2), <u32>slot);
@@ -29,8 +30,8 @@ export function tableScan(table: usize, first: u32, end: u32, cursor: usize, slo
     }
     from = 0;
   }
-  store<u32>(cursor, end);
-  store<u32>(cursor, 0, 4);
+  store<u32>(cursor, end, SCAN_CURSOR.partition);
+  store<u32>(cursor, 0, SCAN_CURSOR.position);
   return count;
 }
 
@@ -60,7 +61,7 @@ function sortedSlots(index: usize, buckets: u32, log2: u64, rows: u32, slots: us
   let count: u32 = 0;
   for (let bucket = index; bucket < end; bucket += 64) {
     for (let slot = bucket; slot < bucket + 16; slot += 4) {
-      if (load<u32>(slot, 32) <= ROW_REMOVED) continue;
+      if (load<u32>(slot, SLOT.row) <= ROW_REMOVED) continue;
       if (count == rows) return count;
       store<u64>(places + (<usize>count << 3), placeOf(slot, log2));
       store<u32>(slots + (<usize>count << 2), <u32>slot);
@@ -80,8 +81,8 @@ function sortedSlots(index: usize, buckets: u32, log2: u64, rows: u32, slots: us
  * order, and each has only a few to pass. Ids that found no room in the last buckets and went on at the first come last.
  */
 export function slotsInOrder(table: usize, p: u32, bucketsLog2: u32, rows: u32, slots: usize, places: usize): u32 {
-  const partition = <usize>load<u32>(table, 32) + (<usize>p << 6);
-  const index = <usize>load<u32>(partition);
+  const partition = partitionOf(table, p);
+  const index = <usize>load<u32>(partition, PARTITION.index);
   if (index == 0) return 0;
   const buckets = bucketsOf(partition);
   const turn = min(buckets, (<u32>1) << bucketsLog2);
@@ -94,7 +95,7 @@ export function slotsInOrder(table: usize, p: u32, bucketsLog2: u32, rows: u32, 
     for (let bucket = first; bucket < buckets; bucket += turn) {
       const at = index + (<usize>bucket << 6);
       for (let slot = at; slot < at + 16; slot += 4) {
-        if (load<u32>(slot, 32) <= ROW_REMOVED) continue;
+        if (load<u32>(slot, SLOT.row) <= ROW_REMOVED) continue;
         // Another thread inserted meanwhile, which the caller finds out.
         if (count == late) return count;
         const place = placeOf(slot, log2);

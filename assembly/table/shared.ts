@@ -1,35 +1,30 @@
 // Kernels that any thread may call at any time. Each id takes the lock of its partition for its own turn, ids go in their
 // order, and one that comes twice is handled twice.
+import { PARTITION, SEGMENT, SLOT, TABLE, UPDATE_RESULT } from "../generated/layouts";
 import { mix64 } from "../hash";
 import { addRowF32 } from "../sparse";
 import { lock, unlock } from "../sync";
 import { removeSlot } from "./evict";
 import { isFiniteRow } from "./finite";
-import { bucketOf, partitionAt, probe } from "./index";
+import { bucketOf, partitionAt, probe, segmentAt } from "./index";
 import { bringNear } from "./near";
 import { decodeFloats, encodedBytes, encodeFloats, isServing, showRow } from "./retriever";
 import { insertSlot, tableInitRow } from "./rows";
 import { passesBadGradient, raiseUpdateTime, refusesStep, stepRow } from "./step";
 
-const BAD_GRADIENT: i32 = -2;
-const REFUSED: i32 = -3;
-/** Byte offsets in a partition: its lock, and four floats of whoever holds it. */
-const LOCK: usize = 40;
-const SCRATCH: usize = 48;
-
 /** out[i, :] = what a lookup of ids[i] shows, zeros for an absent one. Returns how many were found. */
 export function tableLookup(table: usize, ids: usize, n: u32, out: usize, outStride: u32): u32 {
-  const bytes = <usize>load<u32>(table, 4) << 2;
+  const bytes = <usize>load<u32>(table, TABLE.dim) << 2;
   let found: u32 = 0;
   for (let i: u32 = 0; i < n; i++, ids += 8, out += <usize>outStride << 2) {
     bringNear(table, ids, i, n);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
-    lock(partition + LOCK);
+    lock(partition + PARTITION.lock);
     const slot = probe(partition, bucketOf(partition, hash), id);
-    if (slot != 0) showRow(table, <usize>load<u32>(slot, 32), out);
-    unlock(partition + LOCK);
+    if (slot != 0) showRow(table, <usize>load<u32>(slot, SLOT.row), out);
+    unlock(partition + PARTITION.lock);
     found += <u32>(slot != 0);
     if (slot == 0) memory.fill(out, 0, bytes);
   }
@@ -44,9 +39,9 @@ export function tableContains(table: usize, ids: usize, n: u32, out: usize): u32
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
-    lock(partition + LOCK);
+    lock(partition + PARTITION.lock);
     const there = <u32>(probe(partition, bucketOf(partition, hash), id) != 0);
-    unlock(partition + LOCK);
+    unlock(partition + PARTITION.lock);
     store<u8>(out, <u8>there);
     found += there;
   }
@@ -61,10 +56,10 @@ export function tableRemove(table: usize, ids: usize, n: u32): u32 {
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
-    lock(partition + LOCK);
+    lock(partition + PARTITION.lock);
     const slot = probe(partition, bucketOf(partition, hash), id);
     if (slot != 0) removeSlot(partition, slot);
-    unlock(partition + LOCK);
+    unlock(partition + PARTITION.lock);
     removed += <u32>(slot != 0);
   }
   return removed;
@@ -73,7 +68,7 @@ export function tableRemove(table: usize, ids: usize, n: u32): u32 {
 /** Adds values to the encoded floats of a segment, four at a time: decoded, they are in the partition's scratch. */
 function addEncoded(segment: usize, values: usize, body: usize, scratch: usize): void {
   const step = encodedBytes(segment) << 2;
-  let left = load<i32>(segment);
+  let left = load<i32>(segment, SEGMENT.dim);
   for (; left > 0; left -= 4, values += 16, body += step) {
     const n = min(left, 4);
     decodeFloats(segment, body, scratch, n);
@@ -84,19 +79,19 @@ function addEncoded(segment: usize, values: usize, body: usize, scratch: usize):
 
 /** Puts values into a row, over what is there or on top of it. */
 function writeRow(table: usize, row: usize, values: usize, scratch: usize, add: bool): void {
-  const dim = load<u32>(table, 4);
+  const dim = load<u32>(table, TABLE.dim);
   if (!isServing(table)) {
     if (add) addRowF32(values, row, dim);
     else memory.copy(row, values, <usize>dim << 2);
     return;
   }
-  const segments = load<u32>(table, 16);
+  const segments = load<u32>(table, TABLE.segments);
   for (let s: u32 = 0; s < segments; s++) {
-    const segment = table + 64 + (<usize>s << 7);
-    const from = values + (<usize>load<u32>(segment, 4) << 2);
-    const body = row + <usize>load<u32>(segment, 60);
+    const segment = segmentAt(table, s);
+    const from = values + (<usize>load<u32>(segment, SEGMENT.weightOffset) << 2);
+    const body = row + <usize>load<u32>(segment, SEGMENT.bodyOffset);
     if (add) addEncoded(segment, from, body, scratch);
-    else encodeFloats(segment, from, body, load<i32>(segment));
+    else encodeFloats(segment, from, body, load<i32>(segment, SEGMENT.dim));
   }
 }
 
@@ -114,15 +109,15 @@ export function tableAssign(
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
-    lock(partition + LOCK);
+    lock(partition + PARTITION.lock);
     let slot = probe(partition, bucketOf(partition, hash), id);
     const passed = slot == 0 && admitted != 0 && load<u8>(admitted + <usize>i) == 0;
     if (slot == 0 && !passed) slot = insertSlot(table, partition, hash, id);
     if (slot != 0) {
-      store<u32>(slot, timeSec, 48);
-      writeRow(table, <usize>load<u32>(slot, 32), values, partition + SCRATCH, add != 0);
+      store<u32>(slot, timeSec, SLOT.time);
+      writeRow(table, <usize>load<u32>(slot, SLOT.row), values, partition + PARTITION.scratch, add != 0);
     }
-    unlock(partition + LOCK);
+    unlock(partition + PARTITION.lock);
     if (slot == 0 && !passed) return i;
   }
   return n;
@@ -136,27 +131,27 @@ export function tableAssign(
 export function tableOptimize(
   table: usize, ids: usize, n: u32, gradients: usize, stride: u32, timeSec: u32, admitted: usize,
 ): i32 {
-  if (refusesStep(table)) return REFUSED;
+  if (refusesStep(table)) return UPDATE_RESULT.refused;
   raiseUpdateTime(table, timeSec);
-  const dim = load<u32>(table, 4);
+  const dim = load<u32>(table, TABLE.dim);
   for (let i: u32 = 0; i < n; i++, ids += 8, gradients += <usize>stride << 2) {
     bringNear(table, ids, i, n);
     if (!isFiniteRow(gradients, dim)) {
-      if (!passesBadGradient(table)) return BAD_GRADIENT;
+      if (!passesBadGradient(table)) return UPDATE_RESULT.badGradient;
       continue;
     }
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
-    lock(partition + LOCK);
+    lock(partition + PARTITION.lock);
     let slot = probe(partition, bucketOf(partition, hash), id);
     const passed = slot == 0 && admitted != 0 && load<u8>(admitted + <usize>i) == 0;
     if (slot == 0 && !passed) slot = insertSlot(table, partition, hash, id);
     if (slot != 0) {
-      store<u32>(slot, timeSec, 48);
-      stepRow(table, <usize>load<u32>(slot, 32), gradients, id);
+      store<u32>(slot, timeSec, SLOT.time);
+      stepRow(table, <usize>load<u32>(slot, SLOT.row), gradients, id);
     }
-    unlock(partition + LOCK);
+    unlock(partition + PARTITION.lock);
     if (slot == 0 && !passed) return <i32>i;
   }
   return <i32>n;
@@ -169,13 +164,13 @@ export function tableReinitialize(table: usize, ids: usize, n: u32, timeSec: u32
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
-    lock(partition + LOCK);
+    lock(partition + PARTITION.lock);
     let slot = probe(partition, bucketOf(partition, hash), id);
     const existed = slot != 0;
-    if (existed) tableInitRow(table, <usize>load<u32>(slot, 32), id);
+    if (existed) tableInitRow(table, <usize>load<u32>(slot, SLOT.row), id);
     else slot = insertSlot(table, partition, hash, id);
-    if (slot != 0) store<u32>(slot, timeSec, 48);
-    unlock(partition + LOCK);
+    if (slot != 0) store<u32>(slot, timeSec, SLOT.time);
+    unlock(partition + PARTITION.lock);
     if (slot == 0) return i;
     store<i32>(status, <i32>existed);
   }

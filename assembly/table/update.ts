@@ -1,5 +1,6 @@
 // Lookup and update in one go, for callers that have unique ids and their gradients and nothing else.
-import { CHUNK, slotFrom, touchBuckets, touchLines } from "./find";
+import { LOOKUP_CHUNK, SLOT, TABLE, UPDATE_RESULT } from "../generated/layouts";
+import { slotFrom, touchBuckets, touchLines } from "./find";
 import { ListedRow } from "./listing";
 import { upsertSlot } from "./rows";
 import { raiseUpdateTime, refusesStep, stepList } from "./step";
@@ -11,10 +12,10 @@ function findAndStamp(table: usize, ids: usize, n: u32, rows: usize, updateSec: 
   const end = rows + (<usize>n << 2);
   for (let at = rows; at < end; at += 4) {
     const slot = slotFrom(table, <usize>load<u32>(at), load<i64>(ids));
-    if (slot != 0) store<u32>(slot, updateSec, 48);
+    if (slot != 0) store<u32>(slot, updateSec, SLOT.time);
     else absent++;
     // Absent ids read the null page here; their rows are found in another walk.
-    store<u32>(at, load<u32>(slot, 32));
+    store<u32>(at, load<u32>(slot, SLOT.row));
     ids += 8;
   }
   return absent;
@@ -52,19 +53,19 @@ function stepRows(table: usize, ids: usize, rows: usize, n: u32, gradients: usiz
 export function tableUpdate(
   table: usize, ids: usize, n: u32, gradients: usize, stride: u32, scratch: usize, updateSec: u32,
 ): i32 {
-  if (refusesStep(table)) return -3;
+  if (refusesStep(table)) return UPDATE_RESULT.refused;
   raiseUpdateTime(table, updateSec);
   const strideBytes = <usize>stride << 2;
-  const rowBytes = <usize>load<u32>(table, 12);
-  for (let s: u32 = 0; s < n; s += CHUNK) {
-    const m = min(CHUNK, n - s);
+  const rowBytes = <usize>load<u32>(table, TABLE.rowBytes);
+  for (let s: u32 = 0; s < n; s += LOOKUP_CHUNK) {
+    const m = min(LOOKUP_CHUNK, n - s);
     const chunkIds = ids + (<usize>s << 3);
     if (findAndStamp(table, chunkIds, m, scratch, updateSec) != 0) {
       if (!insertAbsent(table, chunkIds, m, scratch)) return <i32>s;
       findAndStamp(table, chunkIds, m, scratch, updateSec);
     }
     touchLines(scratch, m, rowBytes, (rowBytes & 63) == 0);
-    if (!stepRows(table, chunkIds, scratch, m, gradients + <usize>s * strideBytes, strideBytes)) return -2;
+    if (!stepRows(table, chunkIds, scratch, m, gradients + <usize>s * strideBytes, strideBytes)) return UPDATE_RESULT.badGradient;
   }
   return <i32>n;
 }

@@ -1,5 +1,5 @@
 /**
- * @file Layout of an embedding hash table in shared memory; assembly/table.ts draws it and works on the same words.
+ * @file Layout of an embedding hash table in shared memory; assembly/table.ts says how it is used.
  *
  * Word numbers count u32 from the start of the structure, byte offsets say `BYTES`.
  */
@@ -89,6 +89,10 @@ export const PARTITION = {
   scratch: 12,
 } as const;
 
+/**
+ * In the word of the mask: buckets are chosen by the secret of the memory. As part of a mask it does nothing, because what is
+ * masked becomes an address and loses its upper bits.
+ */
 export const SALTED = 0x80000000;
 
 /** Buckets of an index, by the word of its mask. */
@@ -98,9 +102,11 @@ export function bucketsOfMask(mask: number): number {
 /** A bucket: four ids (i64), four row words, four times of the last update in seconds (u32). */
 export const BUCKET_BYTES = 64;
 export const BUCKET_SLOTS = 4;
-/** Slots are addresses of a row word less this many bytes. */
-export const SLOT_ROW_BYTES = 32;
-export const SLOT_TIME_BYTES = 48;
+/**
+ * A slot is named by the address of its row word less 32, so that constants reach its other words: bytes from there. The id
+ * is at 2 * slot - bucket.
+ */
+export const SLOT = { row: 32, time: 48 } as const;
 /** Where the id of a slot is, counted in i64: slots are 4 bytes apart, ids 8. */
 export function idWordOf(slot: number): number {
   return (slot + (slot % BUCKET_BYTES)) / 8;
@@ -149,7 +155,7 @@ export const HEAP = {
   sharers: 38,
   scratchBytes: 39,
 } as const;
-/** Bytes from share to share: headers of heaps that take from `parent`. assembly/table/shares.ts has the same number. */
+/** Bytes from share to share: headers of heaps that take from `parent`. */
 export const SHARE_BYTES = 192;
 
 /** What a table does when its memory is full. Rows that are there are updated as ever. */

@@ -9,7 +9,7 @@ import {
   PARTITION_BYTES,
   ROW_FREE,
   SALTED,
-  SLOT_ROW_BYTES,
+  SLOT,
   TABLE,
 } from '../../src/memory/table-layout.js';
 import { idsOfOneBucket, idsWithoutGaps, keyOfMix, longestRun } from '../sparse/colliding-keys.js';
@@ -49,7 +49,7 @@ function longestWalk(table: TestTable, p: number): number {
   const partition = wordsOf(table, p);
   const index = u32[partition + PARTITION.index]!;
   return longestRun(bucketsOfMask(u32[partition + PARTITION.mask]!), (bucket) => {
-    const at = (index + bucket * BUCKET_BYTES + SLOT_ROW_BYTES) / 4;
+    const at = (index + bucket * BUCKET_BYTES + SLOT.row) / 4;
     return !u32.subarray(at, at + BUCKET_SLOTS).includes(ROW_FREE);
   });
 }

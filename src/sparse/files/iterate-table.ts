@@ -7,15 +7,7 @@
 import { MonolithError } from '../../base/errors.js';
 import { EntryDumpCodec } from '../../io/entry-dump.js';
 import { shardRange } from '../../io/shard-files.js';
-import {
-  BUCKET_BYTES,
-  BUCKET_SLOTS,
-  idWordOf,
-  PARTITIONS,
-  ROW_REMOVED,
-  SLOT_ROW_BYTES,
-  SLOT_TIME_BYTES,
-} from '../../memory/table-layout.js';
+import { BUCKET_BYTES, BUCKET_SLOTS, idWordOf, PARTITIONS, ROW_REMOVED, SLOT } from '../../memory/table-layout.js';
 import type { HashTable } from '../table/hash-table.js';
 import type { StoredTable, TableImage } from './stored-table.js';
 import { tableImageOf } from './table-image-of.js';
@@ -55,10 +47,10 @@ export function saveAsTensor(
   for (const { slot, bank, place } of slotsFrom(image, begin * BUCKET_SLOTS + offset, end * BUCKET_SLOTS)) {
     if (dumps.length >= limit) break;
     const { u32, i64, f32 } = image.banks[bank]!.views;
-    const row = u32[(slot + SLOT_ROW_BYTES) / 4]! / 4;
+    const row = u32[(slot + SLOT.row) / 4]! / 4;
     const entry = {
       id: i64[idWordOf(slot)]!,
-      lastUpdateSec: u32[(slot + SLOT_TIME_BYTES) / 4]!,
+      lastUpdateSec: u32[(slot + SLOT.time) / 4]!,
       weights: f32.subarray(row, row + image.dim),
       state: f32.subarray(row + image.dim, row + image.dim + image.stateFloats),
     };
@@ -110,7 +102,7 @@ function* slotsFrom(image: TableImage, from: number, end: number) {
     const index = image.indexOf(partition);
     for (let i = Math.max(0, from - first); i < Math.min(count, end - first); i++) {
       const slot = index + Math.floor(i / BUCKET_SLOTS) * BUCKET_BYTES + (i % BUCKET_SLOTS) * 4;
-      if (u32[(slot + SLOT_ROW_BYTES) / 4]! > ROW_REMOVED) yield { slot, bank, place: first + i };
+      if (u32[(slot + SLOT.row) / 4]! > ROW_REMOVED) yield { slot, bank, place: first + i };
     }
     first += count;
   }

@@ -8,7 +8,7 @@ import { EntryDumpCodec } from '../../io/entry-dump.js';
 import { frameRecord, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { DUMP_SCRATCH_BYTES, DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
 import { placeInBuckets } from '../../memory/hash.js';
-import { idWordOf, SLOT_ROW_BYTES, SLOT_TIME_BYTES } from '../../memory/table-layout.js';
+import { idWordOf, SLOT } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/tables/table-memory.js';
 import { BankScratch } from './bank-scratch.js';
 import { writeDumpPlan } from './dump-plan.js';
@@ -134,10 +134,10 @@ class PlainEncoder implements PartitionEncoder {
     const { bytes, view } = this.#buffers[which]!;
     let end = at;
     for (const slot of slots.subarray(start, start + count)) {
-      const row = u32[(slot + SLOT_ROW_BYTES) / 4]! / 4;
+      const row = u32[(slot + SLOT.row) / 4]! / 4;
       const entry = {
         id: i64[idWordOf(slot)]!,
-        lastUpdateSec: u32[(slot + SLOT_TIME_BYTES) / 4]!,
+        lastUpdateSec: u32[(slot + SLOT.time) / 4]!,
         weights: f32.subarray(row, row + dim),
         state: f32.subarray(row + dim, row + dim + stateFloats),
       };

@@ -8,7 +8,7 @@ import { MonolithError } from '../../base/errors.js';
 import type { EntryRow } from '../../io/entry-dump.js';
 import { DUMP_SCRATCH_BYTES } from '../../memory/dump-layout.js';
 import { mix64BigInt } from '../../memory/hash.js';
-import { PARTITIONS, PARTITIONS_LOG2, SLOT_TIME_BYTES } from '../../memory/table-layout.js';
+import { PARTITIONS, PARTITIONS_LOG2, SLOT } from '../../memory/table-layout.js';
 import { isZeroRow } from '../table/linalg.js';
 import { BankScratch } from './bank-scratch.js';
 import type { TableImage } from './stored-table.js';
@@ -187,7 +187,7 @@ export class RowSink {
     const slots = work + this.#capacity * 4;
     kernels.tableFind(address, ids, count, work, slots);
     for (let i = 0; i < count; i++) {
-      views.u32[(views.u32[slots / 4 + i]! + SLOT_TIME_BYTES) / 4] = views.u32[times / 4 + i]!;
+      views.u32[(views.u32[slots / 4 + i]! + SLOT.time) / 4] = views.u32[times / 4 + i]!;
     }
   }
 

@@ -7,7 +7,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import type { RowRange } from '../../io/shard-files.js';
-import { idWordOf, PARTITIONS, SLOT_TIME_BYTES } from '../../memory/table-layout.js';
+import { idWordOf, PARTITIONS, SLOT } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/tables/table-memory.js';
 import { type PartitionEncoder, partitionEncoder } from './partition-encoder.js';
 import type { TableImage } from './stored-table.js';
@@ -133,7 +133,7 @@ export class ShardEncoder {
     for (const slot of slots) {
       const featureSlot = (u32[idWordOf(slot) * 2 + 1]! >>> 16) & 0x7fff;
       const expireDays = days === null ? DEFAULT_EXPIRE_DAYS : days[featureSlot]!;
-      if (newest - u32[(slot + SLOT_TIME_BYTES) / 4]! < expireDays * DAY_SEC) slots[kept++] = slot;
+      if (newest - u32[(slot + SLOT.time) / 4]! < expireDays * DAY_SEC) slots[kept++] = slot;
     }
     return slots.subarray(0, kept);
   }

@@ -15,7 +15,7 @@ import {
   PARTITION_BYTES,
   PARTITIONS,
   ROW_REMOVED,
-  SLOT_ROW_BYTES,
+  SLOT,
   slotLimit,
   TABLE,
   TABLE_FLAG,
@@ -98,7 +98,7 @@ export class TableImage {
     let found = 0;
     for (let bucket = index; bucket < end; bucket += BUCKET_BYTES) {
       for (let slot = bucket; slot < bucket + BUCKET_SLOTS * 4; slot += 4) {
-        if (u32[(slot + SLOT_ROW_BYTES) >>> 2]! > ROW_REMOVED) out[found++] = slot;
+        if (u32[(slot + SLOT.row) >>> 2]! > ROW_REMOVED) out[found++] = slot;
       }
     }
     return found;

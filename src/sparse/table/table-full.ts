@@ -12,7 +12,7 @@ import {
   overflowBytes,
   PARTITION,
   PARTITIONS,
-  SLOT_ROW_BYTES,
+  SLOT,
   TABLE,
   type WhenFull,
 } from '../../memory/table-layout.js';
@@ -40,7 +40,7 @@ export function writeOverflow(
   u32[block / 4 + OVERFLOW.passesOver] = whenFull === 'stop-admitting' ? 1 : 0;
   for (let p = 0; p < PARTITIONS; p++) {
     const slot = block + OVERFLOW_SLOTS + p * BUCKET_BYTES;
-    u32[(slot + SLOT_ROW_BYTES) / 4] = block + OVERFLOW_SLOTS + PARTITIONS * BUCKET_BYTES + p * plan.rowBytes;
+    u32[(slot + SLOT.row) / 4] = block + OVERFLOW_SLOTS + PARTITIONS * BUCKET_BYTES + p * plan.rowBytes;
   }
   if (whenFull !== 'fail') u32[block / 4 + OVERFLOW.shares] = takeShares(bank, partitions, name);
   if (whenFull !== 'evict-expired') return;

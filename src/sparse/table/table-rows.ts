@@ -16,8 +16,7 @@ import {
   PARTITIONS,
   PARTITIONS_LOG2,
   ROW_REMOVED,
-  SLOT_ROW_BYTES,
-  SLOT_TIME_BYTES,
+  SLOT,
 } from '../../memory/table-layout.js';
 import type { TablePlan } from '../config/table-plan.js';
 import { type BankTable, partitionWord, rowsOf } from './table-control.js';
@@ -37,10 +36,10 @@ const RESTORE_CHUNK = 1024;
 
 function rowAt({ bank }: BankTable, plan: TablePlan, slot: number): TableRowView {
   const { u32, i64, f32 } = bank.views;
-  const row = u32[(slot + SLOT_ROW_BYTES) / 4]! / 4;
+  const row = u32[(slot + SLOT.row) / 4]! / 4;
   return {
     id: i64[idWordOf(slot)]!,
-    lastUpdateSec: u32[(slot + SLOT_TIME_BYTES) / 4]!,
+    lastUpdateSec: u32[(slot + SLOT.time) / 4]!,
     weights: f32.subarray(row, row + plan.dim),
     state: f32.subarray(row + plan.dim, row + plan.dim + plan.stateFloats),
   };
@@ -74,7 +73,7 @@ function sortedSlots(table: BankTable): Uint32Array {
     for (let bucket = index; bucket < end; bucket += BUCKET_BYTES) {
       for (let i = 0; i < BUCKET_SLOTS; i++) {
         const slot = bucket + i * 4;
-        if (u32[(slot + SLOT_ROW_BYTES) / 4]! > ROW_REMOVED) slots[found++] = slot;
+        if (u32[(slot + SLOT.row) / 4]! > ROW_REMOVED) slots[found++] = slot;
       }
     }
   }

@@ -11,8 +11,7 @@ import {
   SEGMENT,
   SEGMENT_WORDS,
   SEGMENTS,
-  SLOT_ROW_BYTES,
-  SLOT_TIME_BYTES,
+  SLOT,
   TABLE,
   TABLE_FLAG,
   tableBytes,
@@ -128,10 +127,10 @@ export class TestTable implements StoredTable {
       const slots = new Uint32Array(image.rowsOf(p));
       image.scan(p, slots);
       for (const slot of slots) {
-        const row = u32[(slot + SLOT_ROW_BYTES) / 4]! / 4;
+        const row = u32[(slot + SLOT.row) / 4]! / 4;
         found.push({
           id: i64[idWordOf(slot)]!,
-          time: u32[(slot + SLOT_TIME_BYTES) / 4]!,
+          time: u32[(slot + SLOT.time) / 4]!,
           weights: [...f32.subarray(row, row + image.dim)],
           state: [...f32.subarray(row + image.dim, row + image.dim + image.stateFloats)],
         });

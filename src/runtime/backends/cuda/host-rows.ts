@@ -1,4 +1,5 @@
 /** @file Walks through the rows of a table of the host, some at a time, packed for an upload. */
+
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
@@ -8,8 +9,7 @@ import {
   PARTITION_BYTES,
   PARTITIONS,
   ROW_REMOVED,
-  SLOT_ROW_BYTES,
-  SLOT_TIME_BYTES,
+  SLOT,
   TABLE,
 } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
@@ -50,9 +50,9 @@ export class HostRows {
     while (count < this.times.length) {
       const { value: slot, done } = this.#slots.next();
       if (done) break;
-      const row = u32[(slot + SLOT_ROW_BYTES) / 4]! / 4;
+      const row = u32[(slot + SLOT.row) / 4]! / 4;
       this.ids[count] = i64[idWordOf(slot)]!;
-      this.times[count] = u32[(slot + SLOT_TIME_BYTES) / 4]!;
+      this.times[count] = u32[(slot + SLOT.time) / 4]!;
       this.words.set(u32.subarray(row, row + this.#rowWords), count * this.#rowWords);
       count++;
     }
@@ -69,7 +69,7 @@ function* slotsOf(u32: Uint32Array, control: number): Generator<number> {
     for (let bucket = index; bucket < end; bucket += BUCKET_BYTES) {
       for (let i = 0; i < BUCKET_SLOTS; i++) {
         const slot = bucket + i * 4;
-        if (u32[(slot + SLOT_ROW_BYTES) / 4]! > ROW_REMOVED) yield slot;
+        if (u32[(slot + SLOT.row) / 4]! > ROW_REMOVED) yield slot;
       }
     }
   }

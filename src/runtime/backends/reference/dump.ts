@@ -13,15 +13,7 @@ import {
   DUMP_RUN_WORDS,
   TIME_BYTES_MAX,
 } from '../../../memory/dump-layout.js';
-import {
-  BUCKET_BYTES,
-  PARTITION,
-  PARTITION_BYTES,
-  SLOT_ROW_BYTES,
-  SLOT_TIME_BYTES,
-  slotLimit,
-  TABLE,
-} from '../../../memory/table-layout.js';
+import { BUCKET_BYTES, PARTITION, PARTITION_BYTES, SLOT, slotLimit, TABLE } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { heapAlloc, heapOf } from './heap.js';
 import { upsertSlot } from './table-rows.js';
@@ -100,12 +92,12 @@ export function encodeEntries(m: Views, plan: number, slots: number, n: number, 
     m.u8.copyWithin(payload, word('template'), word('template') + word('fixedBytes'));
     const id = slot + (slot % BUCKET_BYTES);
     m.u8.copyWithin(payload + 1, id, id + 8);
-    const row = m.u32[(slot + SLOT_ROW_BYTES) / 4]!;
+    const row = m.u32[(slot + SLOT.row) / 4]!;
     for (const float of floatsOf(m, plan)) {
       m.u8.copyWithin(payload + float.message, row + float.row, row + float.row + 4);
     }
     let end = payload + word('fixedBytes');
-    let time = m.u32[(slot + SLOT_TIME_BYTES) / 4]!;
+    let time = m.u32[(slot + SLOT.time) / 4]!;
     for (; time >= 0x80; time >>>= 7) m.u8[end++] = (time & 0x7f) | 0x80;
     m.u8[end++] = time;
     putU32(m, at, end - payload);
@@ -236,8 +228,8 @@ export function loadRows(
   for (let i = 0; i < n; i++) {
     const slot = upsertSlot(m, table, m.i64[ids / 8 + i]!);
     if (slot === 0) return i;
-    m.u32[(slot + SLOT_TIME_BYTES) / 4] = m.u32[times / 4 + i]!;
-    const row = m.u32[(slot + SLOT_ROW_BYTES) / 4]!;
+    m.u32[(slot + SLOT.time) / 4] = m.u32[times / 4 + i]!;
+    const row = m.u32[(slot + SLOT.row) / 4]!;
     m.u8.copyWithin(row, rows + i * stride, rows + i * stride + rowBytes);
   }
   return n;

@@ -10,8 +10,7 @@ import {
   ROW_FREE,
   ROW_REMOVED,
   SALTED,
-  SLOT_ROW_BYTES,
-  SLOT_TIME_BYTES,
+  SLOT,
   slotLimit,
   TABLE,
 } from '../../../memory/table-layout.js';
@@ -19,8 +18,8 @@ import type { Views } from '../../../memory/views.js';
 import { heapAlloc, heapFree, heapOf } from './heap.js';
 
 /** Words of a slot, counted from its address. */
-export const ROW = SLOT_ROW_BYTES / 4;
-export const TIME = SLOT_TIME_BYTES / 4;
+export const ROW = SLOT.row / 4;
+export const TIME = SLOT.time / 4;
 
 /** Word index of the partition that owns `hash`. */
 export function partitionAt(m: Views, table: number, hash: bigint): number {
