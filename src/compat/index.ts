@@ -58,6 +58,7 @@ export {
   fusedEmbeddingToLayout,
   fusedEmbeddingToLayoutGradient,
 } from '../feature/serving/fused-embedding-to-layout.js';
+export { exampleOfInstance } from '../feature/serving/instance-to-example.js';
 // multi_hash_table_ops, multi_type_hash_table, distributed_ps, distributed_ps_sync.
 export { PartitionedHashTable } from '../feature/serving/partitioned-hash-table.js';
 export { shardingSparseFids } from '../feature/serving/sharding-sparse-fids.js';

@@ -1,9 +1,10 @@
 /**
  * @file Where a trace is written to: a check before the run, and a text file that appears whole or not at all.
  */
-import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, constants, open, realpath, rm, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { replaceFile } from '../base/files/atomic-file.js';
 import { temporaryName } from '../base/files/temporary-names.js';
 
 const CHUNK_CHARS = 1 << 16;
@@ -43,22 +44,14 @@ export async function checkTraceTarget(file: string): Promise<void> {
 /** Writes the strings of `parts` to `file`, a buffer at a time. A failure leaves what was there before. */
 export async function writeTraceFile(file: string, parts: Iterable<string>): Promise<void> {
   const target = await resolveTarget(file);
-  const temporary = temporaryName(target);
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(temporary, 'wx');
-    for (const text of chunks(parts)) await handle.writeFile(text);
-    await handle.sync();
-    await handle.close();
-    handle = undefined;
-    await rename(temporary, target);
-    await syncFolder(dirname(target));
-  } catch (cause) {
-    // The first failure is the one to report; a close that fails after it adds nothing.
-    await handle?.close().catch(() => undefined);
-    await rm(temporary, { force: true });
-    throw writeError(file, cause);
-  }
+  const encoder = new TextEncoder();
+  await replaceFile(
+    target,
+    async (sink) => {
+      for (const text of chunks(parts)) await sink.write(encoder.encode(text));
+    },
+    { errorOf: (_path, cause) => writeError(file, cause) },
+  );
 }
 
 function* chunks(parts: Iterable<string>): Generator<string> {
@@ -93,18 +86,6 @@ async function resolveTarget(file: string): Promise<string> {
 function unlessMissing(cause: unknown): undefined {
   if (codeOf(cause) === 'ENOENT') return undefined;
   throw cause;
-}
-
-/** Makes the rename last through a power cut. Some file systems cannot sync a folder; the file itself is safe by then. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } catch (cause) {
-    if (!['EINVAL', 'ENOTSUP', 'EPERM', 'EISDIR'].includes(codeOf(cause))) throw cause;
-  } finally {
-    await handle.close();
-  }
 }
 
 function codeOf(thrown: unknown): string {

@@ -12,6 +12,9 @@ export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** Where a file of the repository is. */
+export const rootFile = (path: string): string => `${root}${path}`;
+
 /** Files of TypeScript below a folder of the repository. */
 export function sourcesIn(folder: string): string[] {
   return readdirSync(`${root}${folder}`, { withFileTypes: true, recursive: true })

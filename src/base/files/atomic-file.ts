@@ -98,27 +98,48 @@ export class FileSink {
   }
 }
 
-/** Writes a small file whole. Text is UTF-8. */
-export async function writeFileAtomic(
+export interface ReplaceOptions {
+  readonly fileSystem?: FileSystem;
+  /** The error for what went wrong. Default: `writeError`. */
+  readonly errorOf?: (path: string, cause: unknown) => MonolithError;
+}
+
+/** Has `write` fill a new file, which then takes the name `path`. A failure leaves what was there before. */
+export async function replaceFile(
   path: string,
-  content: Uint8Array | string,
-  fs: FileSystem = nodeFileSystem,
+  write: (sink: FileSink) => Promise<void>,
+  { fileSystem: fs = nodeFileSystem, errorOf = writeError }: ReplaceOptions = {},
 ): Promise<void> {
   const temporary = temporaryName(path);
   try {
-    await writeWhole(temporary, content, fs);
+    const sink = await FileSink.create(temporary, fs, { checksum: false });
+    try {
+      await write(sink);
+      await sink.finish();
+    } finally {
+      await sink.close();
+    }
     await fs.rename(temporary, path);
     await fs.syncDirectory(dirname(path));
   } catch (cause) {
-    throw await cleanUp(writeError(path, cause), () => fs.remove(temporary));
+    throw await cleanUp(errorOf(path, cause), () => fs.remove(temporary));
   }
+}
+
+/** Writes a small file whole. Text is UTF-8. */
+export function writeFileAtomic(path: string, content: Uint8Array | string, fs?: FileSystem): Promise<void> {
+  return replaceFile(path, (sink) => sink.write(bytesOf(content)), fs ? { fileSystem: fs } : {});
+}
+
+function bytesOf(content: Uint8Array | string): Uint8Array {
+  return typeof content === 'string' ? new TextEncoder().encode(content) : content;
 }
 
 /** Writes, forces to disk and closes a new file of known content. */
 export async function writeWhole(path: string, content: Uint8Array | string, fs: FileSystem): Promise<FileSink> {
   const sink = await FileSink.create(path, fs);
   try {
-    await sink.write(typeof content === 'string' ? new TextEncoder().encode(content) : content);
+    await sink.write(bytesOf(content));
     await sink.finish();
   } finally {
     await sink.close();

@@ -50,6 +50,10 @@ export const nodeFileSystem: FileSystem = {
     const handle = await open(path, 'r');
     try {
       await handle.sync();
+    } catch (cause) {
+      // Some file systems cannot sync a folder; the files themselves are safe by then.
+      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+      if (!['EINVAL', 'ENOTSUP', 'EPERM', 'EISDIR'].includes(code)) throw cause;
     } finally {
       await handle.close();
     }

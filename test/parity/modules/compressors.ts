@@ -1,13 +1,13 @@
 /** @file Cases of compressors, quantizers, retrievers, initializers and the small parts below a table. */
 import { Arena } from '../../../src/memory/arena.js';
-import { BlockAllocator } from '../../../src/memory/block-allocator.js';
-import { InlineEntry, packEntryAddress } from '../../../src/memory/entry-defs.js';
 import type { FloatCompressorMessage } from '../../../src/sparse/config/config-messages.js';
-import { combineCompressors, makeCompressor } from '../../../src/sparse/config/float-compressor.js';
 import { planInitializer, StreamInitializer } from '../../../src/sparse/config/initializers.js';
 import { hashNetRetriever } from '../../../src/sparse/config/retriever.js';
 import { almostEqual, l2NormSquare } from '../../../src/sparse/table/linalg.js';
 import { KernelHarness } from '../../kernels/harness.js';
+import { BlockAllocator } from '../../support/block-allocator.js';
+import { InlineEntry, packEntryAddress } from '../../support/entry-defs.js';
+import { combineCompressors, makeCompressor } from '../../support/float-compressor.js';
 import {
   type Fields,
   fieldsOf,

@@ -4,7 +4,7 @@
  * Mirrors runtime/allocator/block_allocator. Requests are rounded up to 8 bytes; one that fits no regular block gets a
  * block of its own size. Blocks are given back all at once.
  */
-import type { Arena } from './arena.js';
+import type { Arena } from '../../src/memory/arena.js';
 
 const FIRST_BLOCK_BYTES = 1024;
 const BLOCK_BYTES_MAX = 1 << 20;

@@ -3,10 +3,14 @@
  *
  * Mirrors runtime/hash_table/compressor. Bytes and floats are in shared memory; the work is in assembly/compress.
  */
-import { MonolithError } from '../../base/errors.js';
-import { printMessage, valueOr } from '../../io/message.js';
-import type { CompressKernels } from '../../runtime/backends/wasm/calls/compress.js';
-import { FloatCompressorConfigMessage, type FloatCompressorMessage, OneBitMessage } from './config-messages.js';
+import { MonolithError } from '../../src/base/errors.js';
+import { printMessage, valueOr } from '../../src/io/message.js';
+import type { CompressKernels } from '../../src/runtime/backends/wasm/calls/compress.js';
+import {
+  FloatCompressorConfigMessage,
+  type FloatCompressorMessage,
+  OneBitMessage,
+} from '../../src/sparse/config/config-messages.js';
 
 export interface FloatCompressor {
   readonly dim: number;
