@@ -51,6 +51,7 @@ export {
 export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
 export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
+export type { Floats, Ids } from './memory/given-arrays.js';
 // Running it: sessions, training, evaluation.
 export { type EvaluateOptions, type Evaluation, evaluate } from './metrics/evaluate.js';
 export type { KernelVariant } from './runtime/backends/wasm/kernel-variants.js';

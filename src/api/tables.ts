@@ -7,6 +7,7 @@
 export type { FidColumn, FidColumns } from '../feature/serving/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from '../feature/serving/partitioned-hash-table.js';
 export { OUT_TYPE, POOLING_TYPE } from '../io/example-messages.js';
+export type { Floats, Ids } from '../memory/given-arrays.js';
 export type { WhenFull } from '../memory/table-layout.js';
 export {
   TableMemory,
@@ -72,7 +73,6 @@ export {
 } from '../sparse/table/hash-table.js';
 export { PeriodicEviction, type PeriodicEvictionOptions } from '../sparse/table/periodic-eviction.js';
 export {
-  type Ids,
   TouchedKeySet,
   type TouchedKeySetHandle,
   type TouchedKeySetOptions,

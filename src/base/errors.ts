@@ -153,7 +153,7 @@ export const ERROR_MESSAGES = {
   ML_GLOBAL_STEP: 'global_step={step} is negative, please investigate!',
   ML_GRADIENT: 'gradient of table {table} is not finite: {where}',
   ML_ID_TYPE: '{what} takes 64-bit integer ids: {reason}',
-  ML_IDS: 'table {table} takes ids in a BigInt64Array or BigUint64Array, got {found}',
+  ML_IDS: 'table {table} takes 64-bit ids: {reason}',
   ML_INITIALIZER: 'initializer is not implemented yet. {config}',
   ML_MULTI_LENGTH: "The length of tensor `{tensor}` doesn't equal to table num. {found}v.s.{tables}",
   ML_MULTI_SHORT: 'The length of tensor `{tensor}` is too short. Currently value{size}',

@@ -1,7 +1,15 @@
 /** @file Puts batches into the memory of a session once, so that steps take them by address. */
 import type { Arena } from '../memory/arena.js';
-import { type BatchData, type BatchSchema, bytesFor, writeBatch } from '../memory/batch.js';
+import {
+  type BatchData,
+  type BatchSchema,
+  bytesFor,
+  type FeedData,
+  type FeedSpec,
+  writeBatch,
+} from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
+import { feedOf } from '../tensor/feed-values.js';
 
 /** Where batches go; a session is one. */
 export interface BatchHome {
@@ -20,11 +28,18 @@ export interface BatchHome {
  */
 export function loadBatches({ views, arena, schema }: BatchHome, batches: Iterable<BatchData>): number[] {
   const addresses: number[] = [];
-  for (const batch of batches) {
-    const valueCounts = batch.feeds.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
-    const at = arena.alloc(bytesFor(schema, batch.rows, valueCounts), `batch ${addresses.length}`);
-    writeBatch(views, at, schema, batch);
+  for (const { rows, feeds: given } of batches) {
+    const feeds = given.map((feed, index) => inArrays(schema[index], feed));
+    const valueCounts = feeds.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
+    const at = arena.alloc(bytesFor(schema, rows, valueCounts), `batch ${addresses.length}`);
+    writeBatch(views, at, schema, { rows, feeds });
     addresses.push(at);
   }
   return addresses;
+}
+
+/** Programs in JavaScript may have lists in place of arrays. What is of another kind is left to whoever writes the batch. */
+function inArrays(spec: FeedSpec | undefined, feed: FeedData): FeedData {
+  if (spec?.kind !== feed.kind) return feed;
+  return feedOf(spec, feed.kind === 'ragged' ? feed : feed.values, () => undefined);
 }

@@ -9,7 +9,8 @@ import { MonolithError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
 import { placeholder, raggedPlaceholder } from '../graph/ops/state.js';
 import type { DenseInput, RaggedInput } from '../graph/typed-inputs.js';
-import type { BatchData, BatchSchema, FeedData, FeedSpec, RaggedData } from '../memory/batch.js';
+import { type BatchData, type BatchSchema, type FeedSpec, rowsOf } from '../memory/batch.js';
+import { type DenseFeed, feedOf, type RaggedFeed, type SingleIds } from '../tensor/feed-values.js';
 
 /** Floats, `width` of them for each example. */
 export interface DenseFeature<Width extends number = number> {
@@ -18,9 +19,9 @@ export interface DenseFeature<Width extends number = number> {
 }
 
 /** 64-bit ids, as many for each example as there are. */
-export interface RaggedFeature {
+export interface RaggedFeature<ValuesPerRow extends number = number> {
   readonly kind: 'ragged';
-  readonly valuesPerRow: number;
+  readonly valuesPerRow: ValuesPerRow;
 }
 
 export type Feature = DenseFeature | RaggedFeature;
@@ -40,7 +41,9 @@ export const dense = { f32: denseF32 } as const;
 /** Features of any number of values per example. */
 export const ragged = {
   /** Int64 ids; `valuesPerRow` bounds how many an example has, on average over a slice of the batch. */
-  i64(options: { readonly valuesPerRow: number }): RaggedFeature {
+  i64<const ValuesPerRow extends number>(options: {
+    readonly valuesPerRow: ValuesPerRow;
+  }): RaggedFeature<ValuesPerRow> {
     const { valuesPerRow } = checkOptions('ragged.i64', options, ['valuesPerRow']);
     return { kind: 'ragged', valuesPerRow: checkNumber('ragged.i64', 'valuesPerRow', valuesPerRow) };
   },
@@ -49,7 +52,13 @@ export const ragged = {
 /** The placeholder of a feature. */
 export type InputOf<F extends Feature> = F extends DenseFeature<infer Width> ? DenseInput<Width> : RaggedInput;
 /** What is fed to it. */
-export type ValuesOf<F extends Feature> = F extends DenseFeature ? Float32Array : Pick<RaggedData, 'splits' | 'values'>;
+export type ValuesOf<F extends Feature> = F extends DenseFeature
+  ? DenseFeed
+  : F extends RaggedFeature<infer ValuesPerRow>
+    ? 1 extends ValuesPerRow
+      ? RaggedFeed | SingleIds
+      : RaggedFeed
+    : never;
 
 export type Inputs<F extends Features> = { readonly [Name in keyof F]: InputOf<F[Name]> };
 export type Feeds<F extends Features> = { readonly [Name in keyof F]: ValuesOf<F[Name]> };
@@ -82,26 +91,20 @@ export class Schema<F extends Features> {
     return Object.fromEntries(made) as Inputs<F>;
   }
 
-  /** Values for `Session.run`, as they are: names and types are checked where this is called. */
+  /** Values for `Session.run`, as they are: names and types are checked where this is written, values when they are fed. */
   feeds(values: Feeds<F>): Feeds<F> {
     return values;
   }
 
   /** Values as a batch for `loadBatches`, in the order of the schema. */
   batch(values: Feeds<F>): BatchData {
-    const feeds = Object.entries(this.features).map(([name, { kind }]): FeedData => {
-      const value = values[name] as Float32Array | RaggedData | undefined;
-      if (value === undefined) throw new MonolithError('ML_FEED', { name, reason: 'no value was given' });
-      if (kind === 'dense') return { kind, values: value as Float32Array };
-      const { splits, values: ids } = value as RaggedData;
-      return { kind, splits, values: ids };
+    const feeds = this.specs.map((spec) => {
+      const value: unknown = values[spec.name];
+      if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
+      const feature = this.features[spec.name]!;
+      return feedOf(spec, value, () => (feature.kind === 'ragged' ? feature.valuesPerRow : undefined));
     });
-    const [first, spec] = [feeds[0]!, this.specs[0]!];
-    const rows =
-      first.kind === 'ragged'
-        ? first.splits.length - 1
-        : first.values.length / (spec as FeedSpec & { width: number }).width;
-    return { rows, feeds };
+    return { rows: rowsOf(this.specs, feeds), feeds };
   }
 }
 

@@ -64,6 +64,16 @@ export function schemaProblem(schema: unknown): string | null {
   return null;
 }
 
+/** Rows of a batch, counted in its first feed. */
+export function rowsOf([spec]: BatchSchema, [feed]: readonly FeedData[]): number {
+  if (spec === undefined || feed === undefined) return 0;
+  const width = spec.kind === 'ragged' ? 1 : spec.width;
+  const rows = feed.kind === 'ragged' ? feed.splits.length - 1 : feed.values.length / width;
+  if (Number.isInteger(rows) && rows >= 0) return rows;
+  const given = feed.kind === 'ragged' ? 'there are no splits' : `${feed.values.length} values, rows have ${width}`;
+  throw misfit(spec.name, `its values do not fill a whole number of rows: ${given}`);
+}
+
 /** Number of pointer words a batch of this schema has. */
 export function pointerCount(schema: BatchSchema): number {
   return schema.reduce((count, feed) => count + (feed.kind === 'ragged' ? 2 : 1), 0);
@@ -108,7 +118,7 @@ export function writeBatch(views: Views, at: number, schema: BatchSchema, data: 
   };
   schema.forEach((spec, index) => {
     const feed = data.feeds[index]!;
-    checkFeed(spec, feed, data.rows);
+    checkFeed(spec, feed, data.rows, schema[0]!.name);
     if (feed.kind === 'dense') {
       const { length } = feed.values;
       view(Float32Array, views.buffer, take(length * 4), length, spec.name).set(feed.values);
@@ -169,14 +179,24 @@ export function readBatch(views: Views, at: number, schema: BatchSchema): BatchD
   return { rows, feeds };
 }
 
-function checkFeed(spec: FeedSpec, feed: FeedData, rows: number): void {
+function checkFeed(spec: FeedSpec, feed: FeedData, rows: number, first: string): void {
   if (feed.kind !== spec.kind) throw misfit(spec.name, `it is ${feed.kind} and the schema says ${spec.kind}`);
-  if (spec.kind !== 'ragged' && feed.values.length !== rows * spec.width) {
-    throw misfit(spec.name, `${feed.values.length} values for ${rows} rows of ${spec.width}`);
+  if (spec.kind !== 'ragged') {
+    if (feed.values.length !== rows * spec.width) throw misfit(spec.name, otherRows(spec, feed, rows, first));
+  } else if (feed.kind === 'ragged' && feed.splits.length !== rows + 1) {
+    throw misfit(spec.name, otherRows(spec, feed, rows, first));
   }
-  if (feed.kind !== 'ragged') return;
-  const { splits } = feed;
-  if (splits.length !== rows + 1) throw misfit(spec.name, `${splits.length} splits for ${rows} rows`);
+}
+
+/** The number of rows is that of the batch, which who feeds values knows as that of the first feed. */
+function otherRows(spec: FeedSpec, feed: FeedData, rows: number, first: string): string {
+  const wanted = `${rows} rows${spec.name === first ? '' : `, as ${first} has`}`;
+  if (spec.kind === 'ragged') {
+    const { length } = (feed as RaggedData).splits;
+    return `ids for ${wanted}, are needed: ${length} splits were given, for ${length - 1} rows`;
+  }
+  const shape = `${spec.kind === 'ids' ? 'int64' : 'float32'} [${rows}${spec.width === 1 ? '' : `, ${spec.width}`}]`;
+  return `${shape} is needed for ${wanted}: ${feed.values.length} values were given`;
 }
 
 function checkSplits(name: string, splits: Int32Array, values: number): void {

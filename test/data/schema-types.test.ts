@@ -64,9 +64,18 @@ const SNIPPETS: Record<string, string> = {
   'feeds of another type': `
     const price = new Float32Array(3);
     const user = { splits, values: new BigInt64Array(1) };
-    schema.feeds({ label: new Float64Array(1), price, user }); // TS2322 Float64Array
-    schema.feeds({ label: new Float32Array(1), price, user: new Float32Array(1) }); // TS2741 Property 'splits' is missing
-    schema.batch({ label: price, price, user: { splits, values: new Float64Array(1) } }); // TS2322 BigInt64Array`,
+    schema.feeds({ label: new BigInt64Array(1), price, user }); // TS2322 BigInt64Array
+    schema.feeds({ label: ['1'], price, user }); // TS2322 string
+    schema.feeds({ label: 1, price, user: new Float32Array(1) }); // TS2322 Float32Array
+    schema.batch({ label: price, price, user: { splits, values: new Float64Array(1) } }); // TS2322 Float64Array`,
+  'feeds in other forms': `
+    schema.feeds({ label: 1, price: [1, 2, 3], user: 7n });
+    schema.feeds({ label: [1, 0], price: [[1, 2, 3], new Float32Array(3)], user: [7n, 8] });
+    schema.batch({ label: new Float64Array(2), price: new Uint8Array(6), user: [[7n], []] });
+    const tags = ml.defineSchema({ tags: ml.ragged.i64({ valuesPerRow: 3 }) });
+    tags.feeds({ tags: [[1n, 2n], [], new BigUint64Array(2)] });
+    tags.feeds({ tags: [1n] }); // TS2322 bigint
+    tags.feeds({ tags: new BigInt64Array(2) }); // TS2322 BigInt64Array`,
   'ids of another width': `
     ml.defineSchema({ label: ml.dense.f32(), user: ml.ragged.i32({ valuesPerRow: 1 }) }); // TS2339 Property 'i32' does not exist
     ml.defineSchema({ user: ml.ragged.i64({}) }); // TS2345 'valuesPerRow' is missing`,

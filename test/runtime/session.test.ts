@@ -117,7 +117,7 @@ t.test('feeds that do not fit are refused before the step, and the session goes 
       [undefined, /these fetches need a batch/],
       [{}, /feed x does not fit: no value/],
       [{ x: new Float32Array(3) }, /feed x does not fit: its values do not fill/],
-      [{ x: raggedOf([[1n]]) }, /feed x does not fit: it is ragged/],
+      [{ x: raggedOf([[1n]]) }, /feed x does not fit: float32 \[rows, 2\] is needed: an object with splits, values/],
       [{ x: counted(1), y: counted(1) }, /feed y does not fit: the input has no feed/],
     ];
     for (const [feeds, message] of cases) await t.rejects(session.run([m.mean], feeds), { code: 'ML_FEED', message });

@@ -66,8 +66,7 @@ t.test('tables over servers need rows of one width, and values for every id', as
   const ids = BigInt64Array.of(1n);
   t.throws(() => table.assign(ids, new Float32Array(1)), { code: 'ML_TABLE_DIM' });
   t.throws(() => table.optimize(ids, new Float32Array(3)), { code: 'ML_TABLE_DIM' });
-  const numbers = [1] as unknown as BigInt64Array;
-  t.throws(() => table.lookup(numbers), { code: 'ML_IDS' });
+  t.throws(() => table.lookup(['1'] as never), { code: 'ML_IDS' });
   const [one, other] = [new MultiTypeHashTable({ a: modelTable('a', 1) }), new MultiTypeHashTable({})];
   t.throws(() => new DistributedMultiTypeHashTable([one, other]), { code: 'ML_OP' });
 });

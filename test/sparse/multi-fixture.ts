@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
 import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable, type HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
-import type { SlotUpdates } from '../../src/sparse/many/multi-type-hash-table.js';
 import type { EmbeddingTable } from '../../src/sparse/table/embedding-table.js';
 import { ModelTable } from './model-table.js';
 
@@ -38,21 +37,24 @@ const update = (dim: number) =>
     }));
 
 /** Ids and rows for some of the slots. */
-export const updates: fc.Arbitrary<SlotUpdates> = fc.record(
+/** Updates by slot in typed arrays. */
+export type Updates = Readonly<Record<string, { readonly ids: BigInt64Array; readonly values: Float32Array }>>;
+
+export const updates: fc.Arbitrary<Updates> = fc.record(
   { slot1: update(DIMS.slot1), slot0: update(DIMS.slot0), other: update(DIMS.other) },
   { requiredKeys: [] },
-) as fc.Arbitrary<SlotUpdates>;
+) as fc.Arbitrary<Updates>;
 
 /** A copy, since gradients are scratch. */
-export function copyOf(given: SlotUpdates): SlotUpdates {
+export function copyOf(given: Updates): Updates {
   return Object.fromEntries(
     Object.entries(given).map(([slot, { ids, values }]) => [slot, { ids, values: values.slice() }]),
   );
 }
 
-export const idsOf = (given: SlotUpdates) =>
+export const idsOf = (given: Updates) =>
   Object.fromEntries(Object.entries(given).map(([slot, { ids }]) => [slot, ids]));
-export const valuesOf = (given: SlotUpdates) =>
+export const valuesOf = (given: Updates) =>
   Object.fromEntries(Object.entries(given).map(([slot, { values }]) => [slot, values.slice()]));
 
 /** Rows by slot as plain lists. */

@@ -6,15 +6,11 @@ import type { HashTableConfigInstance } from '../../src/sparse/config/table-conf
 import { DistributedMultiTypeHashTable } from '../../src/sparse/many/distributed-multi-type-hash-table.js';
 import { MergedMultiTypeHashTable } from '../../src/sparse/many/merged-multi-type-hash-table.js';
 import { MultiHashTable } from '../../src/sparse/many/multi-hash-table.js';
-import {
-  type BaseMultiTypeHashTable,
-  MultiTypeHashTable,
-  type SlotUpdates,
-} from '../../src/sparse/many/multi-type-hash-table.js';
+import { type BaseMultiTypeHashTable, MultiTypeHashTable } from '../../src/sparse/many/multi-type-hash-table.js';
 import type { EmbeddingTable } from '../../src/sparse/table/embedding-table.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { ModelTable } from './model-table.js';
-import { adagradConfig, copyOf, DIMS, idsOf, plain, SLOTS, updates } from './multi-fixture.js';
+import { adagradConfig, copyOf, DIMS, idsOf, plain, SLOTS, type Updates, updates } from './multi-fixture.js';
 
 type Make = (name: string, config: HashTableConfigInstance) => EmbeddingTable;
 
@@ -34,7 +30,7 @@ const FORMS: Readonly<Record<string, (make: Make) => BaseMultiTypeHashTable>> = 
 };
 
 /** Writes, steps and reads, and what was read. */
-function play(table: BaseMultiTypeHashTable, rounds: readonly SlotUpdates[]): unknown[] {
+function play(table: BaseMultiTypeHashTable, rounds: readonly Updates[]): unknown[] {
   return rounds.map((round, step) => {
     if (step % 3 === 0) table.assign(round, { timeSec: step });
     else if (step % 3 === 1) table.assignAdd(round);

@@ -1,5 +1,7 @@
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { PolynomialDecay } from '../../src/base/rates/schedules.js';
+import type { Ids } from '../../src/memory/given-arrays.js';
 import { HEAP } from '../../src/memory/table-layout.js';
 import { TableMemory } from '../../src/runtime/tables/table-memory.js';
 import { ENTRY_TYPE } from '../../src/sparse/config/config-messages.js';
@@ -18,7 +20,6 @@ import {
   type TestTableOptions,
 } from '../../src/sparse/config/table-config.js';
 import { planTable } from '../../src/sparse/config/table-plan.js';
-import type { IdArray } from '../../src/sparse/table/embedding-table.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { PeriodicEviction } from '../../src/sparse/table/periodic-eviction.js';
 
@@ -34,18 +35,21 @@ function testTable(dim: number, options: TestTableOptions = {}, more: Parameters
   );
 }
 
-t.test('ids that are no 64-bit arrays are refused', async (t) => {
+t.test('what cannot be ids is refused with what was given', async (t) => {
   const table = testTable(1);
-  for (const [given, found] of [
-    [[1n], 'Array'],
-    [Float64Array.of(1), 'Float64Array'],
-    [1n, '1'],
-    [null, 'null'],
-    [undefined, 'undefined'],
-    [Object.create(null), 'an object'],
+  for (const [given, reason] of [
+    [Float64Array.of(1), 'a Float64Array of 1 was given'],
+    ['1', '"1" was given'],
+    [null, 'null was given'],
+    [undefined, 'undefined was given'],
+    [Object.create(null), 'an object with nothing in it was given'],
+    [[1n, 'two'], 'value [1] is "two", no id'],
+    [2 ** 53, '9007199254740992, no whole number below 2^53'],
+    [[[1n], [1n, 1.5]], 'value [1][1] is 1.5, no whole number below 2^53'],
+    [[2n ** 64n], 'value [0] is 18446744073709551616n, which has more than 64 bits'],
   ] as const) {
-    const message = `table ${table.name} takes ids in a BigInt64Array or BigUint64Array, got ${found}`;
-    const wrong = given as unknown as IdArray;
+    const message = `table ${table.name} takes 64-bit ids: ${reason}`;
+    const wrong = given as unknown as Ids;
     t.throws(() => table.lookup(wrong), { code: 'ML_IDS', message });
     t.throws(() => table.contains(wrong), { code: 'ML_IDS', message });
     t.throws(() => table.optimize(wrong, floats(1)), { code: 'ML_IDS', message });
@@ -55,6 +59,28 @@ t.test('ids that are no 64-bit arrays are refused', async (t) => {
   t.equal(table.lookup(ids(-1n))[0], 3, 'the bit pattern counts');
 });
 
+t.test('ids and values are taken in every form that a session is fed with', async (t) => {
+  const table = testTable(2);
+  const foreign = runInNewContext('({ ids: BigInt64Array.of(5n), rows: Float32Array.of(9, 10) })');
+  table.assign(
+    [1n, 2],
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  );
+  table.assign(Int32Array.of(3), Float64Array.of(5, 6));
+  table.assign(4n, [7, 8]);
+  table.assign(foreign.ids, foreign.rows);
+  t.same([...table.lookup([[1n], [2n, 3n], [4, 5]])], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  t.same(table.contains([1n, 6n]), Uint8Array.of(1, 0));
+  t.equal(table.remove(1), 1);
+  t.throws(() => table.assign(1n, ['a', 'b'] as never), { code: 'ML_TABLE_DIM', hint: /value \[0\] is "a"/ });
+  t.throws(() => table.lookup(1n, [0, 0] as never), { code: 'ML_TABLE_LOOKUP_DIM' });
+  t.throws(() => table.optimize(1n, [0, 0], null as never), { code: 'ML_OPTION' });
+  t.throws(() => table.optimize(1n, [0, 0], { dedup: true } as never), { code: 'ML_OPTION', hint: /enableDedup/ });
+});
+
 t.test('values of another width are refused in the words of upstream, and nothing changes', async (t) => {
   const table = testTable(2);
   const message = "The dim doesn't match expectation. 1.5 vs 2";
@@ -62,7 +88,7 @@ t.test('values of another width are refused in the words of upstream, and nothin
   t.throws(() => table.assign(ids(1n, 2n), floats(1, 2, 3)), { message });
   t.throws(() => table.optimize(ids(1n, 2n), floats(1, 2, 3)), { message });
   t.throws(() => table.optimizeOne(1n, floats(1)), { message: "The dim doesn't match expectation. 1 vs 2" });
-  t.throws(() => table.assign(ids(1n), [1, 2] as unknown as Float32Array), {
+  t.throws(() => table.assign(ids(1n), '12' as never), {
     code: 'ML_TABLE_DIM',
     hint: /Float32Array/,
   });

@@ -7,6 +7,7 @@ import { didYouMean } from '../../base/suggest.js';
 import { type Graph, misfit, type Tensor } from '../../graph/graph.js';
 import { LOCAL_VARIABLES, VARIABLES, type VariableAttrs } from '../../graph/ops/state.js';
 import type { Arena } from '../../memory/arena.js';
+import { type Floats, floatsOf, type Ids, idsOf } from '../../memory/given-arrays.js';
 import { type Views, view } from '../../memory/views.js';
 import type { CudaDriver } from '../backends/cuda/driver.js';
 import { ResidentVariables } from '../backends/cuda/resident-variables.js';
@@ -61,18 +62,16 @@ export class SessionVariables {
     return values;
   }
 
-  write(name: string, values: Float32Array | BigInt64Array): void {
+  write(name: string, given: Floats | Ids): void {
     const target = this.#valuesOf(name);
     const { op, spec } = this.#variable(name).tensor;
-    if (!(values instanceof Float32Array || values instanceof BigInt64Array)) {
-      throw misfit(op, `its values are a ${target.constructor.name}, and none was given`);
-    }
+    const refuse = (reason: string, hint?: string) => misfit(op, `its values are ${spec.dtype}: ${reason}`, hint);
+    const values = spec.dtype === 'int64' ? idsOf(given, refuse) : floatsOf(given, refuse);
     if (values.length !== target.length) {
       throw misfit(op, `it has ${target.length} values, [${spec.shape}], and ${values.length} were given`);
     }
-    if (target instanceof BigInt64Array && values instanceof BigInt64Array) target.set(values);
-    else if (target instanceof Float32Array && values instanceof Float32Array) target.set(values);
-    else throw misfit(op, 'the values are of another type');
+    if (target instanceof BigInt64Array) target.set(values as BigInt64Array);
+    else target.set(values as Float32Array);
     this.residents?.changed(target.byteOffset);
   }
 

@@ -12,6 +12,7 @@ import { GLOBAL_STEP } from '../../graph/ops/state.js';
 import { Arena } from '../../memory/arena.js';
 import { type BatchSchema, type FeedData, schemaProblem } from '../../memory/batch.js';
 import { CONTROL_BYTES, nextCommand } from '../../memory/control-layout.js';
+import type { Floats, Ids } from '../../memory/given-arrays.js';
 import { createSharedMemory, reserveSharedMemory } from '../../memory/shared-memory.js';
 import { TABLE_BYTES_MIN } from '../../memory/table-layout.js';
 import { Views } from '../../memory/views.js';
@@ -120,7 +121,7 @@ export class Session implements CompileTarget {
     this.tables = tables ?? TableMemory.of(module, { memory, views: this.views, kernels, heap: this.heap });
     this.control = this.arena.alloc(CONTROL_BYTES, 'control');
     this.trace = new SessionTrace(this.views, this.arena, threads, options.traceEvents ?? 0);
-    this.#feeds = new FeedWriter(this.views, this.arena, options.schema);
+    this.#feeds = new FeedWriter(this.views, this.arena, options.schema, graph);
     this.#stepTimeoutMs = options.stepTimeoutMs ?? 300_000;
     this.#variables = new SessionVariables(graph, this.views, this.arena, driver);
     if (driver === undefined) return;
@@ -213,7 +214,7 @@ export class Session implements CompileTarget {
   }
 
   /** All values of a variable. */
-  writeVariable(name: string, values: Float32Array | BigInt64Array): void {
+  writeVariable(name: string, values: Floats | Ids): void {
     this.#variables.write(name, values);
   }
 

@@ -10,6 +10,7 @@
  * unsigned, arrays carry it as int64. Tables and filters read the slot as v2 whatever made the id.
  */
 import { MonolithError } from '../../base/errors.js';
+import { idOf, type Refuse } from '../../memory/given-arrays.js';
 
 export const FID_V1_SLOT_LIMIT = 1024;
 export const FID_V2_SLOT_LIMIT = 32768;
@@ -48,15 +49,15 @@ export function signatureOfFidV2(fid: bigint): bigint {
  * fidV1(1, 100n); // 18014398509482084n
  * ```
  */
-export function fidV1(slot: number, signature: bigint): bigint {
+export function fidV1(slot: number, signature: bigint | number): bigint {
   checkSlot(slot, FID_V1_SLOT_LIMIT);
-  return (BigInt(slot) << V1_SHIFT) | (signature & V1_SIGNATURE);
+  return (BigInt(slot) << V1_SHIFT) | (idOf(signature, refusal('fidV1')) & V1_SIGNATURE);
 }
 
 /** A v2 fid; bits of the signature above its width are dropped. */
-export function fidV2(slot: number, signature: bigint): bigint {
+export function fidV2(slot: number, signature: bigint | number): bigint {
   checkSlot(slot, FID_V2_SLOT_LIMIT);
-  return (BigInt(slot) << V2_SHIFT) | (signature & V2_SIGNATURE);
+  return (BigInt(slot) << V2_SHIFT) | (idOf(signature, refusal('fidV2')) & V2_SIGNATURE);
 }
 
 /** The unsigned form of a fid that must be a valid v2 id: bit 63 is clear. Every 64-bit value is a valid v1 id. */
@@ -114,6 +115,11 @@ export function convertFidsV1ToV2(fids: BigInt64Array, out = new BigInt64Array(f
 function wordsOf(fids: BigInt64Array | BigUint64Array): Uint32Array {
   return new Uint32Array(fids.buffer, fids.byteOffset, fids.length * 2);
 }
+
+const refusal =
+  (what: string): Refuse =>
+  (found, hint) =>
+    new MonolithError('ML_ID_TYPE', { what, reason: `the signature is ${found}` }, hint === undefined ? {} : { hint });
 
 function checkSlot(slot: number, limit: number): void {
   if (!Number.isInteger(slot) || slot < 0 || slot >= limit) throw new MonolithError('ML_FID_SLOT', { limit, slot });

@@ -5,11 +5,12 @@
  * an id are summed before its one step. Assigning, which may mean something else at each position, does not do so.
  */
 import { MonolithError } from '../../base/errors.js';
+import type { Floats, Ids } from '../../memory/given-arrays.js';
 import { shardOfId } from '../../tensor/ops/reorder-by-indices.js';
 import { splitByIndices, splitByIndicesGradient } from '../../tensor/ops/split-by-indices.js';
 import { Tensor } from '../../tensor/tensor.js';
-import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
-import { checkRows, idList } from '../table/table-checks.js';
+import type { EmbeddingTable, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
+import { idList, rowList } from '../table/table-checks.js';
 import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
 
 /** One table over several servers, by the owner of each id. */
@@ -39,38 +40,41 @@ export class DistributedHashTable implements EmbeddingTable {
     return this.servers.reduce((sum, server) => sum + server.size, 0);
   }
 
-  lookup(ids: IdArray, out = new Float32Array(ids.length * this.dim)): Float32Array {
+  lookup(given: Ids, into?: Float32Array): Float32Array {
+    const ids = idList(this.name, given);
     const routed = this.#route(ids);
+    const out = into ?? new Float32Array(ids.length * this.dim);
     const embeddings = new Float32Array(routed.floatCount);
     this.#each(routed, (server, ids, rows) => server.lookup(ids, rows), embeddings);
     out.set(routed.spread(embeddings)[0]!);
     return out;
   }
 
-  optimize(ids: IdArray, gradients: Float32Array, options?: OptimizeOptions): void {
-    checkRows(this.name, this.dim, idList(this.name, ids), gradients);
+  optimize(given: Ids, rows: Floats, options?: OptimizeOptions): void {
+    const ids = idList(this.name, given);
+    const gradients = rowList(this.name, this.dim, ids, rows);
     const routed = this.#route(ids);
     this.#each(routed, (server, ids, rows) => server.optimize(ids, rows, options), routed.sum([gradients]));
   }
 
-  assign(ids: IdArray, values: Float32Array, options?: UpdateOptions): void {
+  assign(ids: Ids, values: Floats, options?: UpdateOptions): void {
     this.#assign(ids, values, (server, ids, rows) => server.assign(ids, rows, options));
   }
 
-  assignAdd(ids: IdArray, values: Float32Array, options?: UpdateOptions): void {
+  assignAdd(ids: Ids, values: Floats, options?: UpdateOptions): void {
     this.#assign(ids, values, (server, ids, rows) => server.assignAdd(ids, rows, options));
   }
 
-  contains(ids: IdArray): Uint8Array {
+  contains(ids: Ids): Uint8Array {
     return this.#collect(ids, 'uint8', (server, ids) => server.contains(ids));
   }
 
-  reinitialize(ids: IdArray): Int32Array {
+  reinitialize(ids: Ids): Int32Array {
     return this.#collect(ids, 'int32', (server, ids) => server.reinitialize(ids));
   }
 
-  lookupEntry(ids: IdArray): Uint8Array[] {
-    const { servers, parts } = this.#split(ids);
+  lookupEntry(ids: Ids): Uint8Array[] {
+    const { servers, parts } = this.#split(idList(this.name, ids));
     const entries = parts.map(({ data }, s) => this.servers[s]!.lookupEntry(data));
     const next = entries.map(() => 0);
     return Array.from(servers.data, (server) => entries[Number(server)]![next[Number(server)]!++]!);
@@ -84,9 +88,9 @@ export class DistributedHashTable implements EmbeddingTable {
     for (const server of this.servers) server.clear();
   }
 
-  #route(ids: IdArray): RoutedIds {
+  #route(ids: BigInt64Array): RoutedIds {
     const options = { dims: [this.dim], numOfShards: this.servers.length, rank0Empty: false };
-    return new RoutedIds([idList(this.name, ids)], options, this.#ops);
+    return new RoutedIds([ids], options, this.#ops);
   }
 
   /** Calls `visit` for each server that has ids, with its part of them and of `floats`. */
@@ -102,8 +106,7 @@ export class DistributedHashTable implements EmbeddingTable {
   }
 
   /** Ids by server, all of them, in order. */
-  #split(ids: IdArray) {
-    const all = idList(this.name, ids);
+  #split(all: BigInt64Array) {
     const servers = Tensor.vector(
       'int64',
       BigInt64Array.from(all, (id) => BigInt(shardOfId(id, this.servers.length))),
@@ -112,11 +115,12 @@ export class DistributedHashTable implements EmbeddingTable {
   }
 
   #assign(
-    ids: IdArray,
-    values: Float32Array,
+    given: Ids,
+    floats: Floats,
     visit: (server: EmbeddingTable, ids: BigInt64Array, rows: Float32Array) => void,
   ): void {
-    checkRows(this.name, this.dim, idList(this.name, ids), values);
+    const ids = idList(this.name, given);
+    const values = rowList(this.name, this.dim, ids, floats);
     const { servers, parts } = this.#split(ids);
     const rows = new Tensor('float32', [ids.length, this.dim], values);
     splitByIndices(servers, rows, this.servers.length).forEach(({ data }, s) => {
@@ -126,10 +130,11 @@ export class DistributedHashTable implements EmbeddingTable {
 
   /** One value per id, asked of the servers and put back in the order of the ids. */
   #collect<D extends 'uint8' | 'int32'>(
-    ids: IdArray,
+    given: Ids,
     dtype: D,
     ask: (server: EmbeddingTable, ids: BigInt64Array) => Tensor<D>['data'],
   ): Tensor<D>['data'] {
+    const ids = idList(this.name, given);
     const { servers, parts } = this.#split(ids);
     const answers = parts.map(({ data }, s) => Tensor.vector(dtype, ask(this.servers[s]!, data)));
     const shape = Tensor.vector(

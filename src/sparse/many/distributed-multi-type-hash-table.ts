@@ -4,8 +4,10 @@
  *
  * One routing serves all slots of a call, and each server answers it in one fused call.
  */
+
 import { MonolithError } from '../../base/errors.js';
-import type { IdArray, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
+import { type Floats, floatsOf, type Ids } from '../../memory/given-arrays.js';
+import type { OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
 import { idList } from '../table/table-checks.js';
 import { DistributedHashTable } from './distributed-hash-table.js';
 import type {
@@ -84,7 +86,7 @@ export class DistributedMultiTypeHashTable implements BaseMultiTypeHashTable {
     for (const [table, { ids, values }] of this.#inOrder(updates)) table.assignAdd(ids, values, options);
   }
 
-  reinitialize(slot: string, ids: IdArray): Int32Array {
+  reinitialize(slot: string, ids: Ids): Int32Array {
     return this.tables.get(slot).reinitialize(ids);
   }
 
@@ -123,7 +125,9 @@ export function slotRows(tables: NamedTables, slotToIds: SlotIds, rows: readonly
 }
 
 /** Gradients of all tables; a table that is left out has none. */
-export function gradientsInOrder(tables: NamedTables, gradients: SlotRows): Float32Array[] {
+export function gradientsInOrder(tables: NamedTables, gradients: Readonly<Record<string, Floats>>): Float32Array[] {
   for (const slot of Object.keys(gradients)) tables.get(slot);
-  return tables.names.map((name) => gradients[name] ?? new Float32Array(0));
+  const refuse = (table: string) => (reason: string) =>
+    new MonolithError('ML_OP', { op: table, reason: `its gradients are floats: ${reason}` });
+  return tables.names.map((name) => floatsOf(gradients[name] ?? [], refuse(name)));
 }

@@ -5,10 +5,11 @@
  * that slots do not mean different things by one id; an id two slots have in common is one row.
  */
 
+import type { Ids } from '../../memory/given-arrays.js';
 import { HashTableConfigInstance } from '../config/table-config.js';
 import { mergedTableNames } from '../config/table-messages.js';
-import type { IdArray, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
-import { checkRows, idList } from '../table/table-checks.js';
+import type { OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
+import { idList, rowList } from '../table/table-checks.js';
 import type { BaseMultiTypeHashTable, SlotIds, SlotRows, SlotUpdates } from './multi-type-hash-table.js';
 import { unknownTable } from './named-tables.js';
 
@@ -60,14 +61,15 @@ export class MergedMultiTypeHashTable implements BaseMultiTypeHashTable {
 
   lookup(slotToIds: SlotIds): SlotRows {
     const groups = this.#group(slotToIds);
-    const ids = groups.map(({ name, slots }) => [name, concatIds(slots.map((slot) => idList(slot, slotToIds[slot]!)))]);
+    const lists = Object.fromEntries(Object.entries(slotToIds).map(([slot, ids]) => [slot, idList(slot, ids)]));
+    const ids = groups.map(({ name, slots }) => [name, concatIds(slots.map((slot) => lists[slot]!))]);
     const found = this.#inner.lookup(Object.fromEntries(ids));
     const dims = this.#inner.tableDimSizes;
     const rows: Record<string, Float32Array> = {};
     for (const { name, slots } of groups) {
       let from = 0;
       for (const slot of slots) {
-        const to = from + slotToIds[slot]!.length * dims[name]!;
+        const to = from + lists[slot]!.length * dims[name]!;
         rows[slot] = found[name]!.subarray(from, to);
         from = to;
       }
@@ -87,7 +89,7 @@ export class MergedMultiTypeHashTable implements BaseMultiTypeHashTable {
     this.#inner.applyGradients(this.#join(updates), options);
   }
 
-  reinitialize(slot: string, ids: IdArray): Int32Array {
+  reinitialize(slot: string, ids: Ids): Int32Array {
     return this.#inner.reinitialize(this.#tableOf(slot), ids);
   }
 
@@ -96,17 +98,18 @@ export class MergedMultiTypeHashTable implements BaseMultiTypeHashTable {
     const dims = this.#inner.tableDimSizes;
     return Object.fromEntries(
       this.#group(updates).map(({ name, slots }) => {
-        const parts = slots.map((slot) => updates[slot]!);
-        const dim = dims[name]!;
         // Joined, one slot's surplus would pass for another's missing rows.
-        for (const [i, { ids, values }] of parts.entries()) checkRows(slots[i]!, dim, idList(slots[i]!, ids), values);
+        const parts = slots.map((slot) => {
+          const ids = idList(slot, updates[slot]!.ids);
+          return { ids, values: rowList(slot, dims[name]!, ids, updates[slot]!.values) };
+        });
         const values = new Float32Array(parts.reduce((sum, part) => sum + part.values.length, 0));
         let at = 0;
         for (const part of parts) {
           values.set(part.values, at);
           at += part.values.length;
         }
-        return [name, { ids: concatIds(parts.map(({ ids }, i) => idList(slots[i]!, ids))), values }];
+        return [name, { ids: concatIds(parts.map(({ ids }) => ids)), values }];
       }),
     );
   }

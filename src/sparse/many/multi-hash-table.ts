@@ -5,7 +5,9 @@
  * floats of a table are its rows one after the other, those of the next table follow. What does not fit is refused before
  * a table is touched.
  */
+
 import { MonolithError } from '../../base/errors.js';
+import type { Ids } from '../../memory/given-arrays.js';
 import type { TableMemory } from '../../runtime/tables/table-memory.js';
 import { RaggedTensor } from '../../tensor/ragged-tensor.js';
 import { Tensor } from '../../tensor/tensor.js';
@@ -19,8 +21,9 @@ import {
   type SaveMultiTableOptions,
   saveMultiTable,
 } from '../files/save-multi-table.js';
-import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
+import type { EmbeddingTable, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
 import { HashTable } from '../table/hash-table.js';
+import { idList } from '../table/table-checks.js';
 import type { TableOptions } from '../table/table-options.js';
 import { MultiTypeHashTable, type SlotIds, type SlotRows, tablesOf } from './multi-type-hash-table.js';
 import { ratesPerTable } from './named-tables.js';
@@ -117,14 +120,14 @@ export class MultiHashTable extends MultiTypeHashTable {
   }
 
   /** 1 for each id that had a row, else 0; -1 for every id when there is no table of this name. */
-  override reinitialize(slot: string, ids: IdArray): Int32Array {
-    return this.tables.has(slot) ? super.reinitialize(slot, ids) : new Int32Array(ids.length).fill(-1);
+  override reinitialize(slot: string, ids: Ids): Int32Array {
+    return this.tables.has(slot) ? super.reinitialize(slot, ids) : new Int32Array(idList(slot, ids).length).fill(-1);
   }
 
   /** The ragged ids of slots, with an empty row for each table that is left out. */
   getRaggedId(slotToIds: SlotIds): RaggedTensor {
     for (const slot of Object.keys(slotToIds)) this.tables.get(slot);
-    const rows = this.tables.names.map((name) => [...(slotToIds[name] ?? [])].map((id) => BigInt.asIntN(64, id)));
+    const rows = this.tables.names.map((name) => [...idList(name, slotToIds[name] ?? [])]);
     return RaggedTensor.fromRows('int64', rows);
   }
 

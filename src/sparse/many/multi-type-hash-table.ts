@@ -4,16 +4,17 @@
  * Names are sorted, and whatever is flat about all tables (learning rates, fused ids) follows that order. A call may
  * leave slots out; a slot that has no table is refused before anything is done.
  */
-import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
+import type { Floats, Ids } from '../../memory/given-arrays.js';
+import type { EmbeddingTable, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
 import { type FusedEmbeddings, type FusedIds, fusedApplyGradient, fusedLookup } from './fused-lookup.js';
 import { NamedTables, ratesPerTable } from './named-tables.js';
 
 /** Ids by slot. */
-export type SlotIds = Readonly<Record<string, IdArray>>;
+export type SlotIds = Readonly<Record<string, Ids>>;
 /** Rows by slot: as many as the slot has ids, one after the other. */
 export type SlotRows = Readonly<Record<string, Float32Array>>;
 /** Ids by slot with what happens to each: values or gradients. */
-export type SlotUpdates = Readonly<Record<string, { readonly ids: IdArray; readonly values: Float32Array }>>;
+export type SlotUpdates = Readonly<Record<string, { readonly ids: Ids; readonly values: Floats }>>;
 
 /** What every form of it can do. */
 export interface BaseMultiTypeHashTable {
@@ -25,7 +26,7 @@ export interface BaseMultiTypeHashTable {
   /** `learningRates`, when given, are those of all tables in the order of their names. Gradients are scratch afterwards. */
   applyGradients(updates: SlotUpdates, options?: OptimizeOptions): void;
   /** 1 for each id that had a row, else 0. */
-  reinitialize(slot: string, ids: IdArray): Int32Array;
+  reinitialize(slot: string, ids: Ids): Int32Array;
 }
 
 /**
@@ -75,7 +76,7 @@ export class MultiTypeHashTable implements BaseMultiTypeHashTable {
     }
   }
 
-  reinitialize(slot: string, ids: IdArray): Int32Array {
+  reinitialize(slot: string, ids: Ids): Int32Array {
     return this.tables.get(slot).reinitialize(ids);
   }
 

@@ -4,8 +4,9 @@
  * Mirrors the operations of runtime/hash_table and native_training/hash_table_ops. Ids are 64 bits; the bit
  * pattern is what counts. Values and gradients are row-major, `dim` floats a row.
  */
+import type { Floats, Ids } from '../../memory/given-arrays.js';
 
-/** Ids of many rows. */
+/** Ids of many rows in one array. */
 export type IdArray = BigInt64Array | BigUint64Array;
 
 export interface UpdateOptions {
@@ -31,17 +32,17 @@ export interface EmbeddingTable {
   readonly sliceSize: number;
   readonly size: number;
   /** 1 for each id that has a row. */
-  contains(ids: IdArray): Uint8Array;
+  contains(ids: Ids): Uint8Array;
   /** Embeddings of `ids`, one after the other, written to `out` when given. An absent id gives zeros and is not inserted. */
-  lookup(ids: IdArray, out?: Float32Array): Float32Array;
+  lookup(ids: Ids, out?: Float32Array): Float32Array;
   /** A serialized EntryDump without its id for each id; no bytes for an absent one. */
-  lookupEntry(ids: IdArray): Uint8Array[];
-  assign(ids: IdArray, values: Float32Array, options?: UpdateOptions): void;
-  assignAdd(ids: IdArray, values: Float32Array, options?: UpdateOptions): void;
-  /** One step per position, in order, of the ids that the admission filter lets in. The gradients are scratch afterwards. */
-  optimize(ids: IdArray, gradients: Float32Array, options?: OptimizeOptions): void;
+  lookupEntry(ids: Ids): Uint8Array[];
+  assign(ids: Ids, values: Floats, options?: UpdateOptions): void;
+  assignAdd(ids: Ids, values: Floats, options?: UpdateOptions): void;
+  /** One step per position, in order, of the ids that the admission filter lets in. A Float32Array of gradients is scratch afterwards. */
+  optimize(ids: Ids, gradients: Floats, options?: OptimizeOptions): void;
   /** First values again, for rows new or old. 1 for each id that had a row, else 0. */
-  reinitialize(ids: IdArray): Int32Array;
+  reinitialize(ids: Ids): Int32Array;
   /** Removes rows whose last update is `expire days of their slot` or longer before `nowSec`; returns how many. */
   evict(nowSec: number): number;
   clear(): void;

@@ -9,16 +9,17 @@
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { type Rate, rateAt } from '../../base/rates/rate.js';
+import type { Floats, Ids } from '../../memory/given-arrays.js';
 import type { CompileEnvironment } from '../../runtime/compile/lowering.js';
 import { type TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
 import { HashTableConfigInstance, type TableConfig } from '../config/table-config.js';
 import { planTable, type TablePlan } from '../config/table-plan.js';
 import { type DeviceResidence, residenceOf } from './device-residence.js';
-import type { EmbeddingTable, IdArray, OptimizeOptions, UpdateOptions } from './embedding-table.js';
+import type { EmbeddingTable, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { zeroRuns } from './linalg.js';
 import { sessionTableOptions } from './session-table-options.js';
 import { sumGradients } from './sum-gradients.js';
-import { checkNow, checkRates, checkRows, checkStep, checkTime, type GradientRows, idList } from './table-checks.js';
+import { checkNow, checkRates, checkStep, checkTime, type GradientRows, idList, rowList } from './table-checks.js';
 import {
   type BankTable,
   badGradientsOf,
@@ -223,7 +224,7 @@ export class HashTable implements EmbeddingTable {
     setStepOf(this.#tables, rates, { globalStep: BigInt(globalStep), isCounted });
   }
 
-  contains(ids: IdArray): Uint8Array {
+  contains(ids: Ids): Uint8Array {
     this.bringHome();
     const list = idList(this.name, ids);
     const out = new Uint8Array(list.length);
@@ -234,12 +235,13 @@ export class HashTable implements EmbeddingTable {
     return out;
   }
 
-  lookup(ids: IdArray, given?: Float32Array): Float32Array {
+  lookup(ids: Ids, given?: Float32Array): Float32Array {
     this.bringHome();
     const list = idList(this.name, ids);
     const out = given ?? new Float32Array(list.length * this.dim);
-    if (out.length !== list.length * this.dim) {
-      const found = list.length === 0 ? out.length : out.length / list.length;
+    if (!(out instanceof Float32Array) || out.length !== list.length * this.dim) {
+      const { length = 0 } = out as Partial<Float32Array>;
+      const found = list.length === 0 ? length : length / list.length;
       throw new MonolithError('ML_TABLE_LOOKUP_DIM', { found, expected: this.dim, name: this.name });
     }
     this.#grip.each(list, (part) => {
@@ -249,7 +251,7 @@ export class HashTable implements EmbeddingTable {
     return out;
   }
 
-  lookupEntry(ids: IdArray): Uint8Array[] {
+  lookupEntry(ids: Ids): Uint8Array[] {
     this.#refuseServing('Save');
     this.bringHome();
     const entries: Uint8Array[] = [];
@@ -258,9 +260,9 @@ export class HashTable implements EmbeddingTable {
     return entries;
   }
 
-  assign(ids: IdArray, values: Float32Array, options: UpdateOptions = {}): void {
+  assign(ids: Ids, rows: Floats, options: UpdateOptions = {}): void {
     const list = idList(this.name, ids);
-    checkRows(this.name, this.dim, list, values);
+    const values = rowList(this.name, this.dim, list, rows);
     if (this.config.instance.tableConfig.skipZeroEmbedding !== true) {
       this.#assign(list, values, options, false);
       return;
@@ -274,10 +276,9 @@ export class HashTable implements EmbeddingTable {
     }
   }
 
-  assignAdd(ids: IdArray, values: Float32Array, options: UpdateOptions = {}): void {
+  assignAdd(ids: Ids, values: Floats, options: UpdateOptions = {}): void {
     const list = idList(this.name, ids);
-    checkRows(this.name, this.dim, list, values);
-    this.#assign(list, values, options, true);
+    this.#assign(list, rowList(this.name, this.dim, list, values), options, true);
   }
 
   #assign(ids: BigInt64Array, values: Float32Array, options: UpdateOptions, add: boolean): void {
@@ -287,10 +288,11 @@ export class HashTable implements EmbeddingTable {
     this.#updates.assign(ids, values, timeSec, this.#gate.admit(ids), add);
   }
 
-  optimize(ids: IdArray, gradients: Float32Array, options: OptimizeOptions = {}): void {
+  optimize(ids: Ids, rows: Floats, options: OptimizeOptions = {}): void {
+    checkUpdate('HashTable.optimize', options);
     const list = idList(this.name, ids);
     this.#refuseServing('Optimize');
-    checkRows(this.name, this.dim, list, gradients);
+    const gradients = rowList(this.name, this.dim, list, rows);
     if (options.enableDedup === true) {
       const sums = sumGradients(list, gradients, this.dim);
       const admitted = this.#gate.admit(sums.ids, sums.counts);
@@ -299,15 +301,14 @@ export class HashTable implements EmbeddingTable {
   }
 
   /** Steps one id, whatever the filter says. */
-  optimizeOne(id: bigint, gradient: Float32Array, options: OptimizeOptions = {}): void {
-    const list = BigInt64Array.of(id);
+  optimizeOne(id: bigint, gradient: Floats, options: OptimizeOptions = {}): void {
+    checkUpdate('HashTable.optimizeOne', options);
+    const ids = idList(this.name, id);
     this.#refuseServing('Optimize');
-    checkRows(this.name, this.dim, list, gradient);
-    this.#step({ ids: list, gradients: gradient }, options, null);
+    this.#step({ ids, gradients: rowList(this.name, this.dim, ids, gradient) }, options, null);
   }
 
   #step(rows: GradientRows, options: OptimizeOptions, admitted: Uint8Array | null): void {
-    checkUpdate('HashTable.optimize', options);
     this.changed();
     const timeSec = this.#time(options);
     const { globalStep = 0, learningRates } = options;
@@ -321,14 +322,14 @@ export class HashTable implements EmbeddingTable {
     }
   }
 
-  reinitialize(ids: IdArray): Int32Array {
+  reinitialize(ids: Ids): Int32Array {
     this.changed();
     const list = idList(this.name, ids);
     return this.#updates.reinitialize(list, this.#nowSec(), this.#gate.touch);
   }
 
   /** Removes rows; returns how many there were. */
-  remove(ids: IdArray): number {
+  remove(ids: Ids): number {
     this.changed();
     let removed = 0;
     this.#grip.each(idList(this.name, ids), ({ bank, address, count, ids: at }) => {

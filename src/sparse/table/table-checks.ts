@@ -1,29 +1,28 @@
 /** @file What calls of tables check before they touch memory, and the errors of those that fail. */
 import { MonolithError } from '../../base/errors.js';
+import { type Floats, floatsOf, type Ids, idsOf } from '../../memory/given-arrays.js';
 import { HEAP } from '../../memory/table-layout.js';
-import type { IdArray } from './embedding-table.js';
 import type { TablePart } from './table-grip.js';
 
 /** Times of updates are kept as u32. */
 export const TIME_MAX = 2 ** 32 - 1;
 
-/** Ids as signed numbers, in place; the bit pattern is what counts. ML_IDS for anything else. */
-export function idList(table: string, ids: IdArray): BigInt64Array {
+/** Ids as one array of signed numbers, in place where they are an array; the bit pattern is what counts. ML_IDS for anything else. */
+export function idList(table: string, ids: Ids): BigInt64Array {
   if (ids instanceof BigInt64Array) return ids;
-  if (ids instanceof BigUint64Array) return new BigInt64Array(ids.buffer, ids.byteOffset, ids.length);
-  const given: unknown = ids;
-  const isObject = typeof given === 'object' && given !== null;
-  const found = isObject ? (given.constructor?.name ?? 'an object') : String(given);
-  throw new MonolithError('ML_IDS', { table, found }, { hint: 'BigInt64Array.of(1n, 2n)' });
+  const hint = 'ids are a BigInt64Array or a BigUint64Array, or bigints in a list: BigInt64Array.of(1n, 2n)';
+  return idsOf(ids, (reason, more = hint) => new MonolithError('ML_IDS', { table, reason }, { hint: more }));
 }
 
-/** ML_TABLE_DIM unless there are `dim` floats per id. */
-export function checkRows(table: string, dim: number, ids: BigInt64Array, values: unknown): void {
-  if (values instanceof Float32Array && values.length === ids.length * dim) return;
-  const length = values instanceof Float32Array ? values.length : 0;
-  const found = ids.length === 0 ? length : length / ids.length;
-  const hint = values instanceof Float32Array ? undefined : 'values are a Float32Array';
-  throw new MonolithError('ML_TABLE_DIM', { found, expected: dim, table }, hint === undefined ? {} : { hint });
+/** Floats as one array, in place where they are one. ML_TABLE_DIM unless there are `dim` of them per id. */
+export function rowList(table: string, dim: number, ids: BigInt64Array, given: Floats): Float32Array {
+  const values = floatsOf(given, (reason) => {
+    const hint = `${reason}: values are a Float32Array, or numbers in a list`;
+    return new MonolithError('ML_TABLE_DIM', { found: 0, expected: dim, table }, { hint });
+  });
+  if (values.length === ids.length * dim) return values;
+  const found = ids.length === 0 ? values.length : values.length / ids.length;
+  throw new MonolithError('ML_TABLE_DIM', { found, expected: dim, table });
 }
 
 export function checkTime(timeSec: number): number {

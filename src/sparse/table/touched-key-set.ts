@@ -5,9 +5,9 @@
  * it says how many ids were dropped. The shared name is for whoever keeps sets by name; two objects never merge because
  * their names agree.
  */
+import type { Ids } from '../../memory/given-arrays.js';
 import { view } from '../../memory/views.js';
 import {
-  type Ids,
   type TouchedKeyMemory,
   type TouchedKeySetHandle,
   type TouchedKeySetOptions,
@@ -17,7 +17,6 @@ import {
 export {
   DEFAULT_CAPACITY,
   DEFAULT_CONCURRENCY_LEVEL,
-  type Ids,
   SHARED_NAME,
   type TouchedKeyMemory,
   type TouchedKeySetHandle,

@@ -4,9 +4,9 @@
  * Mirrors the set of a parameter-sync client upstream. It behaves as a TouchedKeySet whose keys are pairs.
  */
 import { MonolithError } from '../../base/errors.js';
+import type { Ids } from '../../memory/given-arrays.js';
 import { view } from '../../memory/views.js';
 import {
-  type Ids,
   type TouchedKeyMemory,
   type TouchedKeySetHandle,
   type TouchedKeySetOptions,

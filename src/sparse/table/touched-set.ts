@@ -6,6 +6,7 @@
 import { checkKeys } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { type Arena, CACHE_LINE } from '../../memory/arena.js';
+import { type Ids, idsOf, type Refuse } from '../../memory/given-arrays.js';
 import { touchedGeometry } from '../../memory/touched-geometry.js';
 import { LANE_KEY_COUNT, LANE_KEYS, LANE_SCRATCH, type TOUCHED_SLOT_BYTES } from '../../memory/touched-layout.js';
 import { view } from '../../memory/views.js';
@@ -22,9 +23,6 @@ const LOCK_LIMIT_MS = 30_000;
 
 /** The options, and what else `TableMemory.region` gives for them. */
 const KNOWN = ['memory', 'kernels', 'arena', 'views', 'capacity', 'concurrencyLevel', 'nameSuffix'];
-
-/** One id, an array of ids, or nested arrays of them; taken in row-major order. */
-export type Ids = bigint | BigInt64Array | BigUint64Array | readonly Ids[];
 
 /** What every thread needs to reach the memory a set lives in. */
 export interface TouchedKeyMemory {
@@ -99,7 +97,7 @@ export abstract class TouchedSet {
 
   /** Calls `insert` for all ids, in row-major order; returns how many keys were dropped by clears on the way. */
   protected insertBy(ids: Ids, insert: (pointer: number, count: number, scratch: number) => number): number {
-    const flat = flatten(ids);
+    const flat = idsOf(ids, idError);
     const lane = this.kernels.acquireTouchedLane(this.handle.pointer) >>> 0;
     if (lane === 0) throw this.#lost();
     const insertAt = (pointer: number, count: number): number => {
@@ -171,31 +169,5 @@ function checkCount(name: string, what: string, value: number, max: number): voi
   });
 }
 
-/** The ids as one array; what is an array already is not copied. */
-function flatten(ids: Ids): BigInt64Array {
-  if (ids instanceof BigInt64Array) return ids;
-  if (ids instanceof BigUint64Array) return new BigInt64Array(ids.buffer, ids.byteOffset, ids.length);
-  const flat: bigint[] = [];
-  collect(ids, flat);
-  return BigInt64Array.from(flat);
-}
-
-function collect(ids: unknown, into: bigint[]): void {
-  if (typeof ids === 'bigint') {
-    // An id is a pattern of 64 bits; either reading of the top bit is welcome.
-    if (BigInt.asIntN(64, ids) !== ids && BigInt.asUintN(64, ids) !== ids)
-      throw idError(`${ids} has more than 64 bits`);
-    into.push(ids);
-  } else if (ids instanceof BigInt64Array || ids instanceof BigUint64Array) {
-    for (const id of ids) into.push(id);
-  } else if (Array.isArray(ids)) {
-    for (const part of ids) collect(part, into);
-  } else {
-    const found = ids === null ? 'null' : typeof ids === 'object' ? ids.constructor?.name : typeof ids;
-    throw idError(`found ${found}, expected bigint, BigInt64Array, BigUint64Array or nested arrays of them`);
-  }
-}
-
-function idError(reason: string): MonolithError {
-  return new MonolithError('ML_ID_TYPE', { what: SHARED_NAME, reason }, { hint: 'write ids as 123n, not 123' });
-}
+const idError: Refuse = (reason, hint = 'give a bigint, a BigInt64Array, or lists of them') =>
+  new MonolithError('ML_ID_TYPE', { what: SHARED_NAME, reason }, { hint });
