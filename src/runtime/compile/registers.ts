@@ -56,6 +56,9 @@ const REGISTERS: { readonly [T in OperandType]: (given: RegistersOfType[T]) => r
 
 /** The registers of a call in the order of the kernel's words. */
 export function registersOf<O extends Operands>(kernel: Kernel<O>, operands: OperandRegisters<O>): number[] {
+  for (const name of Object.keys(operands)) {
+    if (!(name in kernel.operands)) throw new Error(`${kernel.name} has no operand ${name}`);
+  }
   return Object.entries<Operand>(kernel.operands).flatMap(([name, { type }]) => {
     const given = (operands as Readonly<Record<string, Given | undefined>>)[name];
     const registers = given === undefined ? [] : (REGISTERS[type] as (given: Given) => readonly number[])(given);
