@@ -17,6 +17,7 @@ export interface RandomIntegers {
 /** A longer timer would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** The clock of this machine, and its timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep(ms, signal) {
@@ -33,6 +34,7 @@ export const systemClock: Clock = {
   },
 };
 
+/** Random numbers of this process. */
 export const systemRandom: RandomIntegers = {
   nextInt: (low, high) => low + Math.floor(Math.random() * (high - low + 1)),
 };

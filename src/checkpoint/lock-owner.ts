@@ -8,23 +8,26 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { lazySchema } from '../base/lazy-zod.js';
 
-const ownerSchema = z.object({
-  /** Of this one lock, so that two of the same process differ. */
-  id: z.string().regex(/^[0-9a-f]{32}$/),
-  pid: z.number().int().positive(),
-  /** Start of the process, in ticks since the boot; empty where the system does not tell. */
-  start: z.string(),
-  host: z.string(),
-  boot: z.string(),
-  /** Name space of process ids: containers on one host have different ones. */
-  space: z.string(),
-  /** When the lock was taken. */
-  since: z.string(),
-});
+const ownerSchema = lazySchema((z) =>
+  z.object({
+    /** Of this one lock, so that two of the same process differ. */
+    id: z.string().regex(/^[0-9a-f]{32}$/),
+    pid: z.number().int().positive(),
+    /** Start of the process, in ticks since the boot; empty where the system does not tell. */
+    start: z.string(),
+    host: z.string(),
+    boot: z.string(),
+    /** Name space of process ids: containers on one host have different ones. */
+    space: z.string(),
+    /** When the lock was taken. */
+    since: z.string(),
+  }),
+);
 
-export type LockOwner = z.output<typeof ownerSchema>;
+export type LockOwner = z.output<ReturnType<typeof ownerSchema>>;
 
 /** Time without a touch after which an owner whose process id cannot be looked up counts as gone. */
 export const SILENT_MS = 30_000;
@@ -49,7 +52,7 @@ export function formatOwner(owner: LockOwner): string {
 /** Undefined for text that no lock of ours has. */
 export function parseOwner(text: string): LockOwner | undefined {
   try {
-    return ownerSchema.safeParse(JSON.parse(text)).data;
+    return ownerSchema().safeParse(JSON.parse(text)).data;
   } catch {
     return undefined; // not JSON
   }

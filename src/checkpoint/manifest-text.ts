@@ -5,38 +5,40 @@
  * mixed together, look whole to them. The manifest closes that gap. It carries a checksum of itself and is compared
  * with its own canonical text, so that no change to it goes unnoticed. It holds no times and nothing random.
  */
-import { z } from 'zod';
 import { parseBoundedJson } from '../base/bounded-json.js';
 import { crc32c, crcHex } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { lazySchema } from '../base/lazy-zod.js';
 import { type DumpedOptimizer, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
 import { checkManifest } from './check-manifest.js';
 import type { Manifest } from './manifest.js';
 
 const FORMAT = 1;
-const count = z.number().int().nonnegative();
 const optimizers = Object.keys(OPTIMIZER_DUMPS) as [DumpedOptimizer, ...DumpedOptimizer[]];
 
-const schema = z.strictObject({
-  format: z.literal(FORMAT),
-  model: z.string(),
-  step: count,
-  settings: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
-  dense: z.array(
-    z.strictObject({ name: z.string(), dtype: z.enum(['float32', 'int32', 'int64']), shape: z.array(count) }),
-  ),
-  tables: z.array(
-    z.strictObject({
-      name: z.string(),
-      segments: z.array(z.strictObject({ dim: count, optimizer: z.enum(optimizers), stateDim: z.optional(count) })),
-      rowCount: count,
-      files: z.array(z.string()),
-    }),
-  ),
-  space: z.optional(z.strictObject({ tables: z.array(z.string()), unused: z.string() })),
-  filters: z.optional(z.array(z.strictObject({ name: z.string(), files: z.array(z.string()) }))),
-  files: z.array(z.strictObject({ suffix: z.string(), bytes: count, crc32c: z.string() })),
-  crc32c: z.string(),
+const schema = lazySchema((z) => {
+  const count = z.number().int().nonnegative();
+  return z.strictObject({
+    format: z.literal(FORMAT),
+    model: z.string(),
+    step: count,
+    settings: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
+    dense: z.array(
+      z.strictObject({ name: z.string(), dtype: z.enum(['float32', 'int32', 'int64']), shape: z.array(count) }),
+    ),
+    tables: z.array(
+      z.strictObject({
+        name: z.string(),
+        segments: z.array(z.strictObject({ dim: count, optimizer: z.enum(optimizers), stateDim: z.optional(count) })),
+        rowCount: count,
+        files: z.array(z.string()),
+      }),
+    ),
+    space: z.optional(z.strictObject({ tables: z.array(z.string()), unused: z.string() })),
+    filters: z.optional(z.array(z.strictObject({ name: z.string(), files: z.array(z.string()) }))),
+    files: z.array(z.strictObject({ suffix: z.string(), bytes: count, crc32c: z.string() })),
+    crc32c: z.string(),
+  });
 });
 
 /** The canonical text: equal manifests give equal bytes. */
@@ -86,7 +88,7 @@ export function parseManifest(text: string, file: string): Manifest {
     if (cause instanceof MonolithError) throw cause;
     return refuse('text', messageOf(cause), cause);
   }
-  const parsed = schema.safeParse(json);
+  const parsed = schema().safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     return refuse(issue?.path.join('.') ?? 'text', issue?.message ?? 'does not fit', parsed.error);

@@ -188,8 +188,14 @@ export {
   unpackTensors,
 } from '../tensor/tensor-utils.js';
 export { AsyncFunctionMgr, AsyncPushHook, type AsyncTarget } from '../train/async-function-mgr.js';
+// session_run_hooks, sync_hooks, barrier_ops, controller.
+export { BarrierHook, BarrierOp } from '../train/hooks/barrier.js';
 export { EnqueueHook } from '../train/hooks/enqueue-hook.js';
 export { FetchAllCachedVariablesHook } from '../train/hooks/fetch-cached-variables.js';
+export { QueryActionHook } from '../train/hooks/query-action.js';
+export { CustomGlobalStepWaiterHook } from '../train/hooks/step-waiter.js';
+export { ChiefSyncHook, SyncHelper, TrainingHooksHelper, WorkerSyncHook } from '../train/hooks/sync-hooks.js';
+export { before, TideStoppingHook, tideAvailableNow } from '../train/hooks/tide.js';
 export {
   type ExportMode,
   type Mode,

@@ -4,46 +4,49 @@
  * For looking at a graph, comparing two and keeping one beside a trace. It is no model format: how an op computes, and the
  * initial values of variables, are not in it, so that a description cannot be run.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { lazySchema } from '../base/lazy-zod.js';
 import { describeAttributes, describeValue } from './describe-attributes.js';
 import { type Graph, shapeText } from './graph.js';
 
 /** Counts up when a reader of the version before would misread the file. */
 export const GRAPH_JSON_VERSION = 1;
 
-const tensorSchema = z.strictObject({
-  dtype: z.enum(['float32', 'int64']),
-  shape: z.array(z.union([z.number().int().nonnegative(), z.literal('batch')])),
-  ragged: z.literal(true).optional(),
-  partial: z.literal(true).optional(),
+const graphSchema = lazySchema((z) => {
+  const tensorSchema = z.strictObject({
+    dtype: z.enum(['float32', 'int64']),
+    shape: z.array(z.union([z.number().int().nonnegative(), z.literal('batch')])),
+    ragged: z.literal(true).optional(),
+    partial: z.literal(true).optional(),
+  });
+
+  const opSchema = z.strictObject({
+    name: z.string().min(1),
+    type: z.string().min(1),
+    /** Names of tensors, `op:index`. */
+    inputs: z.array(z.string()),
+    /** Names of the ops it runs after. */
+    controlInputs: z.array(z.string()).optional(),
+    outputs: z.array(tensorSchema),
+    device: z.string().optional(),
+    attributes: z.record(z.string(), z.json()).optional(),
+    /** The line of the user's code that made it. */
+    place: z.string().optional(),
+  });
+
+  return z.strictObject({
+    format: z.literal('monolith-graph'),
+    version: z.literal(GRAPH_JSON_VERSION),
+    /** In the order they were made: inputs come before what uses them. */
+    ops: z.array(opSchema),
+    /** Members by collection: names of tensors and ops, or what else was put there. */
+    collections: z.record(z.string(), z.array(z.json())),
+  });
 });
 
-const opSchema = z.strictObject({
-  name: z.string().min(1),
-  type: z.string().min(1),
-  /** Names of tensors, `op:index`. */
-  inputs: z.array(z.string()),
-  /** Names of the ops it runs after. */
-  controlInputs: z.array(z.string()).optional(),
-  outputs: z.array(tensorSchema),
-  device: z.string().optional(),
-  attributes: z.record(z.string(), z.json()).optional(),
-  /** The line of the user's code that made it. */
-  place: z.string().optional(),
-});
-
-const graphSchema = z.strictObject({
-  format: z.literal('monolith-graph'),
-  version: z.literal(GRAPH_JSON_VERSION),
-  /** In the order they were made: inputs come before what uses them. */
-  ops: z.array(opSchema),
-  /** Members by collection: names of tensors and ops, or what else was put there. */
-  collections: z.record(z.string(), z.array(z.json())),
-});
-
-export type OpDescription = z.output<typeof opSchema>;
-export type GraphDescription = z.output<typeof graphSchema>;
+export type GraphDescription = z.output<ReturnType<typeof graphSchema>>;
+export type OpDescription = GraphDescription['ops'][number];
 
 /** The graph as plain data, in an order that depends on the graph only. */
 export function graphDescription(graph: Graph): GraphDescription {
@@ -97,7 +100,7 @@ export function readGraphJson(text: string, source = 'graph'): GraphDescription 
   } catch (cause) {
     throw new MonolithError('ML_GRAPH_JSON', { source, reason: messageOf(cause) }, { cause });
   }
-  const parsed = graphSchema.safeParse(value);
+  const parsed = graphSchema().safeParse(value);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
     throw new MonolithError('ML_GRAPH_JSON', { source, reason: `${path.join('.') || 'file'}: ${message}` });

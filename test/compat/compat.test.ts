@@ -23,6 +23,9 @@ const NAMES: Readonly<Record<string, string>> = {
   'native_training/tensor_utils': `maybeSqueeze3dTensor packTensors splitTensorsWithType packTypedKeyedTensors
     unpackTensors unpackPackedTensors mergeDicts`,
   'native_training/prefetch_queue': 'EnqueueHook AsyncPushHook AsyncFunctionMgr',
+  'native_training/session_run_hooks': 'before tideAvailableNow CustomGlobalStepWaiterHook TideStoppingHook',
+  'native_training/sync_hooks': 'SyncHelper ChiefSyncHook WorkerSyncHook TrainingHooksHelper',
+  'native_training/barrier_ops': 'BarrierOp BarrierHook',
   'native_training/save_utils': 'SaveHelper NoFirstSaveCheckpointSaverHook',
   'native_training/touched_key_set_ops': `TouchedKeySet createTouchedKeySet TOUCHED_KEY_SET_CAPACITY
     TOUCHED_KEY_SET_CONCURRENCY_LEVEL`,

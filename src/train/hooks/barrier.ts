@@ -29,6 +29,7 @@ export interface BarrierOptions {
 
 const LOG_MS = 60_000;
 
+/** A place where workers wait until the one that set it up lets them go. */
 export class BarrierOp {
   readonly capacity: number;
   readonly #kv: ControlKv;

@@ -14,6 +14,7 @@ export interface ControlKv {
   compareAndSet(name: string, index: number, expected: boolean, value: boolean): Promise<boolean>;
 }
 
+/** Keys and values that the workers of one process share. */
 export class LocalControlKv implements ControlKv {
   readonly #bools = new Map<string, boolean[]>();
   readonly #strings = new Map<string, string>();

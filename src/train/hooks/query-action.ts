@@ -29,6 +29,7 @@ export interface QueryActionOptions {
 const ACTIONS = ['TRIGGER_SAVE', 'STOP'] as const;
 const QUERY_SECONDS = 60;
 
+/** Looks for a file with an action, such as to stop or to save, and does it. */
 export class QueryActionHook implements TrainHook {
   readonly #options: QueryActionOptions;
   #queriedMs = Number.NEGATIVE_INFINITY;

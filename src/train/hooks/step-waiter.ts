@@ -20,6 +20,7 @@ const LOG_MS = 60_000;
 const RANDOM_SECONDS_MAX = 600;
 const WAIT_MINUTES = 10;
 
+/** Waits before the first step until the training of others has come to a global step. */
 export class CustomGlobalStepWaiterHook implements TrainHook {
   readonly #options: GlobalStepWaiterOptions;
   #started = false;
