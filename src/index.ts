@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * @file The front door: what `import { … } from 'monolith-ts'` gives. What is not here, in the namespaces below or in a
  * subpath (`/tables`, `/cuda`, `/trace`, `/compat`) is free to change.

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** @file `monolith-ts/cuda`: the CUDA driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for. */
 export type { DeviceBuffer } from '../runtime/backends/cuda/device-buffer.js';
 export { DeviceTensor } from '../runtime/backends/cuda/device-tensor.js';

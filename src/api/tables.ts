@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * @file Embedding tables by themselves: `monolith-ts/tables`, and `tables` of the package.
  *

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * @file `monolith-ts/compat`: the reference's names in camelCase, by the module of the reference they come from.
  *

@@ -1,5 +1,7 @@
 /** @file Makes the shared WebAssembly memory of a session at its full size: growing later would leave stale views behind. */
+
 import { MonolithError, messageOf } from '../base/errors.js';
+import type { WasmMemory } from '../base/wasm-types.js';
 import { writeSecret } from './secret.js';
 
 export const PAGE_BYTES = 65536;
@@ -7,7 +9,7 @@ export const PAGE_BYTES = 65536;
 export const MEMORY_BYTES_MAX = 65536 * PAGE_BYTES;
 
 /** A shared memory of `bytes`, rounded up to pages, with the secret of this process. Pages cost nothing until they are written. */
-export function createSharedMemory(bytes: number): WebAssembly.Memory {
+export function createSharedMemory(bytes: number): WasmMemory {
   const pages = Math.ceil(bytes / PAGE_BYTES);
   if (!(pages >= 1 && pages <= 65536)) {
     throw new MonolithError('ML_MEMORY', { name: 'shared memory', bytes, free: MEMORY_BYTES_MAX });
@@ -29,7 +31,7 @@ export function createSharedMemory(bytes: number): WebAssembly.Memory {
 const RESERVE_BYTES_MIN = 256 << 20;
 
 /** The largest shared memory the machine grants: address space only, until it is written. */
-export function reserveSharedMemory(): WebAssembly.Memory {
+export function reserveSharedMemory(): WasmMemory {
   for (let bytes = MEMORY_BYTES_MAX; ; bytes /= 2) {
     try {
       return createSharedMemory(bytes);

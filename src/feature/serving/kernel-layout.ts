@@ -4,6 +4,7 @@
  * Arrays that lie in the memory are used in place, others are copied in. Results are views taken from the arena, good
  * until the caller releases it.
  */
+import type { WasmMemory } from '../../base/wasm-types.js';
 import type { Arena } from '../../memory/arena.js';
 import { LAYOUT_SOURCE, RECORD_WORDS, wordsOf } from '../../memory/record-layout.js';
 import { view } from '../../memory/views.js';
@@ -28,7 +29,7 @@ export class KernelLayout {
   readonly #buffer: SharedArrayBuffer;
   readonly #arena: Arena;
 
-  constructor(plan: LayoutPlan, kernels: OpsKernels, memory: WebAssembly.Memory, arena: Arena) {
+  constructor(plan: LayoutPlan, kernels: OpsKernels, memory: WasmMemory, arena: Arena) {
     this.#plan = plan;
     this.#kernels = kernels;
     this.#buffer = memory.buffer;

@@ -2,7 +2,9 @@
  * @file How sharding distributes the ids of one feature over servers: in plain TypeScript, or by kernels over a shared
  * memory, where everything it makes then lies ready for the layout kernels.
  */
+
 import { MonolithError } from '../../base/errors.js';
+import type { WasmMemory } from '../../base/wasm-types.js';
 import type { Arena } from '../../memory/arena.js';
 import { RECORD_WORDS, SHARD_SERVER, UNIQUE_CELL_BYTES } from '../../memory/record-layout.js';
 import { view } from '../../memory/views.js';
@@ -79,7 +81,7 @@ export const PLAIN_SHARDING: ShardingBackend = {
  */
 export function createKernelSharding(
   kernels: OpsKernels & Pick<SparseKernels, 'uniqueI64' | 'uniqueTableCells' | 'gatherI64'>,
-  memory: WebAssembly.Memory,
+  memory: WasmMemory,
   arena: Arena,
   maxFids: number,
 ): ShardingBackend {

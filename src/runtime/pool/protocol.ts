@@ -1,5 +1,7 @@
 /** @file What the main thread and a pool thread say to each other; both sides import it. */
+
 import type { WireError } from '../../base/error-wire.js';
+import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
 import type { TimelineRings } from '../backends/cuda/device-timeline.js';
 import type { TableMemoryHandle } from '../tables/table-memory.js';
 
@@ -18,8 +20,8 @@ export interface CudaJoin {
 export interface JoinMessage {
   readonly thread: number;
   readonly backend: BackendName;
-  readonly memory: WebAssembly.Memory;
-  readonly module: WebAssembly.Module;
+  readonly memory: WasmMemory;
+  readonly module: WasmModule;
   /** Memories of tables that are not in the session's own. */
   readonly tables: TableMemoryHandle | null;
   /** Address of the session's control block. */

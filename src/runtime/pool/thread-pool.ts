@@ -4,11 +4,13 @@
  * Piscina spawns the threads and tells us when one dies; a step itself is no piscina task but a word in shared memory
  * and a wake-up. The main thread never blocks: it awaits `Atomics.waitAsync`.
  */
+
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { fromWireError } from '../../base/error-wire.js';
 import { MonolithError } from '../../base/errors.js';
+import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
 import {
   ABORT,
   COMMAND,
@@ -47,8 +49,8 @@ const KEEP_ALIVE_MS = 60_000;
 export interface ThreadPoolOptions {
   readonly threads: number;
   readonly backend: BackendName;
-  readonly memory: WebAssembly.Memory;
-  readonly module: WebAssembly.Module;
+  readonly memory: WasmMemory;
+  readonly module: WasmModule;
   /** Memories of tables that are not in the session's own. */
   readonly tables?: TableMemoryHandle;
   /** Where the control block is: CONTROL_BYTES bytes, which the pool clears. */

@@ -4,9 +4,11 @@
  * Mirrors tf.Session as far as hooks and savers need it: variables live here, `run(fetches, feeds)` runs what the fetches
  * need. Memory: a null page, an arena that the main thread lays out, and a heap that tables grow in.
  */
+
 import { availableParallelism } from 'node:os';
 import { withCaller } from '../../base/call-place.js';
 import { MonolithError } from '../../base/errors.js';
+import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
 import { type Graph, misfit, Op, Tensor } from '../../graph/graph.js';
 import { GLOBAL_STEP } from '../../graph/ops/state.js';
 import { Arena } from '../../memory/arena.js';
@@ -57,7 +59,7 @@ export class Session implements CompileTarget {
   /** The build of the kernels that products are computed with. */
   readonly kernelVariant: KernelVariant;
   readonly seed: number;
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly views: Views;
   readonly arena: Arena;
   readonly heap: number;
@@ -88,8 +90,8 @@ export class Session implements CompileTarget {
     graph: Graph,
     options: SessionOptions & { readonly backend: BackendName; readonly kernels: KernelVariant },
     driver: CudaDriver | undefined,
-    memory: WebAssembly.Memory,
-    module: WebAssembly.Module,
+    memory: WasmMemory,
+    module: WasmModule,
     tables: TableMemory | undefined,
   ) {
     const kernels = instantiateKernels(module, memory);
@@ -370,7 +372,7 @@ export class Session implements CompileTarget {
 async function tablesApart(
   options: SessionOptions,
   memoryBytes: number,
-  module: WebAssembly.Module,
+  module: WasmModule,
 ): Promise<TableMemory | undefined> {
   const { tableBytes, bankBytes } = options;
   if (tableBytes === undefined) return undefined;

@@ -5,8 +5,10 @@
  * worked on by kernels of its own. Banks are reserved at the start, as address space; their pages cost nothing until rows
  * are written. Nothing above knows which bank a row is in, but for whoever routes ids.
  */
+
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
+import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
 import { Arena } from '../../memory/arena.js';
 import { createSharedMemory, MEMORY_BYTES_MAX } from '../../memory/shared-memory.js';
 import {
@@ -22,7 +24,7 @@ import { compileKernels, instantiateKernels } from '../backends/wasm/load-kernel
 import type { WasmKernels } from '../backends/wasm/wasm-kernels.js';
 
 export interface TableBank {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly views: Views;
   /** Kernels over this memory, of the calling thread. */
   readonly kernels: WasmKernels;
@@ -44,7 +46,7 @@ export interface TableMemoryOptions {
   /** Bytes of one memory; 4 GiB, the most there can be, unless told. */
   readonly bankBytes?: number;
   /** Compiled kernels; the plain ones unless told. */
-  readonly module?: WebAssembly.Module;
+  readonly module?: WasmModule;
 }
 
 /** Room beside the tables of a bank, with what its users need: admission filters, sets of touched ids. */
@@ -54,8 +56,8 @@ export interface TableRegion extends Omit<TableBank, 'heap'> {
 
 /** Names the banks for another thread; survives `postMessage`. */
 export interface TableMemoryHandle {
-  readonly module: WebAssembly.Module;
-  readonly banks: readonly { readonly memory: WebAssembly.Memory; readonly heap: number }[];
+  readonly module: WasmModule;
+  readonly banks: readonly { readonly memory: WasmMemory; readonly heap: number }[];
 }
 
 const NULL_PAGE_BYTES = 65536;
@@ -63,9 +65,9 @@ const NULL_PAGE_BYTES = 65536;
 /** The memory that tables live in: one bank or several, within a budget. */
 export class TableMemory {
   readonly banks: readonly TableBank[];
-  readonly #module: WebAssembly.Module;
+  readonly #module: WasmModule;
 
-  private constructor(module: WebAssembly.Module, banks: readonly TableBank[]) {
+  private constructor(module: WasmModule, banks: readonly TableBank[]) {
     this.#module = module;
     this.banks = banks;
   }
@@ -95,7 +97,7 @@ export class TableMemory {
   }
 
   /** The one bank of a session: the heap half of its memory. */
-  static of(module: WebAssembly.Module, bank: TableBank): TableMemory {
+  static of(module: WasmModule, bank: TableBank): TableMemory {
     return new TableMemory(module, [bank]);
   }
 

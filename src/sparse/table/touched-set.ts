@@ -3,8 +3,10 @@
  *
  * The set itself is assembly/touched. Ids from outside its memory go through a lane of the set, a lane's worth at a time.
  */
+
 import { checkKeys } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
+import type { WasmMemory } from '../../base/wasm-types.js';
 import { type Arena, CACHE_LINE } from '../../memory/arena.js';
 import { type Ids, idsOf, type Refuse } from '../../memory/given-arrays.js';
 import { touchedGeometry } from '../../memory/touched-geometry.js';
@@ -26,7 +28,7 @@ const KNOWN = ['memory', 'kernels', 'arena', 'views', 'capacity', 'concurrencyLe
 
 /** What every thread needs to reach the memory a set lives in. */
 export interface TouchedKeyMemory {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   /** An instance over that memory. */
   readonly kernels: TouchedKernels;
 }
@@ -51,7 +53,7 @@ export interface TouchedKeySetHandle {
 /** `keys` says what the set holds; a handle of one kind is no handle of the other. */
 export abstract class TouchedSet {
   readonly handle: TouchedKeySetHandle;
-  protected readonly memory: WebAssembly.Memory;
+  protected readonly memory: WasmMemory;
   protected readonly kernels: TouchedKernels;
 
   constructor(

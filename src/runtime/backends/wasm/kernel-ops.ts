@@ -4,7 +4,9 @@
  * Inputs that lie in the memory are used in place, others are copied in. Float and id results are views taken from the
  * arena, good until the caller releases it; a step marks the arena, runs its ops and goes back to the mark.
  */
+
 import { MonolithError } from '../../../base/errors.js';
+import type { WasmMemory } from '../../../base/wasm-types.js';
 import type { Arena } from '../../../memory/arena.js';
 import {
   GATHER_OUTPUT,
@@ -37,7 +39,7 @@ type Floats = Tensor<'float32'>;
 
 export interface KernelOpsOptions {
   readonly kernels: OpsKernels & Pick<SparseKernels, 'uniqueTableCells'>;
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly arena: Arena;
   /** The most distinct ids one input or row may have. */
   readonly maxUniqueIds: number;

@@ -4,6 +4,7 @@
  * Made for many small pieces, where a call per piece would cost more than the copy. The arena provides the packed
  * vectors and the descriptors; the caller releases it.
  */
+import type { WasmMemory } from '../../../base/wasm-types.js';
 import type { Arena } from '../../../memory/arena.js';
 import { COPY, COPY_WORDS } from '../../../memory/record-layout.js';
 import { view } from '../../../memory/views.js';
@@ -14,7 +15,7 @@ import type { SparseKernels } from './calls/sparse.js';
 /** Packs tensors by the copy kernel, one call for all pieces that lie in the shared memory. */
 export function createKernelPacker(
   kernels: Pick<SparseKernels, 'copyPieces'>,
-  memory: WebAssembly.Memory,
+  memory: WasmMemory,
   arena: Arena,
 ): Packer {
   const buffer = memory.buffer;

@@ -4,6 +4,7 @@
  * Runs each kernel once on fixed numbers, in the compiler's final form, so that is what every thread runs afterwards.
  * A few milliseconds, most of them compilation that the first step would need anyway.
  */
+import type { WasmModule } from '../../../base/wasm-types.js';
 import { createSharedMemory } from '../../../memory/shared-memory.js';
 import { Views } from '../../../memory/views.js';
 import * as reference from '../reference/dense.js';
@@ -44,7 +45,7 @@ export class KernelSelfTest {
   readonly #views: Views;
   readonly #kernels: DenseKernels;
 
-  constructor(module: WebAssembly.Module) {
+  constructor(module: WasmModule) {
     const memory = createSharedMemory(MEMORY_BYTES);
     this.#views = new Views(memory.buffer);
     this.#kernels = instantiateKernels(module, memory);

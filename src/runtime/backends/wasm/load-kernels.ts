@@ -4,16 +4,18 @@
  * Mirrors gen_monolith_ops: a missing or unfit module fails at once, with what to do. A module is compiled once per
  * process and its compiled form is what travels to worker threads.
  */
+
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { MonolithError, messageOf } from '../../../base/errors.js';
+import type { WasmMemory, WasmModule } from '../../../base/wasm-types.js';
 import { type HostCall, refuseCall } from '../../kernels/host-call.js';
 import { type Engine, thisEngine } from './engine.js';
 import { compileFlags } from './kernel-experiments.js';
 import { type KernelVariant, VARIANT_FILES } from './kernel-variants.js';
 import type { WasmKernels } from './wasm-kernels.js';
 
-const compiled = new Map<KernelVariant, Promise<WebAssembly.Module>>();
+const compiled = new Map<KernelVariant, Promise<WasmModule>>();
 
 /**
  * Work, in bytes of code, after which V8 optimizes a function of WebAssembly. Its own number is meant for pages, where most code
@@ -23,7 +25,7 @@ const compiled = new Map<KernelVariant, Promise<WebAssembly.Module>>();
 const TIERING_FLAG = 'wasm-tiering-budget=20000';
 
 /** The compiled kernels of this process. The plain ones give the same numbers everywhere and take no experiment of the engine. */
-export function compileKernels(variant: KernelVariant = 'plain', engine = thisEngine): Promise<WebAssembly.Module> {
+export function compileKernels(variant: KernelVariant = 'plain', engine = thisEngine): Promise<WasmModule> {
   let module = compiled.get(variant);
   if (module === undefined) {
     module = compileFile(variant, engine);
@@ -37,7 +39,7 @@ export function kernelFile(variant: KernelVariant): string {
   return fileURLToPath(new URL(`../../../../${VARIANT_FILES[variant]}`, import.meta.url));
 }
 
-async function compileFile(variant: KernelVariant, engine: Engine): Promise<WebAssembly.Module> {
+async function compileFile(variant: KernelVariant, engine: Engine): Promise<WasmModule> {
   const file = kernelFile(variant);
   try {
     const bytes = await readFile(file);
@@ -54,11 +56,7 @@ async function compileFile(variant: KernelVariant, engine: Engine): Promise<WebA
 }
 
 /** An instance of the kernels over `memory`. Instances of one memory share everything: kernels keep no state of their own. */
-export function instantiateKernels(
-  module: WebAssembly.Module,
-  memory: WebAssembly.Memory,
-  host: HostCall = refuseCall,
-): WasmKernels {
+export function instantiateKernels(module: WasmModule, memory: WasmMemory, host: HostCall = refuseCall): WasmKernels {
   const instance = new WebAssembly.Instance(module, { env: { memory, now: () => performance.now(), host } });
   return instance.exports as unknown as WasmKernels;
 }

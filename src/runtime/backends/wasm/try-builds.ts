@@ -7,7 +7,9 @@
  * A self-test is 20 ms of compilation. It is for what is experimental: relaxed SIMD that is on by itself is as good as the
  * SIMD of the plain kernels, and is compiled when it is first used, unless the wide kernels are to be compared with it.
  */
+
 import { MonolithError } from '../../../base/errors.js';
+import type { WasmModule } from '../../../base/wasm-types.js';
 import type { Engine } from './engine.js';
 import { compileFlags, firstRunFlags, isExperiment, type Refused, refused, wideRefusal } from './kernel-experiments.js';
 import { KernelSelfTest } from './kernel-self-test.js';
@@ -17,7 +19,7 @@ import { RELAXED_SIMD } from './wasm-features.js';
 
 export interface ChosenKernels {
   readonly variant: KernelVariant;
-  readonly module: WebAssembly.Module;
+  readonly module: WasmModule;
   /** Why it is this one, for people. */
   readonly why: string;
   /** What would bring a quicker one, where something was in the way. */
@@ -40,7 +42,7 @@ export type Permit = (
 /** Time over that of the relaxed build: joined vectors take about half, and without joining the tiles spill: about 1.5. */
 const WIDE_TIME_MAX = 0.8;
 
-type Tried = { readonly ok: true; readonly module: WebAssembly.Module; readonly test: KernelSelfTest } | Refused;
+type Tried = { readonly ok: true; readonly module: WasmModule; readonly test: KernelSelfTest } | Refused;
 
 /** Tries builds from the safest to the quickest and stops at what was asked for. */
 export async function tryBuilds(engine: Engine, asked: Asked | null, permit: Permit): Promise<ChosenKernels> {
