@@ -1,5 +1,5 @@
-// Float compressors and the quantizers that let training see what serving will: half, 8-bit fixed point, one bit. Encoded
-// bytes and floats may have any alignment. Bodies and tails compute an element in the same way.
+// Float compressors and the quantizers that let training see what serving will: half, 8-bit fixed point, one bit.
+// Encoded bytes and floats may have any alignment. Bodies and tails compute an element in the same way.
 import { tanh4 } from "./dense/math";
 import { halfFromF32, halfFromF32x4, halfToF32, halfToF32x4 } from "./half";
 
@@ -23,7 +23,6 @@ export function decodeHalfF32(src: usize, dst: usize, n: i32): void {
 }
 
 /** Steps of a value: half a step away from 0, cut off, within a byte; NaN is 0. */
-// @ts-ignore: decorator
 @inline
 function steps4(x: v128, step: v128, half: v128): v128 {
   const known = v128.and(x, f32x4.eq(x, x));
@@ -32,7 +31,6 @@ function steps4(x: v128, step: v128, half: v128): v128 {
   return i32x4.max_s(i32x4.min_s(steps, i32x4.splat(127)), i32x4.splat(-128));
 }
 
-// @ts-ignore: decorator
 @inline
 function steps1(x: f32, step: f32, half: f32): i32 {
   if (x != x) return 0;
@@ -71,7 +69,6 @@ export function quantizeFixedR8F32(src: usize, dst: usize, n: i32, r: f32): void
   for (; left > 0; left--, src += 4, dst += 4) store<f32>(dst, <f32>steps1(load<f32>(src), step, half) * step);
 }
 
-// @ts-ignore: decorator
 @inline
 function tanh1(x: f32): f32 {
   return f32x4.extract_lane(tanh4(f32x4.splat(x)), 0);
@@ -86,7 +83,10 @@ export function hashNetForwardF32(src: usize, dst: usize, n: i32, scale: f32, am
   for (; left > 0; left--, src += 4, dst += 4) store<f32>(dst, amplitude * tanh1(scale * load<f32>(src)));
 }
 
-/** g *= (amplitude * scale) * ((1 - y) * (1 + y)), y = tanh(scale * w). As 1 - y * y it would lose its last digits near 1. */
+/**
+ * g *= (amplitude * scale) * ((1 - y) * (1 + y)), y = tanh(scale * w). As 1 - y * y it would lose its last digits near
+ * 1.
+ */
 export function hashNetBackwardF32(w: usize, g: usize, n: i32, scale: f32, amplitude: f32): void {
   const factor: f32 = amplitude * scale;
   const one = f32x4.splat(1);

@@ -1,36 +1,41 @@
-// Admission filters: how often has an id been seen? Counts are kept in small cells found by hash and a piece of the id, so
-// an answer may be wrong for ids that share both; a table's rows would cost a hundred times the bytes.
+// Admission filters: how often has an id been seen? Counts are kept in small cells found by hash and a piece of the id,
+// so an answer may be wrong for ids that share both; a table's rows would cost a hundred times the bytes.
 //
 // src/memory/filter-layout.ts draws the filter.
 //
 // Any thread may add at any time. A cell changes by compare-and-swap and is never torn; what is added to a split while
-// another thread wipes it is lost, which forgets a few sightings. One thread alone gets exact results: steps of a session
-// ask side by side and leave the counting to one thread (filterAsk, filterCount).
+// another thread wipes it is lost, which forgets a few sightings. One thread alone gets exact results: steps of a
+// session ask side by side and leave the counting to one thread (filterAsk, filterCount).
 import { LONG } from "./units";
 import {
   APPLY_SLICE, APPLY_SLICE_BYTES, FILTER, FILTER_COUNT_MAX, FILTER_ELEMENTS, KEPT_OUT,
 } from "./generated/layouts";
 import { mix64 } from "./hash";
 
-// @ts-ignore: decorator
-@inline function splitsOf(filter: usize): u32 { return load<u32>(filter, FILTER.splits); }
-// @ts-ignore: decorator
-@inline function elementsAt(filter: usize, split: u32): usize { return filter + FILTER_ELEMENTS + (<usize>split << 2); }
+@inline
+function splitsOf(filter: usize): u32 {
+  return load<u32>(filter, FILTER.splits);
+}
 
-// @ts-ignore: decorator
-@inline function readCell(cell: usize, wide: bool): u32 {
+@inline
+function elementsAt(filter: usize, split: u32): usize {
+  return filter + FILTER_ELEMENTS + (<usize>split << 2);
+}
+
+@inline
+function readCell(cell: usize, wide: bool): u32 {
   return wide ? <u32>atomic.load<u16>(cell) : <u32>atomic.load<u8>(cell);
 }
 
-// @ts-ignore: decorator
-@inline function swapCell(cell: usize, wide: bool, from: u32, to: u32): bool {
+@inline
+function swapCell(cell: usize, wide: bool, from: u32, to: u32): bool {
   return wide
     ? atomic.cmpxchg<u16>(cell, <u16>from, <u16>to) == <u16>from
     : atomic.cmpxchg<u8>(cell, <u8>from, <u8>to) == <u8>from;
 }
 
-// @ts-ignore: decorator
-@inline function signatureOf(id: u64, wide: bool): u32 {
+@inline
+function signatureOf(id: u64, wide: bool): u32 {
   return <u32>(id >> 17) & (wide ? 0xfff : 0xf);
 }
 
@@ -38,7 +43,8 @@ import { mix64 } from "./hash";
 function findCell(filter: usize, split: u32, start: u32, signature: u32, wide: bool): usize {
   const shift: usize = wide ? 1 : 0;
   const steps = load<u32>(filter, FILTER.steps);
-  let cell = <usize>load<u32>(filter, FILTER.cells) + <usize>split * <usize>load<u32>(filter, FILTER.splitStride) + (<usize>start << shift);
+  let cell = <usize>load<u32>(filter, FILTER.cells) +
+    <usize>split * <usize>load<u32>(filter, FILTER.splitStride) + (<usize>start << shift);
   for (let i: u32 = 0; i < steps; i++) {
     const value = readCell(cell, wide);
     if (value == 0 || value >> 4 == signature) return cell;
@@ -125,12 +131,14 @@ function add(filter: usize, id: u64, count: u32): u32 {
   return FILTER_COUNT_MAX;
 }
 
-// @ts-ignore: decorator
-@inline function countAt(counts: usize, i: i32): u32 {
+@inline
+function countAt(counts: usize, i: i32): u32 {
   return counts == 0 ? 1 : load<u32>(counts + (<usize>i << 2));
 }
 
-/** out[i] = count of ids[i] before counts[i] (1 each without counts) were added; 15 also for an id that found no cell. */
+/**
+ * out[i] = count of ids[i] before counts[i] (1 each without counts) were added; 15 also for an id that found no cell.
+ */
 export function filterAdd(filter: usize, ids: usize, counts: usize, n: i32, out: usize): void {
   for (let i = 0; i < n; i++) {
     store<u32>(out + (<usize>i << 2), add(filter, load<u64>(ids + (<usize>i << 3)), countAt(counts, i)));
@@ -142,12 +150,14 @@ export function filterGet(filter: usize, ids: usize, n: i32, out: usize): void {
   for (let i = 0; i < n; i++) store<u32>(out + (<usize>i << 2), get(filter, load<u64>(ids + (<usize>i << 3))));
 }
 
-// @ts-ignore: decorator
-@inline function slotOf(id: u64): usize { return <usize>(id >> 48) & 0x7fff; }
+@inline
+function slotOf(id: u64): usize {
+  return <usize>(id >> 48) & 0x7fff;
+}
 
 /**
- * out[i] = 1 when ids[i] is to be kept out, a byte each. `thresholds` has a u32 per slot; an id of a slot without one is
- * neither kept out nor counted. Ids whose byte in `present` is not 0 are passed over; `present` may be 0.
+ * out[i] = 1 when ids[i] is to be kept out, a byte each. `thresholds` has a u32 per slot; an id of a slot without one
+ * is neither kept out nor counted. Ids whose byte in `present` is not 0 are passed over; `present` may be 0.
  */
 export function filterIds(
   filter: usize, ids: usize, counts: usize, n: i32, thresholds: usize, present: usize, out: usize,
@@ -172,9 +182,9 @@ function countSighting(filter: usize, thresholds: usize, id: u64, count: u32): v
 }
 
 /**
- * Asks for the ids of a slice that have no slot, by what is known before the step: counts[i] gets KEPT_OUT where ids[i] is
- * to stay out, and becomes 0 where it has a row. Nothing is counted, so slices may ask side by side and in any order; an id
- * of several slices gets one answer.
+ * Asks for the ids of a slice that have no slot, by what is known before the step: counts[i] gets KEPT_OUT where ids[i]
+ * is to stay out, and becomes 0 where it has a row. Nothing is counted, so slices may ask side by side and in any
+ * order; an id of several slices gets one answer.
  */
 export function filterAsk(filter: usize, thresholds: usize, ids: usize, n: u32, slots: usize, counts: usize): void {
   for (let i: u32 = 0; i < n; i++) {
@@ -185,8 +195,9 @@ export function filterAsk(filter: usize, thresholds: usize, ids: usize, n: u32, 
 }
 
 /**
- * Counts the sightings of the ids that asked, slice by slice and in the order they came: a cell goes to who comes first, so
- * one caller does it for all partitions. `slices` are records of tableApply of a table with this many partitions.
+ * Counts the sightings of the ids that asked, slice by slice and in the order they came: a cell goes to who comes
+ * first, so one caller does it for all partitions. `slices` are records of tableApply of a table with this many
+ * partitions.
  */
 export function filterCount(partitions: u32, filter: usize, thresholds: usize, slices: usize, sliceCount: u32): void {
   for (let s: u32 = 0; s < sliceCount; s++) {
@@ -224,8 +235,8 @@ export function nextXorshift(generator: usize): u32 {
 }
 
 /**
- * out[i] = 1 when ids[i], which `present` says the table lacks, is to be kept out by chance. Without `chances` an id gets
- * in with count / threshold; with them (an f32 per slot) with 1 - (1 - chance)^count. A present of 0: all get in.
+ * out[i] = 1 when ids[i], which `present` says the table lacks, is to be kept out by chance. Without `chances` an id
+ * gets in with count / threshold; with them (an f32 per slot) with 1 - (1 - chance)^count. A present of 0: all get in.
  */
 export function filterByChance(
   generator: usize, ids: usize, counts: usize, n: i32, thresholds: usize, chances: usize, present: usize, out: usize,

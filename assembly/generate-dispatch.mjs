@@ -21,13 +21,13 @@ import { STATUS } from "./layouts";
 `;
 
 const READERS = `
-// @ts-ignore: decorator
-@inline function u(operands: usize, registers: usize, i: usize): u32 {
+@inline
+function u(operands: usize, registers: usize, i: usize): u32 {
   return load<u32>(registers + (<usize>load<u32>(operands + (i << 2)) << 2));
 }
 
-// @ts-ignore: decorator
-@inline function f(operands: usize, registers: usize, i: usize): f32 {
+@inline
+function f(operands: usize, registers: usize, i: usize): f32 {
   return load<f32>(registers + (<usize>load<u32>(operands + (i << 2)) << 2));
 }
 

@@ -34,7 +34,7 @@ const sizes = (...names) => ({
 /** Numbers as they are. */
 const numbers = (type, ...names) => ({ names, type, factor: 1 });
 
-/** As a literal would be in the place of the name; other constants are folded late, and addresses are formed in another order. */
+/** Put in place of the name, as a literal would be; other constants are folded late, when addresses are formed already. */
 const inlined = (kind) => ({ ...kind, inline: true });
 
 const SHARED = [

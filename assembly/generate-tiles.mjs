@@ -24,6 +24,7 @@ const HEAD = `// Register-blocked inner loops of the matrix product. Not exporte
 // Each unrolled step ends in a real exit test. Without it the compiler lifts all loads of the unrolled body to its top
 // and spills the accumulators, which costs a third of the speed.
 import { madd } from "./madd";
+import { FLOAT, VECTOR } from "../units";
 `;
 
 const range = (count) => Array.from({ length: count }, (_, i) => i);
@@ -33,9 +34,9 @@ function loop({ rows, cols }, steps, offsetOfA, advance) {
   const vectors = cols / 4;
   const step = (u) => [
     '{',
-    ...range(vectors).map((v) => `  const b${v} = v128.load(b, ${(u * cols + v * 4) * 4});`),
+    ...range(vectors).map((v) => `  const b${v} = v128.load(b, ${u * vectors + v} * VECTOR);`),
     ...range(rows).flatMap((row) => [
-      `  const a${row} = v128.load_splat<f32>(a, ${offsetOfA(row, u)});`,
+      `  const a${row} = v128.load_splat<f32>(a, ${offsetOfA(row, u)} * FLOAT);`,
       ...range(vectors).map((v) => `  ${sum(row, v)} = madd(a${row}, b${v}, ${sum(row, v)});`),
     ]),
     '}',
@@ -61,7 +62,7 @@ function body({ rows, cols }, looped) {
       ...range(vectors).map((v) => line(row, v)),
       ...(row < rows - 1 ? ['row += cStep;'] : []),
     ]);
-  const addC = (row, v) => `${sum(row, v)} = f32x4.add(v128.load(row, ${v * 16}), ${sum(row, v)});`;
+  const addC = (row, v) => `${sum(row, v)} = f32x4.add(v128.load(row, ${v} * VECTOR), ${sum(row, v)});`;
   const lines = [
     ...range(rows).flatMap((row) => range(vectors).map((v) => `let ${sum(row, v)} = f32x4.splat(0);`)),
     ...looped,
@@ -69,7 +70,7 @@ function body({ rows, cols }, looped) {
     ...['let row = c;', ...eachRow(addC)].map((l) => `  ${l}`),
     '}',
     'let row = c;',
-    ...eachRow((row, v) => `v128.store(row, ${sum(row, v)}, ${v * 16});`),
+    ...eachRow((row, v) => `v128.store(row, ${sum(row, v)}, ${v} * VECTOR);`),
   ];
   return lines.map((line) => `  ${line}`).join('\n');
 }
@@ -77,8 +78,8 @@ function body({ rows, cols }, looped) {
 function tile(shape) {
   const { rows, cols, unroll, why } = shape;
   const name = `${rows}x${cols}`;
-  const packed = loop(shape, unroll, (row, u) => (u * rows + row) * 4, unroll * rows * 4);
-  const crossed = loop(shape, cols, (row, u) => (row * cols + u) * 4, 'aStep');
+  const packed = loop(shape, unroll, (row, u) => u * rows + row, unroll * rows * 4);
+  const crossed = loop(shape, cols, (row, u) => row * cols + u, 'aStep');
   return `
 @inline
 function body${name}(k: i32, a: usize, b: usize, c: usize, cStep: usize, acc: bool): void {
@@ -86,7 +87,7 @@ ${body(shape, packed)}
 }
 
 /**
- * ${rows} rows and ${cols} columns of C from a packed panel of A (${rows} floats per k) and of B (${cols} floats per k), k >= 1.
+ * ${rows} rows and ${cols} columns of C from a packed panel of A (${rows} floats per k) and of B (${cols} per k), k >= 1.
  * ${why}
  */
 export function tile${name}(k: i32, a: usize, b: usize, c: usize, cStep: usize): void {
@@ -103,7 +104,7 @@ function crossed${name}(k: i32, a: usize, aStep: usize, b: usize, c: usize, cSte
 ${body(shape, crossed)}
 }
 
-/** As tile${name}, of rows of A that were packed as the other side: ${cols} of the k in a row of a panel, panels \`aStep\` apart. */
+/** As tile${name}, of rows of A packed as the other side: ${cols} of the k in a row of a panel, panels \`aStep\` apart. */
 export function tileCrossed${name}(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: usize): void {
   crossed${name}(k, a, aStep, b, c, cStep, false);
 }

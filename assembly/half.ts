@@ -23,7 +23,6 @@ export function halfToF32(half: u32): f32 {
 }
 
 /** The half with the largest magnitude that is not above that of x, which is not NaN. */
-// @ts-ignore: decorator
 @inline
 export function halfTowardZero(x: f32): u32 {
   const bits = reinterpret<u32>(x);
@@ -36,7 +35,6 @@ export function halfTowardZero(x: f32): u32 {
 }
 
 /** Four halves in the low 16 bits of the lanes. */
-// @ts-ignore: decorator
 @inline
 export function halfFromF32x4(x: v128): v128 {
   const sign = v128.and(i32x4.shr_u(x, 16), i32x4.splat(0x8000));
@@ -50,7 +48,6 @@ export function halfFromF32x4(x: v128): v128 {
 }
 
 /** The values of four halves in the low 16 bits of the lanes. */
-// @ts-ignore: decorator
 @inline
 export function halfToF32x4(half: v128): v128 {
   const sign = i32x4.shl(v128.and(half, i32x4.splat(0x8000)), 16);

@@ -2,8 +2,10 @@
 // TypeScript caller and every kernel agree on who owns what. Twin: src/memory/hash.ts.
 import { SECRET_ADDRESS } from "./generated/layouts";
 
-/** Three xor-shifts by 33 around two multiplications: a bijection on 64 bits in which every output bit sees every input bit. */
-// @ts-ignore: decorator
+/**
+ * Three xor-shifts by 33 around two multiplications: a bijection on 64 bits in which every output bit sees every input
+ * bit.
+ */
 @inline
 export function mix64(id: u64): u64 {
   let x = id;
@@ -16,17 +18,15 @@ export function mix64(id: u64): u64 {
 }
 
 /** The secret of this memory, an odd number that no id was made for; src/memory/secret.ts writes it. */
-// @ts-ignore: decorator
 @inline
 export function secretOf(): u64 {
   return load<u64>(SECRET_ADDRESS) | 1;
 }
 
 /**
- * mix64 with the secret in place of its first multiplier, and as fast. Ids that were made to meet by one do not meet by the
- * other; for places that nobody sees from outside.
+ * mix64 with the secret in place of its first multiplier, and as fast. Ids that were made to meet by one do not meet by
+ * the other; for places that nobody sees from outside.
  */
-// @ts-ignore: decorator
 @inline
 export function mixSecretly(id: u64, secret: u64): u64 {
   let x = id;

@@ -1,15 +1,18 @@
 // Heap for memory that threads ask for while a step runs: index arrays and row blocks of growing tables.
-// Requests are rare and large, so one lock serves all; retired blocks are kept per power of two and used again, whole or in parts.
+// Requests are rare and large, so one lock serves all; retired blocks are kept per power of two and used again, whole
+// or in parts.
 //
-// A share is a heap that has no memory of its own: it takes what it needs from a parent, up to a limit, and keeps what is
-// given back to it. Its top is what it took, its end the limit. Whoever has a share to himself gets the same from it
+// A share is a heap that has no memory of its own: it takes what it needs from a parent, up to a limit, and keeps what
+// is given back to it. Its top is what it took, its end the limit. Whoever has a share to himself gets the same from it
 // whatever others do meanwhile.
-//
-// Header, u32 words: | 0 lock | 1 top | 2 end | 3 1 while a step runs | 4 + c: first retired block of 2^c bytes, c = 0..31 | 36 parent of a share, or 0 |
+// HEAP of src/memory/table-layout.ts names the words of the header.
 import { HEAP } from "./generated/layouts";
 import { lock, unlock } from "./sync";
 
-/** A cleared block of at least `bytes` bytes, 64-byte aligned; 0 when the heap is full. Sizes are rounded to powers of two. */
+/**
+ * A cleared block of at least `bytes` bytes, 64-byte aligned; 0 when the heap is full. Sizes are rounded to powers of
+ * two.
+ */
 export function heapAlloc(heap: usize, bytes: u32): usize {
   if (bytes > 0x80000000) return 0;
   const sizeLog2: u32 = bytes <= 64 ? 6 : 32 - clz(bytes - 1);
@@ -36,8 +39,8 @@ export function heapAlloc(heap: usize, bytes: u32): usize {
 }
 
 /**
- * A block of 2^sizeLog2 bytes from the smallest retired block that is larger, whose rest goes to the lists; 0 when there
- * is none. An index that has doubled will not need its old size again, but rows fit into it.
+ * A block of 2^sizeLog2 bytes from the smallest retired block that is larger, whose rest goes to the lists; 0 when
+ * there is none. An index that has doubled will not need its old size again, but rows fit into it.
  */
 function splitRetired(heap: usize, sizeLog2: u32): usize {
   for (let larger = sizeLog2 + 1; larger < 32; larger++) {

@@ -19,7 +19,8 @@ function refill(generator: usize): void {
   for (let i = 0; i < WORDS; i++) {
     const next = i + 1 == WORDS ? 0 : i + 1;
     const far = i + SHIFT < WORDS ? i + SHIFT : i + SHIFT - WORDS;
-    const bits = (load<u32>(generator + (<usize>i << 2)) & 0x80000000) | (load<u32>(generator + (<usize>next << 2)) & 0x7fffffff);
+    const bits = (load<u32>(generator + (<usize>i << 2)) & 0x80000000) |
+      (load<u32>(generator + (<usize>next << 2)) & 0x7fffffff);
     const mixed = load<u32>(generator + (<usize>far << 2)) ^ (bits >> 1) ^ (bits & 1 ? 0x9908b0df : 0);
     store<u32>(generator + (<usize>i << 2), mixed);
   }

@@ -1,5 +1,5 @@
-// Row optimizers: one step of the `n` weights of a segment, from its gradient, in place. adagrad, sgd and ftrl are with the
-// dense kernels, which use the same rules.
+// Row optimizers: one step of the `n` weights of a segment, from its gradient, in place. adagrad, sgd and ftrl are with
+// the dense kernels, which use the same rules.
 export * from "./optim/accumulate";
 export { applyAdamF32, applyAmsgradF32 } from "./optim/adam";
 export * from "./optim/clip";

@@ -8,37 +8,46 @@ import { mix64, mixSecretly, secretOf } from "./hash";
 import { lockInTime, unlock } from "./sync";
 
 /**
- * What a key is; the type argument of everything that depends on it, gone when it is compiled. An id stands alone; a pair
- * is an id and a table, whose index is kept plus one: what is wiped is the table of no pair.
+ * What a key is; the type argument of everything that depends on it, gone when it is compiled. An id stands alone; a
+ * pair is an id and a table, whose index is kept plus one: what is wiped is the table of no pair.
  */
 export type IdKey = u8;
 export type PairKey = u16;
 
-// @ts-ignore: decorator
-@inline export function isPair<K>(): bool { return sizeof<K>() == sizeof<PairKey>(); }
-// @ts-ignore: decorator
-@inline export function slotShift<K>(): u32 { return isPair<K>() ? TOUCHED_SLOT_SHIFT.pair : TOUCHED_SLOT_SHIFT.id; }
+@inline
+export function isPair<K>(): bool {
+  return sizeof<K>() == sizeof<PairKey>();
+}
+
+@inline
+export function slotShift<K>(): u32 {
+  return isPair<K>() ? TOUCHED_SLOT_SHIFT.pair : TOUCHED_SLOT_SHIFT.id;
+}
 
 /** The mix of a pair covers both: tables of one id lie apart. `salt` is the mix of the table. */
-// @ts-ignore: decorator
-@inline export function mixKey<K>(id: i64, salt: u64): u64 { return mix64(isPair<K>() ? <u64>id ^ salt : <u64>id); }
+@inline
+export function mixKey<K>(id: i64, salt: u64): u64 {
+  return mix64(isPair<K>() ? <u64>id ^ salt : <u64>id);
+}
 
-// @ts-ignore: decorator
-@inline export function isKey<K>(slot: usize, id: i64, table: u32): bool {
+@inline
+export function isKey<K>(slot: usize, id: i64, table: u32): bool {
   return load<i64>(slot, TOUCHED_SLOT.id) == id && (!isPair<K>() || load<u32>(slot, TOUCHED_SLOT.table) == table);
 }
 
 /** Pairs are published word by word, so that who reads without a lock and finds the bitmap unchanged read one pair. */
-// @ts-ignore: decorator
-@inline export function putKey<K>(slot: usize, id: i64, table: u32): void {
+@inline
+export function putKey<K>(slot: usize, id: i64, table: u32): void {
   if (isPair<K>()) {
     atomic.store<i64>(slot, id, TOUCHED_SLOT.id);
     atomic.store<u32>(slot, table, TOUCHED_SLOT.table);
   } else store<i64>(slot, id, TOUCHED_SLOT.id);
 }
 
-// @ts-ignore: decorator
-@inline export function tableAt<K>(slot: usize): u32 { return isPair<K>() ? load<u32>(slot, TOUCHED_SLOT.table) : 0; }
+@inline
+export function tableAt<K>(slot: usize): u32 {
+  return isPair<K>() ? load<u32>(slot, TOUCHED_SLOT.table) : 0;
+}
 
 export const INSERTED: u32 = 0;
 export const PRESENT: u32 = 1;
@@ -80,8 +89,12 @@ export function createTouched<K>(
 export function initialise<K>(set: usize): bool {
   if (!lockInTime(set + TOUCHED.initLock)) return false;
   if (atomic.load<i32>(set + TOUCHED.state) == 0) {
-    memory.fill(load<u32>(set, TOUCHED.stripes), 0, <usize>(load<u32>(set, TOUCHED.stripeMask) + 1) * TOUCHED_STRIPE_BYTES);
-    memory.fill(load<u32>(set, TOUCHED.overflow), 0, <usize>(load<u32>(set, TOUCHED.overflowMask) + 1) << slotShift<K>());
+    memory.fill(
+      load<u32>(set, TOUCHED.stripes), 0, <usize>(load<u32>(set, TOUCHED.stripeMask) + 1) * TOUCHED_STRIPE_BYTES,
+    );
+    memory.fill(
+      load<u32>(set, TOUCHED.overflow), 0, <usize>(load<u32>(set, TOUCHED.overflowMask) + 1) << slotShift<K>(),
+    );
     memory.fill(load<u32>(set, TOUCHED.slots), 0, <usize>load<u32>(set, TOUCHED.slotCount) << slotShift<K>());
     atomic.store<i32>(set + TOUCHED.state, 1);
   }
@@ -140,7 +153,9 @@ export function wipe<K>(set: usize): void {
     store<u32>(p, 0, TOUCHED_STRIPE.overflowed);
   }
   if (load<u32>(set, TOUCHED.overflowCount) != 0) {
-    memory.fill(load<u32>(set, TOUCHED.overflow), 0, <usize>(load<u32>(set, TOUCHED.overflowMask) + 1) << slotShift<K>());
+    memory.fill(
+      load<u32>(set, TOUCHED.overflow), 0, <usize>(load<u32>(set, TOUCHED.overflowMask) + 1) << slotShift<K>(),
+    );
     atomic.store<u32>(set + TOUCHED.overflowCount, 0);
   }
   memory.fill(load<u32>(set, TOUCHED.slots), 0, <usize>load<u32>(set, TOUCHED.slotCount) << slotShift<K>());
@@ -174,8 +189,8 @@ export function clearFull<K>(set: usize, epoch: u32, pending: u32): i64 {
 }
 
 /**
- * Where the key is in the overflow set, or the free place where it would go. The caller holds the overflow lock. Probing is
- * linear and by the secret of the memory: what was made to overflow was made to meet.
+ * Where the key is in the overflow set, or the free place where it would go. The caller holds the overflow lock.
+ * Probing is linear and by the secret of the memory: what was made to overflow was made to meet.
  */
 function findOverflow<K>(set: usize, id: i64, table: u32): usize {
   const overflow = <usize>load<u32>(set, TOUCHED.overflow);

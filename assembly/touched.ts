@@ -97,8 +97,8 @@ function moveHole<K>(set: usize, hole: usize, held: usize): usize {
 }
 
 /**
- * Steps 4 to 8 of an insert; the caller holds `stripe`, the stripe of `home`. `absent`: the key is known not to be among
- * the entries of `home`.
+ * Steps 4 to 8 of an insert; the caller holds `stripe`, the stripe of `home`. `absent`: the key is known not to be
+ * among the entries of `home`.
  */
 function insertLocked<K>(
   set: usize, stripe: usize, home: usize, id: i64, table: u32, hash: u32, absent: bool,
@@ -112,7 +112,12 @@ function insertLocked<K>(
   const end = home + (<usize>INSERT_RANGE << slotShift<K>());
   // Slots with entries of this bucket are taken: no need to look.
   let hole = home + (<usize>ctz(~hop) << slotShift<K>());
-  while (hole < end && (load<u32>(hole, TOUCHED_SLOT.hash) != 0 || atomic.cmpxchg<u32>(hole, 0, hash, TOUCHED_SLOT.hash) != 0)) hole += 1 << slotShift<K>();
+  while (
+    hole < end &&
+    (load<u32>(hole, TOUCHED_SLOT.hash) != 0 || atomic.cmpxchg<u32>(hole, 0, hash, TOUCHED_SLOT.hash) != 0)
+  ) {
+    hole += 1 << slotShift<K>();
+  }
   if (hole == end) return addOverflow<K>(set, stripe, id, table, hash);
   while (hole - home >= <usize>HOP_RANGE << slotShift<K>()) {
     const next = moveHole<K>(set, hole, stripe);
@@ -125,7 +130,9 @@ function insertLocked<K>(
   putKey<K>(hole, id, table);
   store<u32>(hole, hash, TOUCHED_SLOT.hash);
   // Not `hop`: making room may have moved an entry of this very bucket.
-  store<u32>(home, load<u32>(home, TOUCHED_SLOT.hops) | (1 << <u32>((hole - home) >> slotShift<K>())), TOUCHED_SLOT.hops);
+  store<u32>(
+    home, load<u32>(home, TOUCHED_SLOT.hops) | (1 << <u32>((hole - home) >> slotShift<K>())), TOUCHED_SLOT.hops,
+  );
   return INSERTED;
 }
 
@@ -137,8 +144,8 @@ function hashChunk<K>(keys: usize, count: u32, salt: u64, hashes: usize): void {
 }
 
 /**
- * Reads the home bucket of each hash, so that the cache misses of a chunk overlap. It must stay a loop of its own: mixed
- * into hashing or inserting it loses more than it gains.
+ * Reads the home bucket of each hash, so that the cache misses of a chunk overlap. It must stay a loop of its own:
+ * mixed into hashing or inserting it loses more than it gains.
  */
 function touchChunk<K>(slots: usize, bucketMask: u32, hashes: usize, count: u32): u32 {
   let a: u32 = 0;
@@ -244,7 +251,9 @@ function insert<K>(set: usize, keys: usize, count: u32, table: u32, scratch: usi
   return <f64>dropped;
 }
 
-/** Takes the clear lock and every stripe and returns the number of keys; with 0 (empty) or -1 (lost lock) it holds none. */
+/**
+ * Takes the clear lock and every stripe and returns the number of keys; with 0 (empty) or -1 (lost lock) it holds none.
+ */
 function stop(set: usize): i32 {
   if (atomic.load<i32>(set + TOUCHED.state) == 0) return 0;
   if (!lockInTime(set + TOUCHED.clearLock)) return -1;
@@ -288,7 +297,9 @@ function begin<K>(set: usize): i32 {
 
 function packAll<K>(set: usize, to: usize): void {
   const out = pack<K>(load<u32>(set, TOUCHED.slots), load<u32>(set, TOUCHED.slotCount), to);
-  if (load<u32>(set, TOUCHED.overflowCount) != 0) pack<K>(load<u32>(set, TOUCHED.overflow), load<u32>(set, TOUCHED.overflowMask) + 1, out);
+  if (load<u32>(set, TOUCHED.overflowCount) != 0) {
+    pack<K>(load<u32>(set, TOUCHED.overflow), load<u32>(set, TOUCHED.overflowMask) + 1, out);
+  }
 }
 
 function pack<K>(from: usize, count: u32, to: usize): usize {

@@ -27,7 +27,9 @@ export function traceNow(ring: usize): f64 {
 @inline
 export function traceSpan(ring: usize, nameId: u32, startMs: f64, endMs: f64): void {
   if (traceOn(ring)) {
-    if (startMs > 0.0) pushEvent(ring, TRACE_KIND.span, nameId, reinterpret<u32>(<f32>((endMs - startMs) * 1000.0)), startMs);
+    if (startMs > 0.0) {
+      pushEvent(ring, TRACE_KIND.span, nameId, reinterpret<u32>(<f32>((endMs - startMs) * 1000.0)), startMs);
+    }
   }
 }
 
@@ -46,7 +48,8 @@ export function traceInstant(ring: usize, nameId: u32, argument: u32, timeMs: f6
 // Not inlined: the off path stays two compares in the caller's code, and the on path is a call against a clock read.
 function pushEvent(ring: usize, kind: u32, nameId: u32, word: u32, timeMs: f64): void {
   const written = load<u32>(ring, TRACE_RING.written);
-  const record = ring + TRACE_HEADER_BYTES + <usize>(written & (load<u32>(ring, TRACE_RING.capacity) - 1)) * TRACE_RECORD_BYTES;
+  const place = <usize>(written & (load<u32>(ring, TRACE_RING.capacity) - 1));
+  const record = ring + TRACE_HEADER_BYTES + place * TRACE_RECORD_BYTES;
   store<u32>(record, (kind << 24) | (nameId & (NAME_ID_END - 1)), TRACE_RECORD.head);
   store<u32>(record, word, TRACE_RECORD.argument);
   store<f64>(record, timeMs, TRACE_RECORD.time);

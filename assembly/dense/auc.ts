@@ -49,7 +49,9 @@ export function inbatchAucF32(labels: usize, logits: usize, rows: i32, first: i3
   store<f32>(dst, <f32>sum);
 }
 
-/** dst[i] (+)= gradient of inbatchAucF32 by the logit of row first + i, times grad[0]; that of a negative is weighed. */
+/**
+ * dst[i] (+)= gradient of inbatchAucF32 by the logit of row first + i, times grad[0]; that of a negative is weighed.
+ */
 export function inbatchAucGradF32(
   labels: usize, logits: usize, rows: i32, first: i32, count: i32, grad: usize, negWeight: f32, dst: usize,
   dstStride: i32, acc: i32,

@@ -82,7 +82,9 @@ function byColumns(
 
 /** c[i, j] (+)= dot of row i of a and column j of b, both contiguous, in the order of dotRun. */
 @inline
-function byDots(a: usize, aRow: usize, b: usize, bCol: usize, c: usize, cRow: usize, m: i32, n: i32, k: i32, acc: bool): void {
+function byDots(
+  a: usize, aRow: usize, b: usize, bCol: usize, c: usize, cRow: usize, m: i32, n: i32, k: i32, acc: bool,
+): void {
   for (let i = 0; i < m; i++, a += aRow, c += cRow) {
     let q = b;
     let j = 0;
@@ -143,11 +145,17 @@ export function smallMatMul(
 export function batchMatMulF32(
   a: usize, aStride: i32, b: usize, bStride: i32, c: usize, cStride: i32, rows: i32, shape: usize, acc: i32,
 ): void {
-  const groups = load<i32>(shape, MATMUL_SHAPE.groups), m = load<i32>(shape, MATMUL_SHAPE.m), n = load<i32>(shape, MATMUL_SHAPE.n), k = load<i32>(shape, MATMUL_SHAPE.k);
-  const aGroup = <usize>load<u32>(shape, MATMUL_SHAPE.aGroup) << 2, aRow = <usize>load<u32>(shape, MATMUL_SHAPE.aRow) << 2;
-  const aCol = <usize>load<u32>(shape, MATMUL_SHAPE.aCol) << 2, bGroup = <usize>load<u32>(shape, MATMUL_SHAPE.bGroup) << 2;
+  const groups = load<i32>(shape, MATMUL_SHAPE.groups);
+  const m = load<i32>(shape, MATMUL_SHAPE.m);
+  const n = load<i32>(shape, MATMUL_SHAPE.n);
+  const k = load<i32>(shape, MATMUL_SHAPE.k);
+  const aGroup = <usize>load<u32>(shape, MATMUL_SHAPE.aGroup) << 2;
+  const aRow = <usize>load<u32>(shape, MATMUL_SHAPE.aRow) << 2;
+  const aCol = <usize>load<u32>(shape, MATMUL_SHAPE.aCol) << 2;
+  const bGroup = <usize>load<u32>(shape, MATMUL_SHAPE.bGroup) << 2;
   const bRow = <usize>load<u32>(shape, MATMUL_SHAPE.bRow) << 2, bCol = <usize>load<u32>(shape, MATMUL_SHAPE.bCol) << 2;
-  const cGroup = <usize>load<u32>(shape, MATMUL_SHAPE.cGroup) << 2, cRow = <usize>load<u32>(shape, MATMUL_SHAPE.cRow) << 2;
+  const cGroup = <usize>load<u32>(shape, MATMUL_SHAPE.cGroup) << 2;
+  const cRow = <usize>load<u32>(shape, MATMUL_SHAPE.cRow) << 2;
   for (let r = 0; r < rows; r++) {
     for (let g: usize = 0; g < <usize>groups; g++) {
       smallMatMul(a + g * aGroup, aRow, aCol, b + g * bGroup, bRow, bCol, c + g * cGroup, cRow, m, n, k, acc != 0);

@@ -71,7 +71,9 @@ export function gatherInnerF32(
   }
 }
 
-/** Gradient of gatherInnerF32: dst[r, o, indices[k], :] += src[r, o, k, :], in order of k, from 0 unless `acc` is set. */
+/**
+ * Gradient of gatherInnerF32: dst[r, o, indices[k], :] += src[r, o, k, :], in order of k, from 0 unless `acc` is set.
+ */
 export function scatterInnerF32(
   src: usize, srcStride: i32, dst: usize, dstStride: i32,
   rows: i32, outer: i32, n: i32, inner: i32, indices: usize, count: i32, acc: i32,

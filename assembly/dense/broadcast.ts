@@ -53,13 +53,27 @@ export function binaryF32(
   rows: i32, cols: i32,
 ): void {
   switch (kind) {
-    case BINARY_KIND.add: pairRows(BINARY_KIND.add, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case BINARY_KIND.sub: pairRows(BINARY_KIND.sub, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case BINARY_KIND.mul: pairRows(BINARY_KIND.mul, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case BINARY_KIND.div: pairRows(BINARY_KIND.div, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case BINARY_KIND.maximum: pairRows(BINARY_KIND.maximum, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case BINARY_KIND.minimum: pairRows(BINARY_KIND.minimum, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
-    case BINARY_KIND.greaterEqual: pairRows(BINARY_KIND.greaterEqual, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols); break;
+    case BINARY_KIND.add:
+      pairRows(BINARY_KIND.add, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
+      break;
+    case BINARY_KIND.sub:
+      pairRows(BINARY_KIND.sub, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
+      break;
+    case BINARY_KIND.mul:
+      pairRows(BINARY_KIND.mul, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
+      break;
+    case BINARY_KIND.div:
+      pairRows(BINARY_KIND.div, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
+      break;
+    case BINARY_KIND.maximum:
+      pairRows(BINARY_KIND.maximum, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
+      break;
+    case BINARY_KIND.minimum:
+      pairRows(BINARY_KIND.minimum, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
+      break;
+    case BINARY_KIND.greaterEqual:
+      pairRows(BINARY_KIND.greaterEqual, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
+      break;
     default: pairRows(BINARY_KIND.equal, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols);
   }
 }

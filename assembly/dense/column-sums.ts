@@ -1,28 +1,30 @@
 // Sums over the rows of a matrix, one for each column. Not exported by the module.
 //
-// A chain of additions is off by as many roundings as it is long, and a batch has a million rows. So 64 rows are added up, then
-// 64 of those sums, and these are added to the result: the order is fixed, and so is the error, at about 130 roundings for
-// what is not above 300,000 rows. Columns are summed in registers, 32 at a time, which also saves the result's loads and stores.
+// A chain of additions is off by as many roundings as it is long, and a batch has a million rows. So 64 rows are added
+// up, then 64 of those sums, and these are added to the result: the order is fixed, and so is the error, at about 130
+// roundings for what is not above 300,000 rows. Columns are summed in registers, 32 at a time, which also saves the
+// result's loads and stores.
 import { add, mul, sub } from "../optim/lanes";
 import { put, put1 } from "./loops";
 
-const BLOCK: i32 = 64;
-const BLOCK_ROWS: i32 = 64 * BLOCK;
+const SUM_BLOCK: i32 = 64;
+const BLOCK_ROWS: i32 = 64 * SUM_BLOCK;
 
-/** What is summed of a and b: a, a * b, a * b where b is not above 0, a * (b - mean) * rstd with the two floats of the row at `stats`. */
+/**
+ * What is summed of a and b: a, a * b, a * b where b is not above 0, a * (b - mean) * rstd with the two floats of the
+ * row at `stats`.
+ */
 export const PLAIN: i32 = 0;
 export const PRODUCT: i32 = 1;
 export const NOT_ABOVE_0: i32 = 2;
 export const CENTRED: i32 = 3;
 
-// @ts-ignore: decorator
 @inline
 function splatAt<T>(at: usize): T {
   if (isVector<T>()) return v128.load_splat<f32>(at);
   else return load<f32>(at);
 }
 
-// @ts-ignore: decorator
 @inline
 function term<T>(kind: i32, a: usize, b: usize, stats: usize): T {
   if (kind == PLAIN) return load<T>(a);
@@ -34,14 +36,14 @@ function term<T>(kind: i32, a: usize, b: usize, stats: usize): T {
 }
 
 /** Where the next row is: every `pieces` rows the operands go on by a gap. */
-// @ts-ignore: decorator
 @inline
 function gapAfter(pieces: i32, left: i32, gap: usize): usize {
   return pieces != 1 && left == 0 ? gap : 0;
 }
 
-/** Eight vectors of columns, of at most BLOCK_ROWS rows. The second sums may leave the registers: they are seldom used. */
-// @ts-ignore: decorator
+/**
+ * Eight vectors of columns, of at most BLOCK_ROWS rows. The second sums may leave the registers: they are seldom used.
+ */
 @inline
 function sum32(
   kind: i32, a: usize, aStep: usize, aGap: usize, b: usize, bStep: usize, bGap: usize, stats: usize,
@@ -50,7 +52,7 @@ function sum32(
   let t0 = f32x4.splat(0), t1 = t0, t2 = t0, t3 = t0, t4 = t0, t5 = t0, t6 = t0, t7 = t0;
   while (rows > 0) {
     let s0 = f32x4.splat(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
-    let block = min(rows, BLOCK);
+    let block = min(rows, SUM_BLOCK);
     rows -= block;
     for (; block > 0; block--) {
       s0 = f32x4.add(s0, term<v128>(kind, a, b, stats));
@@ -87,7 +89,6 @@ function sum32(
 }
 
 /** One vector of columns, or one column. */
-// @ts-ignore: decorator
 @inline
 function sumOne<T>(
   kind: i32, a: usize, aStep: usize, aGap: usize, b: usize, bStep: usize, bGap: usize, stats: usize,
@@ -96,7 +97,7 @@ function sumOne<T>(
   let total = zero;
   while (rows > 0) {
     let sum = zero;
-    let block = min(rows, BLOCK);
+    let block = min(rows, SUM_BLOCK);
     rows -= block;
     for (; block > 0; block--) {
       sum = add<T>(sum, term<T>(kind, a, b, stats));
@@ -113,13 +114,13 @@ function sumOne<T>(
 }
 
 /**
- * dst[c] (+)= sum over r and p of the term of a[r, p, c] and b[r, p, c]. A row is `pieces` pieces of `cols` floats; strides count
- * floats from row to row. `kind`, and `pieces` if it is 1, are constants where this is put.
+ * dst[c] (+)= sum over r and p of the term of a[r, p, c] and b[r, p, c]. A row is `pieces` pieces of `cols` floats;
+ * strides count floats from row to row. `kind`, and `pieces` if it is 1, are constants where this is put.
  */
-// @ts-ignore: decorator
 @inline
 export function sumColumns(
-  kind: i32, a: usize, aStride: i32, b: usize, bStride: i32, stats: usize, dst: usize, rows: i32, pieces: i32, cols: i32, acc: bool,
+  kind: i32, a: usize, aStride: i32, b: usize, bStride: i32, stats: usize, dst: usize, rows: i32, pieces: i32,
+  cols: i32, acc: bool,
 ): void {
   const count = rows * pieces;
   if (count == 0 && !acc) memory.fill(dst, 0, <usize>cols << 2);

@@ -1,5 +1,5 @@
-// Dropout by counters: whether an element stays is a hash of seed, step, example and column, so the gradient finds the same
-// elements without having kept them, and threads do not matter. The hash is hashU32 of src/base/random.ts.
+// Dropout by counters: whether an element stays is a hash of seed, step, example and column, so the gradient finds the
+// same elements without having kept them, and threads do not matter. The hash is hashU32 of src/base/random.ts.
 import { gather, scatter } from "./loops";
 
 @inline

@@ -1,7 +1,6 @@
 // The FTRL step of both kinds of l1. Not exported by the module: `standard` is a constant where this is inlined.
 import { add, divisor, mul } from "../optim/lanes";
 
-// @ts-ignore: decorator
 @inline
 function collect<T>(norm: usize, zero: usize, g: usize): void {
   const grad = load<T>(g);

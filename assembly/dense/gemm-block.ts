@@ -42,8 +42,8 @@ export function multiplyBlocks(
 }
 
 /**
- * The same of an A that was packed as the other side of a product: panels of TILE_COLS of its columns, `aStep` bytes apart,
- * with row after row in each. There are rows for whole tiles.
+ * The same of an A that was packed as the other side of a product: panels of TILE_COLS of its columns, `aStep` bytes
+ * apart, with row after row in each. There are rows for whole tiles.
  */
 export function multiplyCrossedBlock(
   pa: usize, aStep: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, acc: bool, tile: usize,
@@ -54,7 +54,8 @@ export function multiplyCrossedBlock(
 /** `kBlock` is the length of the blocks of k, or the constant 0 for one of all. */
 @inline
 function multiplyPanels(
-  pa: usize, rowBytes: usize, aStep: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32, kBlock: i32, acc: bool,
+  pa: usize, rowBytes: usize, aStep: usize, pb: usize, c: usize, cStep: usize, rows: i32, cols: i32, k: i32,
+  kBlock: i32, acc: bool,
   tile: usize, crossed: bool,
 ): void {
   for (let j = 0; j < cols; j += TILE_COLS) {

@@ -37,7 +37,9 @@ function gather4(a: usize, aRowStep: usize): v128 {
 }
 
 /** Sums of 16 rows, put to `sums`, 64 bytes, or added to what is there. */
-function column16(a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: usize, k: i32, sums: usize, adds: bool): void {
+function column16(
+  a: usize, aRowStep: usize, aColStep: usize, b: usize, bStep: usize, k: i32, sums: usize, adds: bool,
+): void {
   const group = aRowStep << 2;
   let s0 = f32x4.splat(0);
   let s1 = f32x4.splat(0);

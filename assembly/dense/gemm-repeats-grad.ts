@@ -1,5 +1,5 @@
-// Gradients of gemmRepeatsF32. Gradients of rows that are equal in a field are added up first; one product of the sums with the
-// distinct rows is left, and one with the weights.
+// Gradients of gemmRepeatsF32. Gradients of rows that are equal in a field are added up first; one product of the sums
+// with the distinct rows is left, and one with the weights.
 import { V1, V2, V3, V4, V5, V6, V7, WORD } from "../units";
 import { FIELD_BYTES } from "../generated/layouts";
 import { gemmF32, gemmScratchBytes } from "./gemm";
@@ -51,10 +51,16 @@ function panelOf(vector: usize): usize {
   return (vector * 4) / <usize>TILE_COLS;
 }
 
-/** Rows of a number whose gradients are added up before their sums are: an id that all examples have makes no longer chain. */
+/**
+ * Rows of a number whose gradients are added up before their sums are: an id that all examples have makes no longer
+ * chain.
+ */
 const REPEATS: usize = 256;
 
-/** The sum of grad[row][0..32) over the rows that are listed from `at` to `last`, put into panels or added to what is there. */
+/**
+ * The sum of grad[row][0..32) over the rows that are listed from `at` to `last`, put into panels or added to what is
+ * there.
+ */
 @inline
 function sumRows32(at: usize, last: usize, grad: usize, to: usize, step: usize, adds: bool): void {
   let row = grad + <usize>load<u32>(at) * BLOCK_STEP;
@@ -81,7 +87,10 @@ function sumRows32(at: usize, last: usize, grad: usize, to: usize, step: usize, 
   put(to + panelOf(7) * step + inPanel(7), s7, adds);
 }
 
-/** Adds the blocks of rows behind the first. Few numbers have any: a function of its own keeps the loop over numbers short. */
+/**
+ * Adds the blocks of rows behind the first. Few numbers have any: a function of its own keeps the loop over numbers
+ * short.
+ */
 function addBlocks32(at: usize, end: usize, grad: usize, to: usize, step: usize): void {
   for (; at < end; at += REPEATS << 2) sumRows32(at, min(at + (REPEATS << 2), end), grad, to, step, true);
 }
@@ -150,11 +159,12 @@ function addToFirstRows(field: usize, grads: usize, dx: usize, dxStep: usize): v
 }
 
 /**
- * dw = x^T * grad and, of dx (+)= grad * w^T, the columns dxFrom..dxFrom + dxCount. Either is left out when its address is 0.
- * `dx` points to column dxFrom; no field lies across the ends of those columns, nor outside of them if dx is wanted.
+ * dw = x^T * grad and, of dx (+)= grad * w^T, the columns dxFrom..dxFrom + dxCount. Either is left out when its address
+ * is 0. `dx` points to column dxFrom; no field lies across the ends of those columns, nor outside of them if dx is
+ * wanted.
  *
- * In the columns of a field dx is right only in sums over the rows of an id: the whole sum is in the first row that has it.
- * Where little repeats both are what gemmF32 gives. `scratch` has gemmRepeatsGradScratchBytes.
+ * In the columns of a field dx is right only in sums over the rows of an id: the whole sum is in the first row that has
+ * it. Where little repeats both are what gemmF32 gives. `scratch` has gemmRepeatsGradScratchBytes.
  */
 export function gemmRepeatsGradF32(
   x: usize, xStride: i32, w: usize, grad: usize, gradStride: i32, dx: usize, dxStride: i32, dxFrom: i32, dxCount: i32,
@@ -162,9 +172,14 @@ export function gemmRepeatsGradF32(
   scratch: usize,
 ): void {
   const end = fields + <usize>fieldCount * FIELD_BYTES;
-  const wStep = <usize>n << 2, gradStep = <usize>gradStride << 2, xStep = <usize>xStride << 2, dxStep = <usize>dxStride << 2;
+  const wStep = <usize>n << 2;
+  const gradStep = <usize>gradStride << 2;
+  const xStep = <usize>xStride << 2;
+  const dxStep = <usize>dxStride << 2;
   const first = pays(fields, end, rows) ? fields : end;
-  multiplyRest(x, xStride, w, grad, gradStride, dx, dxStride, dxFrom, dxCount, dxAcc, dw, rows, n, k, first, end, scratch);
+  multiplyRest(
+    x, xStride, w, grad, gradStride, dx, dxStride, dxFrom, dxCount, dxAcc, dw, rows, n, k, first, end, scratch,
+  );
   if (first == end) return;
   const tile = scratch;
   const weights = tile + TILE_BYTES;

@@ -1,5 +1,5 @@
-// The product with a matrix in which fields of columns repeat (drawn in repeats.ts): each distinct row of a field is multiplied
-// once, and the products are added up per row. Columns outside of fields are multiplied as they are.
+// The product with a matrix in which fields of columns repeat (drawn in repeats.ts): each distinct row of a field is
+// multiplied once, and the products are added up per row. Columns outside of fields are multiplied as they are.
 import { V1, V2, V3, V4, V5, V6, V7 } from "../units";
 import { FIELD_BYTES } from "../generated/layouts";
 import { gemmF32, gemmScratchBytes } from "./gemm";
@@ -10,8 +10,8 @@ import {
 } from "./repeats";
 
 /**
- * Distinct rows of the fields whose products are made before they are added, unless one field has more: with the sums they stay
- * in L2, and the more fields are added at once the less often a sum is read and written.
+ * Distinct rows of the fields whose products are made before they are added, unless one field has more: with the sums
+ * they stay in L2, and the more fields are added at once the less often a sum is read and written.
  */
 const GROUP_ROWS: i32 = 4096;
 /** Rows of a packed block, a multiple of the tile's rows: with their products they stay in L1. */
@@ -97,9 +97,12 @@ function addProducts(group: usize, end: usize, rows: i32, columns: i32, products
   }
 }
 
-/** Products of a group of fields with some columns of w, row after row; returns where the packed rows of the group end. */
+/**
+ * Products of a group of fields with some columns of w, row after row; returns where the packed rows of the group end.
+ */
 function multiplyGroup(
-  group: usize, end: usize, packed: usize, w: usize, wStep: usize, columns: i32, products: usize, weights: usize, tile: usize,
+  group: usize, end: usize, packed: usize, w: usize, wStep: usize, columns: i32, products: usize, weights: usize,
+  tile: usize,
 ): usize {
   for (let f = group; f < end; f += FIELD_BYTES) {
     const floats = floatsOf(f), distinct = distinctOf(f);
@@ -116,12 +119,13 @@ function multiplyGroup(
 }
 
 /**
- * out (+)= x * w with x of rows x k and w of k x n, row after row. An element is the sum over the columns outside of fields, as
- * gemmF32 has it and in their order, then the products of the fields in order; where little repeats it is what gemmF32 gives.
- * `width` is the columns of the widest field, `scratch` has gemmRepeatsScratchBytes.
+ * out (+)= x * w with x of rows x k and w of k x n, row after row. An element is the sum over the columns outside of
+ * fields, as gemmF32 has it and in their order, then the products of the fields in order; where little repeats it is
+ * what gemmF32 gives. `width` is the columns of the widest field, `scratch` has gemmRepeatsScratchBytes.
  */
 export function gemmRepeatsF32(
-  x: usize, xStride: i32, w: usize, out: usize, outStride: i32, rows: i32, n: i32, k: i32, fields: usize, fieldCount: i32,
+  x: usize, xStride: i32, w: usize, out: usize, outStride: i32, rows: i32, n: i32, k: i32, fields: usize,
+  fieldCount: i32,
   width: i32, acc: i32, scratch: usize,
 ): void {
   const end = fields + <usize>fieldCount * FIELD_BYTES;

@@ -19,8 +19,8 @@ function packedBBytes(n: i32, kBlock: i32): usize {
 }
 
 /**
- * Bytes of scratch gemmF32 needs for this size and all smaller ones, at any 4-byte alignment (a multiple of 64 is quickest).
- * Blocks of a shorter k may be longer, so the longest counts.
+ * Bytes of scratch gemmF32 needs for this size and all smaller ones, at any 4-byte alignment (a multiple of 64 is
+ * quickest). Blocks of a shorter k may be longer, so the longest counts.
  */
 export function gemmScratchBytes(m: i32, n: i32, k: i32): usize {
   const kBlock = min(k, BLOCK_K);
@@ -31,9 +31,9 @@ export function gemmScratchBytes(m: i32, n: i32, k: i32): usize {
  * C (+)= A * B with A of m x k and B of k x n; element (i, j) of an operand is at i * rowStride + j * colStride
  * floats.
  *
- * All steps of k, or blocks of at most 256 of more than 512 (blockK), are summed from 0 in increasing order, in steps of `madd`, and their sums are added
- * up in order, to c[i, j] when `acc` is set. So a row of C is the same whatever rows it is computed with. Packed panels live in
- * `scratch` (gemmScratchBytes). C must not overlap A, B or scratch.
+ * All steps of k, or blocks of at most 256 of more than 512 (blockK), are summed from 0 in increasing order, in steps
+ * of `madd`, and their sums are added up in order, to c[i, j] when `acc` is set. So a row of C is the same whatever
+ * rows it is computed with. Packed panels live in `scratch` (gemmScratchBytes). C must not overlap A, B or scratch.
  */
 export function gemmF32(
   a: usize, aRowStride: i32, aColStride: i32, b: usize, bRowStride: i32, bColStride: i32, c: usize, cStride: i32,

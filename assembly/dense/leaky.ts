@@ -23,7 +23,8 @@ export function leakyReluF32(
 
 /** dx (+)= dy where x > 0, else slope * dy. */
 export function leakyReluGradF32(
-  dy: usize, dyStride: i32, x: usize, xStride: i32, dx: usize, dxStride: i32, rows: i32, cols: i32, slope: f32, acc: i32,
+  dy: usize, dyStride: i32, x: usize, xStride: i32, dx: usize, dxStride: i32, rows: i32, cols: i32, slope: f32,
+  acc: i32,
 ): void {
   const slopes = f32x4.splat(slope);
   for (let r = 0; r < rows; r++) {
@@ -66,7 +67,8 @@ export function preluF32(
 
 /** dx[r, c] (+)= dy[r, c] where x[r, c] > 0, else slope[c] * dy[r, c]. */
 export function preluGradF32(
-  dy: usize, dyStride: i32, x: usize, xStride: i32, slope: usize, dx: usize, dxStride: i32, rows: i32, cols: i32, acc: i32,
+  dy: usize, dyStride: i32, x: usize, xStride: i32, slope: usize, dx: usize, dxStride: i32, rows: i32, cols: i32,
+  acc: i32,
 ): void {
   for (let r = 0; r < rows; r++) {
     let g = dy + ((<usize>(r * dyStride)) << 2);

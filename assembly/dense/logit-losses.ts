@@ -1,5 +1,5 @@
-// Losses of one logit per example: cross entropy with a weight for positives, hinge, focal. `positive` and `negative` are
-// the weights of the two classes; a label between 0 and 1 takes its share of both.
+// Losses of one logit per example: cross entropy with a weight for positives, hinge, focal. `positive` and `negative`
+// are the weights of the two classes; a label between 0 and 1 takes its share of both.
 import { gather, scatter } from "./loops";
 import { expNonPositive, log1pUnit, sigmoid4 } from "./math";
 
@@ -130,7 +130,9 @@ export function hingeGradF32(
   gradRows(HINGE, x, xStride, label, labelStride, dy, dyStride, dx, dxStride, rows, 0, 1, 1, acc);
 }
 
-/** out[r] = positive * label * (1 - p)^gamma * -log(p) + negative * (1 - label) * p^gamma * -log(1 - p), p = sigmoid(x). */
+/**
+ * out[r] = positive * label * (1 - p)^gamma * -log(p) + negative * (1 - label) * p^gamma * -log(1 - p), p = sigmoid(x).
+ */
 export function focalF32(
   x: usize, xStride: i32, label: usize, labelStride: i32, out: usize, outStride: i32, rows: i32,
   gamma: f32, positive: f32, negative: f32,

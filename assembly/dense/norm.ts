@@ -1,7 +1,7 @@
 // Norms within a row: layer norm and division by the Euclidean length.
 //
-// Sums of a row are f64: four partial sums p[c mod 4] over the whole blocks of four, then (p0 + p2) + (p1 + p3), then what
-// is left, one by one. A mean that was off in its last bits would be multiplied by a large reciprocal.
+// Sums of a row are f64: four partial sums p[c mod 4] over the whole blocks of four, then (p0 + p2) + (p1 + p3), then
+// what is left, one by one. A mean that was off in its last bits would be multiplied by a large reciprocal.
 import { FLOAT } from "../units";
 import { CENTRED, sumColumns } from "./column-sums";
 
@@ -79,7 +79,8 @@ function dotOf(g: usize, s: usize, width: usize): f64 {
  * kept at stats[2 r] for the gradient.
  */
 export function layerNormF32(
-  x: usize, xStride: i32, gain: usize, bias: usize, y: usize, yStride: i32, stats: usize, rows: i32, cols: i32, epsilon: f32,
+  x: usize, xStride: i32, gain: usize, bias: usize, y: usize, yStride: i32, stats: usize, rows: i32, cols: i32,
+  epsilon: f32,
 ): void {
   const width = <usize>cols << 2;
   for (let r = 0; r < rows; r++) {
@@ -174,7 +175,8 @@ export function l2NormalizeF32(
 
 /** dx[r, :] (+)= (dy - x * dot(dy, x) / length^2) / length; a length that epsilon bounds from below is a constant. */
 export function l2NormalizeGradF32(
-  dy: usize, dyStride: i32, x: usize, xStride: i32, dx: usize, dxStride: i32, rows: i32, cols: i32, epsilon: f32, acc: i32,
+  dy: usize, dyStride: i32, x: usize, xStride: i32, dx: usize, dxStride: i32, rows: i32, cols: i32, epsilon: f32,
+  acc: i32,
 ): void {
   const width = <usize>cols << 2;
   for (let r = 0; r < rows; r++) {

@@ -7,8 +7,8 @@ import { divisor } from "../optim/lanes";
 import { stepFtrl } from "./ftrl";
 
 /** w -= lr * g. */
-// @ts-ignore: decorator
-@inline export function sgdStep(w: usize, g: usize, n: i32, lr: f32): void {
+@inline
+export function sgdStep(w: usize, g: usize, n: i32, lr: f32): void {
   const rate = f32x4.splat(lr);
   let left = n;
   while (left >= 4) {
@@ -29,9 +29,12 @@ export function applySgdF32(w: usize, g: usize, n: i32, lr: f32): void {
   sgdStep(w, g, n, lr);
 }
 
-/** h = g + decay * w; norm += h * h; w -= lr / sqrt(norm) * h. No epsilon: the initial norm keeps steps small, and 0 / 0 is 0. */
-// @ts-ignore: decorator
-@inline export function adagradStep(w: usize, norm: usize, g: usize, n: i32, lr: f32, decay: f32): void {
+/**
+ * h = g + decay * w; norm += h * h; w -= lr / sqrt(norm) * h. No epsilon: the initial norm keeps steps small, and 0 / 0
+ * is 0.
+ */
+@inline
+export function adagradStep(w: usize, norm: usize, g: usize, n: i32, lr: f32, decay: f32): void {
   const rate = f32x4.splat(lr);
   const shrink = f32x4.splat(decay);
   let left = n;
@@ -87,11 +90,11 @@ export function applyAdagradF32(w: usize, norm: usize, g: usize, n: i32, lr: f32
  * norm' = norm + g * g; s = (sqrt(norm') - sqrt(norm)) / lr; zero' = zero + (g - s * w);
  * w = lr * (neg(zero') * l1 - zero') / ((sqrt(norm') + beta) + l2 * lr) where |zero'| > l1, else 0.
  *
- * neg is 1 where the sign bit is set and 0 elsewhere, not the sign: upstream's numbers depend on it. At a rate of 0, where s is
- * not defined, norm' = norm + g * g; zero' = zero + g, and the weights stay.
+ * neg is 1 where the sign bit is set and 0 elsewhere, not the sign: upstream's numbers depend on it. At a rate of 0,
+ * where s is not defined, norm' = norm + g * g; zero' = zero + g, and the weights stay.
  */
-// @ts-ignore: decorator
-@inline export function ftrlStep(
+@inline
+export function ftrlStep(
   w: usize, norm: usize, zero: usize, g: usize, n: i32, lr: f32, beta: f32, l1: f32, l2: f32,
 ): void {
   stepFtrl(w, norm, zero, g, n, lr, beta, l1, l2, false);

@@ -5,7 +5,10 @@ import { transposeInnerF32 } from "./blocks";
 import { addRow } from "./loops";
 import { multiplyRun } from "./vectors";
 
-/** Rows whose weight gradients are added up before their sums are: a chain over all rows would be off by a rounding for each. */
+/**
+ * Rows whose weight gradients are added up before their sums are: a chain over all rows would be off by a rounding for
+ * each.
+ */
 const BLOCK_ROWS: i32 = 256;
 
 @inline
@@ -82,9 +85,9 @@ export function cinF32(
 
 /**
  * Gradients of cinF32 for both sides and for w. dw is summed over the rows, in blocks of 256. `scratch` has room for
- * (2 * lefts * rights + outs) * dim + lefts * rights * outs floats: products, their gradients, dy transposed, so that dw is
- * summed by whole vectors, and the sum of a block. Of an example dLeft is written before dRight, which may be added to the
- * same place.
+ * (2 * lefts * rights + outs) * dim + lefts * rights * outs floats: products, their gradients, dy transposed, so that
+ * dw is summed by whole vectors, and the sum of a block. Of an example dLeft is written before dRight, which may be
+ * added to the same place.
  */
 export function cinGradF32(
   dy: usize, dyStride: i32, left: usize, leftStride: i32, right: usize, rightStride: i32, w: usize,

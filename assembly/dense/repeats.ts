@@ -1,4 +1,5 @@
-// Fields of columns that repeat, as the products of gemm-repeats.ts and gemm-repeats-grad.ts see them. Not exported by the module.
+// Fields of columns that repeat, as the products of gemm-repeats.ts and gemm-repeats-grad.ts see them. Not exported by
+// the module.
 //
 // Rows that have the same id in a feature have the same floats in its columns: a field.
 //
@@ -72,7 +73,9 @@ export function addFloats(to: usize, from: usize, floats: i32): void {
   for (; c < bytes; c += 4) store<f32>(to + c, load<f32>(to + c) + load<f32>(from + c));
 }
 
-/** Rows of floats to rows of another step: rows a power of two apart meet in few sets of a cache, those copied do not. */
+/**
+ * Rows of floats to rows of another step: rows a power of two apart meet in few sets of a cache, those copied do not.
+ */
 export function copyRows(from: usize, fromStep: usize, to: usize, toStep: usize, rows: i32, floats: i32): void {
   const bytes = <usize>floats << 2;
   for (let r = 0; r < rows; r++, from += fromStep, to += toStep) {

@@ -32,7 +32,10 @@ export function mulSharedF32(
   meet(MUL, x, xStride, v, out, outStride, rows, cols, period, acc);
 }
 
-/** dst[c] = sum over r and p of a[r, p, c] * b[r, p, c], or of a[r, p, c] alone when `b` is 0, in the order of sumColumns. */
+/**
+ * dst[c] = sum over r and p of a[r, p, c] * b[r, p, c], or of a[r, p, c] alone when `b` is 0, in the order of
+ * sumColumns.
+ */
 export function sumSharedF32(
   a: usize, aStride: i32, b: usize, bStride: i32, dst: usize, rows: i32, cols: i32, period: i32,
 ): void {

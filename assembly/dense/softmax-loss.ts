@@ -50,8 +50,8 @@ function classAt(p: usize, cols: i32): i32 {
 }
 
 /**
- * out[r] = sum over c of label[r, c] * (logsumexp(x[r, :]) - x[r, c]). With `index` set, label[r] is the class, whose label
- * is 1; NaN when there is no such class.
+ * out[r] = sum over c of label[r, c] * (logsumexp(x[r, :]) - x[r, c]). With `index` set, label[r] is the class, whose
+ * label is 1; NaN when there is no such class.
  */
 export function softmaxLossF32(
   x: usize, xStride: i32, label: usize, labelStride: i32, out: usize, outStride: i32, rows: i32, cols: i32, index: i32,
@@ -94,7 +94,8 @@ export function softmaxLossGradF32(
     for (let c = 0; c < cols; c += 4) {
       const part = (<usize>c) << 2;
       const left = cols - c;
-      const e = expNonPositive(f32x4.sub(left >= 4 ? v128.load(s + part) : gather(s + part, 4, left), f32x4.splat(top)));
+      const x = left >= 4 ? v128.load(s + part) : gather(s + part, 4, left);
+      const e = expNonPositive(f32x4.sub(x, f32x4.splat(top)));
       const p = f32x4.mul(e, f32x4.splat(share));
       putLane(f32x4.extract_lane(p, 0), grad, l, d, c, at, index, acc);
       if (left > 1) putLane(f32x4.extract_lane(p, 1), grad, l, d, c + 1, at, index, acc);

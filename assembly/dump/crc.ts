@@ -14,43 +14,49 @@ export function crc32cTables(tables: usize): void {
   }
   for (let k: u32 = 1; k < TABLES; k++) {
     const at = tables + <usize>k * CRC_TABLE_BYTES;
-    for (let b: usize = 0; b < 256; b++) store<u32>(at + (b << 2), next(tables, load<u32>(at + (b << 2) - CRC_TABLE_BYTES), 0));
+    for (let b: usize = 0; b < 256; b++) {
+      store<u32>(at + (b << 2), next(tables, load<u32>(at + (b << 2) - CRC_TABLE_BYTES), 0));
+    }
   }
 }
 
 /** The state after one more byte. */
-// @ts-ignore: decorator
-@inline export function next(tables: usize, state: u32, byte: u32): u32 {
+@inline
+export function next(tables: usize, state: u32, byte: u32): u32 {
   return load<u32>(tables + (<usize>((state ^ byte) & 0xff) << 2)) ^ (state >>> 8);
 }
 
 // Where in a table the entry of a byte of `word` is.
-// @ts-ignore: decorator
-@inline function b0(tables: usize, word: u32): usize {
+@inline
+function b0(tables: usize, word: u32): usize {
   return tables + <usize>((word << 2) & 0x3fc);
 }
-// @ts-ignore: decorator
-@inline function b1(tables: usize, word: u32): usize {
+
+@inline
+function b1(tables: usize, word: u32): usize {
   return tables + <usize>((word >>> 6) & 0x3fc);
 }
-// @ts-ignore: decorator
-@inline function b2(tables: usize, word: u32): usize {
+
+@inline
+function b2(tables: usize, word: u32): usize {
   return tables + <usize>((word >>> 14) & 0x3fc);
 }
-// @ts-ignore: decorator
-@inline function b3(tables: usize, word: u32): usize {
+
+@inline
+function b3(tables: usize, word: u32): usize {
   return tables + <usize>((word >>> 22) & 0x3fc);
 }
 
 /** What a state of 0 becomes with the four bytes of `bytes`, or a state of `bytes` with four of zero. */
-// @ts-ignore: decorator
-@inline export function word(t: usize, bytes: u32): u32 {
-  return (load<u32>(b0(t, bytes), 3 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, bytes), 2 * CRC_TABLE_BYTES)) ^ (load<u32>(b2(t, bytes), CRC_TABLE_BYTES) ^ load<u32>(b3(t, bytes)));
+@inline
+export function word(t: usize, bytes: u32): u32 {
+  return (load<u32>(b0(t, bytes), 3 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, bytes), 2 * CRC_TABLE_BYTES)) ^
+    (load<u32>(b2(t, bytes), CRC_TABLE_BYTES) ^ load<u32>(b3(t, bytes)));
 }
 
 /** What a state becomes with a number of bytes of zero, for which crc32cShift made the tables. */
-// @ts-ignore: decorator
-@inline export function shifted(shift: usize, state: u32): u32 {
+@inline
+export function shifted(shift: usize, state: u32): u32 {
   return (load<u32>(b0(shift, state)) ^ load<u32>(b1(shift, state), CRC_TABLE_BYTES)) ^
     (load<u32>(b2(shift, state), 2 * CRC_TABLE_BYTES) ^ load<u32>(b3(shift, state), 3 * CRC_TABLE_BYTES));
 }
@@ -78,15 +84,17 @@ export function crc32cBytes(tables: usize, bytes: usize, n: u32, previous: u32):
   const t = tables;
   for (; left >= 8; left -= 8, bytes += 8) {
     const v = load<u32>(bytes) ^ crc, w = load<u32>(bytes, WORD);
-    crc = load<u32>(b0(t, v), 7 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, v), 6 * CRC_TABLE_BYTES) ^ load<u32>(b2(t, v), 5 * CRC_TABLE_BYTES) ^ load<u32>(b3(t, v), 4 * CRC_TABLE_BYTES) ^
-      load<u32>(b0(t, w), 3 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, w), 2 * CRC_TABLE_BYTES) ^ load<u32>(b2(t, w), CRC_TABLE_BYTES) ^ load<u32>(b3(t, w));
+    crc = load<u32>(b0(t, v), 7 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, v), 6 * CRC_TABLE_BYTES) ^
+      load<u32>(b2(t, v), 5 * CRC_TABLE_BYTES) ^ load<u32>(b3(t, v), 4 * CRC_TABLE_BYTES) ^
+      load<u32>(b0(t, w), 3 * CRC_TABLE_BYTES) ^ load<u32>(b1(t, w), 2 * CRC_TABLE_BYTES) ^
+      load<u32>(b2(t, w), CRC_TABLE_BYTES) ^ load<u32>(b3(t, w));
   }
   for (; left > 0; left--, bytes++) crc = next(t, crc, load<u8>(bytes));
   return ~crc;
 }
 
 /** As checksums are stored. */
-// @ts-ignore: decorator
-@inline export function masked(crc: u32): u32 {
+@inline
+export function masked(crc: u32): u32 {
   return rotr<u32>(crc, 15) + 0xa282ead8;
 }

@@ -1,5 +1,5 @@
-// Reads records of the usual shape into columns: ids, times, rows. Whatever is not exactly what encodeEntries would have
-// written ends the call; the caller finds out whether it is damage or only another writer's order of fields.
+// Reads records of the usual shape into columns: ids, times, rows. Whatever is not exactly what encodeEntries would
+// have written ends the call; the caller finds out whether it is damage or only another writer's order of fields.
 import {
   CRC_SHIFT_BYTES, DECODE_END, DECODE_PROGRESS, DUMP_HEADER_CRCS, DUMP_PLAN, DUMP_PLAN_RUNS, DUMP_RUN, DUMP_RUN_BYTES,
   DUMP_SIZE_CRCS, ENTRY_ID, RECORD_FRAME, TAGGED_FLOAT_BYTES, TIME_BYTES_MAX,
@@ -7,9 +7,10 @@ import {
 import { crc32cBytes, masked, shifted, word } from "./crc";
 
 /** Copies `count` floats from words 5 bytes apart to words that follow each other. */
-// @ts-ignore: decorator
-@inline function gatherFloats(from: usize, to: usize, count: u32): void {
-  // Three of four words by one swizzle, whose indexes stay in a register; a shuffle of two vectors would make them anew.
+@inline
+function gatherFloats(from: usize, to: usize, count: u32): void {
+  // Three of four words by one swizzle, whose indexes stay in a register; a shuffle of two vectors would make them
+  // anew.
   const three = i8x16(0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 0, 0, 0, 0);
   let left = count;
   for (; left >= 4; left -= 4, from += 4 * TAGGED_FLOAT_BYTES, to += 16) {
@@ -19,14 +20,14 @@ import { crc32cBytes, masked, shifted, word } from "./crc";
 }
 
 /** Bits of 16 bytes that are constant and differ from the template. */
-// @ts-ignore: decorator
-@inline function differing(template: usize, mask: usize, payload: usize): v128 {
+@inline
+function differing(template: usize, mask: usize, payload: usize): v128 {
   return v128.and(v128.load(mask), v128.xor(v128.load(payload), v128.load(template)));
 }
 
 /** True when every constant byte of the message is as in the template. Both are padded to 64 bytes. */
-// @ts-ignore: decorator
-@inline function constantsMatch(template: usize, mask: usize, payload: usize, fixed: usize): bool {
+@inline
+function constantsMatch(template: usize, mask: usize, payload: usize, fixed: usize): bool {
   let wrong = i32x4.splat(0);
   for (let i: usize = 0; i < fixed; i += 64) {
     const first = v128.or(
@@ -43,19 +44,25 @@ import { crc32cBytes, masked, shifted, word } from "./crc";
 }
 
 /** Values of the runs into `row`. */
-// @ts-ignore: decorator
-@inline function gatherRuns(runs: usize, end: usize, payload: usize, row: usize): void {
+@inline
+function gatherRuns(runs: usize, end: usize, payload: usize, row: usize): void {
   for (let run = runs; run < end; run += DUMP_RUN_BYTES) {
-    gatherFloats(payload + <usize>load<u32>(run, DUMP_RUN.message), row + <usize>load<u32>(run, DUMP_RUN.row), load<u32>(run, DUMP_RUN.count));
+    gatherFloats(
+      payload + <usize>load<u32>(run, DUMP_RUN.message), row + <usize>load<u32>(run, DUMP_RUN.row),
+      load<u32>(run, DUMP_RUN.count),
+    );
   }
 }
 
 /** No time has this value. */
 const NO_TIME: u64 = 0xffffffffffffffff;
 
-/** The varint that [p, last) is, or NO_TIME: of 32 bits, it takes at most five bytes, of which only the last is below 128. */
-// @ts-ignore: decorator
-@inline function timeOf(p: usize, last: usize): u64 {
+/**
+ * The varint that [p, last) is, or NO_TIME: of 32 bits, it takes at most five bytes, of which only the last is below
+ * 128.
+ */
+@inline
+function timeOf(p: usize, last: usize): u64 {
   const bytes = load<u64>(p);
   let time: u64 = NO_TIME;
   if (last - p == 5) {
@@ -90,8 +97,8 @@ function shortTime(p: usize, last: usize): u64 {
  *
  * Payloads are not summed here. progress[2] is the checksum of the file up to `bytes`, and becomes the one up to
  * progress[0] if every record's stored one is right; the caller sums the bytes in one go, which processors have an
- * instruction for, and compares. A wrong byte changes that sum exactly when it changes its record's. Serving plans have no
- * fixed sizes to do this with: their records are summed here, and progress[2] stays.
+ * instruction for, and compares. A wrong byte changes that sum exactly when it changes its record's. Serving plans have
+ * no fixed sizes to do this with: their records are summed here, and progress[2] stays.
  */
 export function decodeEntries(
   plan: usize, bytes: usize, end: usize, limit: u32, ids: usize, times: usize, rows: usize, rowStride: usize,
@@ -146,16 +153,19 @@ export function decodeEntries(
 }
 
 /**
- * What a record adds to the checksum of the bytes before it: `header` is that of its header moved on by its payload, which
- * has the `stored` checksum. Both pass the four bytes of the footer, and so do these, all as one word.
+ * What a record adds to the checksum of the bytes before it: `header` is that of its header moved on by its payload,
+ * which has the `stored` checksum. Both pass the four bytes of the footer, and so do these, all as one word.
  */
-// @ts-ignore: decorator
-@inline function framedCrc(t: usize, header: u32, stored: u32): u32 {
+@inline
+function framedCrc(t: usize, header: u32, stored: u32): u32 {
   const payloadCrc = rotl<u32>(stored - 0xa282ead8, 15);
   return ~word(t, header ^ payloadCrc ^ ~stored);
 }
 
-/** Where the value of the time begins, past an optimizer field that a serving row does not keep; `last` when it is not as usual. */
+/**
+ * Where the value of the time begins, past an optimizer field that a serving row does not keep; `last` when it is not
+ * as usual.
+ */
 function skipField(from: usize, last: usize): usize {
   let p = from;
   if (load<u8>(p) == 0x1a) {

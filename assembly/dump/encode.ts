@@ -12,8 +12,8 @@ import { advanceRows, advanceRows4, advanceWord, beginLanes, endLanes, wordsOf }
 const LANES: u32 = 16;
 
 /** Copies `count` floats from words that follow each other to words 5 bytes apart. */
-// @ts-ignore: decorator
-@inline function spreadFloats(from: usize, to: usize, count: u32): void {
+@inline
+function spreadFloats(from: usize, to: usize, count: u32): void {
   let left = count;
   for (; left >= 4; left -= 4, from += 16, to += 4 * TAGGED_FLOAT_BYTES) {
     store<u32>(to, load<u32>(from));
@@ -24,8 +24,8 @@ const LANES: u32 = 16;
   for (; left > 0; left--, from += 4, to += TAGGED_FLOAT_BYTES) store<u32>(to, load<u32>(from));
 }
 
-// @ts-ignore: decorator
-@inline function idAt(slot: usize): usize {
+@inline
+function idAt(slot: usize): usize {
   return 2 * slot - (slot & ~63);
 }
 
@@ -41,7 +41,10 @@ function encodeEntry(plan: usize, slot: usize, delta: u32, out: usize): usize {
   const runs = plan + DUMP_PLAN_RUNS;
   const end = runs + <usize>load<u32>(plan, DUMP_PLAN.runs) * DUMP_RUN_BYTES;
   for (let run = runs; run < end; run += DUMP_RUN_BYTES) {
-    spreadFloats(row + <usize>load<u32>(run, DUMP_RUN.row), payload + <usize>load<u32>(run, DUMP_RUN.message), load<u32>(run, DUMP_RUN.count));
+    spreadFloats(
+      row + <usize>load<u32>(run, DUMP_RUN.row), payload + <usize>load<u32>(run, DUMP_RUN.message),
+      load<u32>(run, DUMP_RUN.count),
+    );
   }
   let crc = load<u32>(plan, DUMP_PLAN.templateCrc) ^ delta;
   let at = payload + fixed;

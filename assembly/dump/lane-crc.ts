@@ -1,9 +1,10 @@
 // CRC-32C of 16 messages at a time, a byte lane each, four bytes a step.
 //
-// A step is linear: the next state is the xor of what each nibble of the last state and of the next word becomes. Those are
-// lookups in tables of 16 bytes, which a swizzle does for 16 messages at once: 32 of them make a step. A set of tables
-// belongs to one kind of step, a word and the constant bytes behind it; constant bytes themselves add nothing, because only
-// the difference to the checksum of the template is wanted (src/sparse/files/lane-tables.ts fills the sets).
+// A step is linear: the next state is the xor of what each nibble of the last state and of the next word becomes. Those
+// are lookups in tables of 16 bytes, which a swizzle does for 16 messages at once: 32 of them make a step. A set of
+// tables belongs to one kind of step, a word and the constant bytes behind it; constant bytes themselves add nothing,
+// because only the difference to the checksum of the template is wanted (src/sparse/files/lane-tables.ts fills the
+// sets).
 //
 // Work memory: | 0 state, 4 planes of 16 bytes | 64 words as planes | 128 words of 16 messages, for four steps |
 // Set: byte of the word, low and high nibble, byte of the result: 4 x 2 x 4 tables of 16 bytes.
@@ -13,26 +14,26 @@ const PLANES: usize = 64;
 const WORDS: usize = 128;
 
 /** Every state 0. */
-// @ts-ignore: decorator
-@inline export function beginLanes(work: usize): void {
+@inline
+export function beginLanes(work: usize): void {
   for (let i: usize = 0; i < 64; i += 16) v128.store(work + i, i32x4.splat(0));
 }
 
 /** Where the words of the next step go, one message after the other. */
-// @ts-ignore: decorator
-@inline export function wordsOf(work: usize): usize {
+@inline
+export function wordsOf(work: usize): usize {
   return work + WORDS;
 }
 
 /** Bytes of four words, first bytes first. */
-// @ts-ignore: decorator
-@inline function bytesTogether(words: v128): v128 {
+@inline
+function bytesTogether(words: v128): v128 {
   return i8x16.shuffle(words, words, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 }
 
 /** The transposed matrix of 4 x 4 words, whose rows are a to d, to `to`, rows `stride` bytes apart. */
-// @ts-ignore: decorator
-@inline function transpose(a: v128, b: v128, c: v128, d: v128, to: usize, stride: usize): void {
+@inline
+function transpose(a: v128, b: v128, c: v128, d: v128, to: usize, stride: usize): void {
   const ab = i32x4.shuffle(a, b, 0, 4, 1, 5), cd = i32x4.shuffle(c, d, 0, 4, 1, 5);
   const abHigh = i32x4.shuffle(a, b, 2, 6, 3, 7), cdHigh = i32x4.shuffle(c, d, 2, 6, 3, 7);
   v128.store(to, i64x2.shuffle(ab, cd, 0, 2));
@@ -79,7 +80,8 @@ export function advanceRows4(set: usize, last: usize, work: usize, rows: usize, 
   for (let group: usize = 0; group < 64; group += 16) {
     transpose(
       v128.load(<usize>load<u32>(rows + group) + offset), v128.load(<usize>load<u32>(rows + group, WORD) + offset),
-      v128.load(<usize>load<u32>(rows + group, 2 * WORD) + offset), v128.load(<usize>load<u32>(rows + group, 3 * WORD) + offset),
+      v128.load(<usize>load<u32>(rows + group, 2 * WORD) + offset),
+      v128.load(<usize>load<u32>(rows + group, 3 * WORD) + offset),
       words + group, 64,
     );
   }
@@ -90,8 +92,8 @@ export function advanceRows4(set: usize, last: usize, work: usize, rows: usize, 
 }
 
 /** The states as 16 words; returns where they are. */
-// @ts-ignore: decorator
-@inline export function endLanes(work: usize): usize {
+@inline
+export function endLanes(work: usize): usize {
   const words = wordsOf(work);
   const a = v128.load(work), b = v128.load(work, V1), c = v128.load(work, V2), d = v128.load(work, V3);
   // Bytes of two planes beside each other, then pairs of those.

@@ -4,14 +4,16 @@ import { LOAD_CHUNK, PARTITION, SLOT, TABLE } from "../generated/layouts";
 import { mix64 } from "../hash";
 import { heapAlloc } from "../heap";
 import { lock, unlock } from "../sync";
-import { bucketOf, freeSlots, hitSlot, hitsOf, insertId, partitionAt, probe, reserveSlot, slotLimit, partitionOf } from "../table/index";
+import {
+  bucketOf, freeSlots, hitSlot, hitsOf, insertId, partitionAt, partitionOf, probe, reserveSlot, slotLimit,
+} from "../table/index";
 import { heapOf } from "../table/shares";
 import { newRow } from "../table/rows";
 
 /**
  * Writes the hashes of a chunk of ids and brings their first buckets near. Another thread may be growing an index
- * meanwhile, so that where it is and how large may not fit together: the result is only a place to touch, and must lie in
- * memory.
+ * meanwhile, so that where it is and how large may not fit together: the result is only a place to touch, and must lie
+ * in memory.
  */
 function touchFirst(table: usize, ids: usize, n: u32, hashes: usize): i32 {
   const last: u32 = (<u32>memory.size() << 16) - 64;
@@ -26,8 +28,8 @@ function touchFirst(table: usize, ids: usize, n: u32, hashes: usize): i32 {
 }
 
 /** Slot of `id` with a row of any content; 0 when the heap is full. */
-// @ts-ignore: decorator
-@inline function slotFor(table: usize, partition: usize, hash: u64, id: i64): usize {
+@inline
+function slotFor(table: usize, partition: usize, hash: u64, id: i64): usize {
   const bucket = bucketOf(partition, hash);
   const hit = hitsOf(bucket, i64x2.splat(id));
   let slot = hitSlot(bucket, hit);
@@ -36,8 +38,8 @@ function touchFirst(table: usize, ids: usize, n: u32, hashes: usize): i32 {
 }
 
 /** The same for an id that is not in its first bucket. */
-// @ts-ignore: decorator
-@inline function slotBeyond(table: usize, partition: usize, bucket: usize, hash: u64, id: i64): usize {
+@inline
+function slotBeyond(table: usize, partition: usize, bucket: usize, hash: u64, id: i64): usize {
   const free = freeSlots(bucket);
   // With a free slot in the first bucket the id is nowhere else.
   const found = free != 0 ? 0 : probe(partition, bucket, id);
@@ -51,8 +53,8 @@ function touchFirst(table: usize, ids: usize, n: u32, hashes: usize): i32 {
 }
 
 /**
- * Rows for ids[0..n), made when absent, with the given times and contents, `stride` bytes apart and as many as a row has.
- * Returns how many were handled: fewer than n = the heap is full. `scratch` has 4096 bytes.
+ * Rows for ids[0..n), made when absent, with the given times and contents, `stride` bytes apart and as many as a row
+ * has. Returns how many were handled: fewer than n = the heap is full. `scratch` has 4096 bytes.
  */
 export function loadRows(
   table: usize, ids: usize, times: usize, rows: usize, stride: usize, n: u32, scratch: usize,
@@ -86,7 +88,9 @@ export function loadRows(
   return done;
 }
 
-/** Gives a partition that has no index one for `rows` rows, if the heap has room: growing into it costs as much again. */
+/**
+ * Gives a partition that has no index one for `rows` rows, if the heap has room: growing into it costs as much again.
+ */
 export function reserveRows(table: usize, partition: u32, rows: u32): void {
   const at = partitionOf(table, partition);
   if (load<u32>(at, PARTITION.index) != 0) return;

@@ -9,13 +9,13 @@ import * as table from "../table";
 import { host } from "../host";
 import { STATUS } from "./layouts";
 
-// @ts-ignore: decorator
-@inline function u(operands: usize, registers: usize, i: usize): u32 {
+@inline
+function u(operands: usize, registers: usize, i: usize): u32 {
   return load<u32>(registers + (<usize>load<u32>(operands + (i << 2)) << 2));
 }
 
-// @ts-ignore: decorator
-@inline function f(operands: usize, registers: usize, i: usize): f32 {
+@inline
+function f(operands: usize, registers: usize, i: usize): f32 {
   return load<f32>(registers + (<usize>load<u32>(operands + (i << 2)) << 2));
 }
 

@@ -44,7 +44,6 @@ export function layoutForwardF32(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function addPooled(rows: usize, count: i32, column: usize, dim: i32, out: usize, mean: bool): void {
   const n = <f32>count;
@@ -107,13 +106,14 @@ export function layoutBackwardF32(
     const first = load<i32>(samples);
     const count = load<i32>(samples, WORD) - first;
     const q = rows + (<usize>first << 2);
-    if (pooling == POOLING_TYPE.FIRSTN) addGradient(q, min(count, limit), column, dim, grad, <usize>positionStride << 2, scale, 1, false);
+    if (pooling == POOLING_TYPE.FIRSTN) {
+      addGradient(q, min(count, limit), column, dim, grad, <usize>positionStride << 2, scale, 1, false);
+    }
     else if (pooling == POOLING_TYPE.MEAN) addGradient(q, count, column, dim, grad, 0, scale, <f32>count, true);
     else addGradient(q, count, column, dim, grad, 0, scale, 1, false);
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function addGradient(
   rows: usize, used: i32, column: usize, dim: i32, grad: usize, stride: usize, scale: f32, n: f32, mean: bool,

@@ -4,7 +4,6 @@ import { RECORD_BYTES, REORDER_INPUT } from "../generated/layouts";
 import { uniqueI64 } from "../sparse/unique";
 
 /** floorMod of the signed id, or with `skip` of the shards but the first. */
-// @ts-ignore: decorator
 @inline
 function shardOf(id: i64, shards: i64, skip: i32): i32 {
   const rest = id % shards;
@@ -31,7 +30,8 @@ export function fusedReorderI64(
     const input = inputs + <usize>m * RECORD_BYTES;
     const before = total;
     total = uniqueI64(
-      <usize>load<u32>(input, REORDER_INPUT.ids), load<i32>(input, REORDER_INPUT.length), table, tableMask, generation + m, total, uids, <usize>load<u32>(input, REORDER_INPUT.offsets),
+      <usize>load<u32>(input, REORDER_INPUT.ids), load<i32>(input, REORDER_INPUT.length), table, tableMask,
+      generation + m, total, uids, <usize>load<u32>(input, REORDER_INPUT.offsets),
     );
     if (total < 0) return -1;
     store<i32>(uniqueEnds + (<usize>(m + 1) << 2), total);
@@ -46,7 +46,9 @@ export function fusedReorderI64(
   return total;
 }
 
-/** Positions and floats from the cell sizes; the two cursors of a shard are the next id and the next float of its cell. */
+/**
+ * Positions and floats from the cell sizes; the two cursors of a shard are the next id and the next float of its cell.
+ */
 function placeUnique(
   inputs: usize, count: i32, shards: i32, uids: usize, shardOfUid: usize, floatOfUid: usize, uniqueEnds: usize,
   cells: usize, cursors: usize, output: usize,
@@ -88,8 +90,9 @@ function placeUnique(
 /**
  * Unique keys per row, and for each the float offsets of its occurrences. Row r has keys splits[r]..splits[r + 1) (i32,
  * from 0) and values of width dims[r]. uniqueSplits (i32) gets rows + 1 entries, offsetSplits (i32) one more than there
- * are unique keys; it needs room for one entry more than that. offsets (i32) and inverse (i32, scratch) hold an entry per
- * key. Generations generation.. +rows-1 are used up. Returns the number of unique keys, or -1 when the table is too small.
+ * are unique keys; it needs room for one entry more than that. offsets (i32) and inverse (i32, scratch) hold an entry
+ * per key. Generations generation.. +rows-1 are used up. Returns the number of unique keys, or -1 when the table is too
+ * small.
  */
 export function uniqueKeyOffsetsI64(
   keys: usize, splits: usize, rows: i32, dims: usize, table: usize, tableMask: u32, generation: u32,

@@ -19,7 +19,6 @@ export function shardCountI64(ids: usize, n: i32, servers: u32, places: usize, c
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function count(server: u32, places: usize, counts: usize): void {
   const at = counts + (<usize>server << 2);

@@ -2,9 +2,10 @@
 // every operation, no fused multiply-add, any 4-byte alignment. State blocks of `n` floats follow each other.
 import { add, decayed, div, divisor, mul, root, splat, sub } from "./lanes";
 
-// @ts-ignore: decorator
 @inline
-function stepAdadelta<T>(w: usize, accum: usize, update: usize, g: usize, lr: T, decay: T, rho: T, rest: T, eps: T): void {
+function stepAdadelta<T>(
+  w: usize, accum: usize, update: usize, g: usize, lr: T, decay: T, rho: T, rest: T, eps: T,
+): void {
   const weight = load<T>(w);
   const h = decayed<T>(load<T>(g), weight, decay);
   const a = add<T>(mul<T>(load<T>(accum), rho), mul<T>(mul<T>(h, h), rest));
@@ -36,7 +37,6 @@ export function applyAdadeltaF32(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function stepMomentum<T>(w: usize, state: usize, g: usize, lr: T, decay: T, mu: T, onePlus: T, nesterov: bool): void {
   const weight = load<T>(w);
@@ -47,7 +47,9 @@ function stepMomentum<T>(w: usize, state: usize, g: usize, lr: T, decay: T, mu: 
   store<T>(w, nesterov ? add<T>(sub<T>(weight, before), mul<T>(onePlus, after)) : add<T>(weight, after));
 }
 
-/** dx = lr * (g + decay * w); n' = mu * n - dx; w' = w + n', or with nesterov (w - mu * n) + (1 + mu) * n'. State: n[n]. */
+/**
+ * dx = lr * (g + decay * w); n' = mu * n - dx; w' = w + n', or with nesterov (w - mu * n) + (1 + mu) * n'. State: n[n].
+ */
 export function applyMomentumF32(
   w: usize, state: usize, g: usize, n: i32, lr: f32, decay: f32, mu: f32, nesterov: i32,
 ): void {
@@ -73,7 +75,6 @@ export function applyMovingAverageF32(w: usize, g: usize, n: i32, mu: f32): void
   for (; left > 0; left--, w += 4, g += 4) store<f32>(w, mu * load<f32>(w) + rest * load<f32>(g));
 }
 
-// @ts-ignore: decorator
 @inline
 function stepDecoupled<T>(w: usize, norm: usize, g: usize, lr: T, shrink: T): void {
   const weight = load<T>(w);
@@ -83,7 +84,9 @@ function stepDecoupled<T>(w: usize, norm: usize, g: usize, lr: T, shrink: T): vo
   store<T>(w, sub<T>(sub<T>(weight, mul<T>(div<T>(lr, divisor<T>(root<T>(sum))), h)), mul<T>(shrink, weight)));
 }
 
-/** Adagrad whose decay stays out of the accumulator: w' = (w - lr / sqrt(norm') * g) - (lr * decay) * w. State: norm[n]. */
+/**
+ * Adagrad whose decay stays out of the accumulator: w' = (w - lr / sqrt(norm') * g) - (lr * decay) * w. State: norm[n].
+ */
 export function applyDecoupledAdagradF32(w: usize, norm: usize, g: usize, n: i32, lr: f32, decay: f32): void {
   const shrink: f32 = lr * decay;
   const vLr = splat<v128>(lr), vShrink = splat<v128>(shrink);

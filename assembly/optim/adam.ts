@@ -3,7 +3,6 @@
 import { FLOAT } from "../units";
 import { add, decayed, div, divisor, larger, mul, root, splat, sub } from "./lanes";
 
-// @ts-ignore: decorator
 @inline
 export function stepAdam<T>(
   w: usize, m: usize, v: usize, vhat: usize, g: usize,
@@ -27,10 +26,9 @@ export function stepAdam<T>(
 }
 
 /**
- * A power that runs out of normal floats becomes 0, which changes no step: 1 less either is 1. Left alone it would stay at
- * the smallest subnormal for good, and arithmetic on that made a step of 16 weights more than twice as slow.
+ * A power that runs out of normal floats becomes 0, which changes no step: 1 less either is 1. Left alone it would stay
+ * at the smallest subnormal for good, and arithmetic on that made a step of 16 weights more than twice as slow.
  */
-// @ts-ignore: decorator
 @inline
 function nextPower(power: f32, beta: f32): f32 {
   const next: f32 = power * beta;
@@ -38,7 +36,6 @@ function nextPower(power: f32, beta: f32): f32 {
 }
 
 /** A step of either; `keepsMax` is amsgrad. Both flags are known where it is put. */
-// @ts-ignore: decorator
 @inline
 export function adamStep(
   w: usize, state: usize, g: usize, n: i32,
@@ -54,7 +51,10 @@ export function adamStep(
   const rate: f32 = (lr * sqrt<f32>(1 - power2)) / (1 - power1);
   const rest1: f32 = 1 - beta1;
   const rest2: f32 = 1 - beta2;
-  const vRate = splat<v128>(rate), vBeta1 = splat<v128>(beta1), vRest1 = splat<v128>(rest1), vRest2 = splat<v128>(rest2);
+  const vRate = splat<v128>(rate);
+  const vBeta1 = splat<v128>(beta1);
+  const vRest1 = splat<v128>(rest1);
+  const vRest2 = splat<v128>(rest2);
   const eps = divisor<f32>(epsilon);
   const vDecay = splat<v128>(decay), vEps = splat<v128>(eps);
   let left = n;
@@ -71,7 +71,8 @@ export function adamStep(
 /**
  * rate = lr * sqrt(1 - power2) / (1 - power1); h = g + decay * w; m' = m + (h - m) * (1 - beta1);
  * v' = v + (h^2 - v) * (1 - beta2); w' = w - d * rate / (sqrt(v') + epsilon), d = m' or with nesterov
- * h * (1 - beta1) + beta1 * m'; then the powers advance. An epsilon of 0 is the root of the smallest float. State: m[n], v[n], power1, power2.
+ * h * (1 - beta1) + beta1 * m'; then the powers advance. An epsilon of 0 is the root of the smallest float. State:
+ * m[n], v[n], power1, power2.
  */
 export function applyAdamF32(
   w: usize, state: usize, g: usize, n: i32,

@@ -1,5 +1,5 @@
-// Clipping of gradients by value, and of rows per example by a norm that others have a part in. What is whole is clipped by
-// the kernels of dense/whole.ts.
+// Clipping of gradients by value, and of rows per example by a norm that others have a part in. What is whole is
+// clipped by the kernels of dense/whole.ts.
 import { clipToNormF32, sumSquaresF64 } from "../dense/whole";
 
 /** dst = min(max(src, low), high). NaN stays. */

@@ -1,11 +1,10 @@
-// What can be put around a row optimizer: delay compensation of the gradient before its step, rounding of the weights to
-// half precision after it.
+// What can be put around a row optimizer: delay compensation of the gradient before its step, rounding of the weights
+// to half precision after it.
 import { WORD } from "../units";
 import { mix64 } from "../hash";
 import { halfTowardZero, halfToF32 } from "../half";
 import { add, mul, splat, sub } from "./lanes";
 
-// @ts-ignore: decorator
 @inline
 function compensate<T>(g: usize, w: usize, latest: usize, lambda: T): void {
   const grad = load<T>(g);
@@ -21,8 +20,8 @@ export function compensateDelayF32(g: usize, w: usize, latest: usize, n: i32, la
 }
 
 /**
- * A number in [0, 1] from the pair of multiply-with-carry words at `generator`: the stream of the reference. A pair starts as
- * (0, 1), and the first word then stays 0. Its numbers end at 0.275, so tables do not round by it.
+ * A number in [0, 1] from the pair of multiply-with-carry words at `generator`: the stream of the reference. A pair
+ * starts as (0, 1), and the first word then stays 0. Its numbers end at 0.275, so tables do not round by it.
  */
 export function nextMwc(generator: usize): f32 {
   let a = load<u32>(generator);
@@ -52,8 +51,9 @@ export function roundingKey(seed: u32, id: i64, step: i64): u64 {
 }
 
 /**
- * Rounds `n` weights of a row in place, the first of them in column `first`. A draw is a hash of the key and the column, one of
- * 2^24 steps above 0 up to 1, of which as many are at most x's share as that share says: the mean of what becomes of x is x.
+ * Rounds `n` weights of a row in place, the first of them in column `first`. A draw is a hash of the key and the
+ * column, one of 2^24 steps above 0 up to 1, of which as many are at most x's share as that share says: the mean of
+ * what becomes of x is x.
  */
 export function roundToHalfF32(w: usize, n: i32, key: u64, first: u32): void {
   for (let i = 0; i < n; i++, w += 4) {

@@ -1,7 +1,7 @@
-// Optimizers of dense variables that the rows of tables do not have. f32 at every operation; a thread may step any range.
+// Optimizers of dense variables that the rows of tables do not have. f32 at every operation; a thread may step any
+// range.
 import { add, decayed, div, divisor, mul, root, splat, sub } from "./lanes";
 
-// @ts-ignore: decorator
 @inline
 function stepAdamom<T>(
   w: usize, m: usize, v: usize, c: usize, g: usize,
@@ -27,7 +27,8 @@ function stepAdamom<T>(
 
 /**
  * h = decay * w + g; m' = mom * m + (1 - mom) * h; v' = ada * v + h^2; c' = ada * c + 1;
- * w' = w - m' * lr / sqrt(v' / c' + epsilon), or with `second` / (sqrt(v' / c') + epsilon). Without `updates` the slots stay.
+ * w' = w - m' * lr / sqrt(v' / c' + epsilon), or with `second` / (sqrt(v' / c') + epsilon). Without `updates` the slots
+ * stay.
  */
 export function applyAdamomF32(
   w: usize, m: usize, v: usize, c: usize, g: usize, n: i32,
@@ -45,7 +46,6 @@ export function applyAdamomF32(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function stepRmsprop<T>(
   w: usize, m: usize, v: usize, g: usize, lr: T, beta1: T, beta2: T, rest2: T, epsilon: T, decay: T, second: bool,

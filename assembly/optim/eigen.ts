@@ -1,6 +1,6 @@
 // Eigenvalues and eigenvectors of a symmetric matrix in f64: reflections to a tridiagonal one, then QL with implicit
-// shifts. By hand, since it is small and runs inside a step. Every long loop adds a multiple of one row to another, so the
-// vector body needs no order of its own and the plain twin has the same bits.
+// shifts. By hand, since it is small and runs inside a step. Every long loop adds a multiple of one row to another, so
+// the vector body needs no order of its own and the plain twin has the same bits.
 import { LONG } from "../units";
 
 /** Steps of QL for one eigenvalue; a handful is usual. */
@@ -8,7 +8,6 @@ const STEPS_MAX: i32 = 60;
 const EPSILON: f64 = 2.220446049250313e-16;
 
 /** y += factor * x over n f64. */
-// @ts-ignore: decorator
 @inline
 function addMultiple(y: usize, x: usize, factor: f64, n: i32): void {
   const factors = f64x2.splat(factor);
@@ -20,7 +19,6 @@ function addMultiple(y: usize, x: usize, factor: f64, n: i32): void {
 }
 
 /** a -= f * x + g * y over n f64. */
-// @ts-ignore: decorator
 @inline
 function takeTwo(a: usize, x: usize, f: f64, y: usize, g: f64, n: i32): void {
   const fs = f64x2.splat(f), gs = f64x2.splat(g);
@@ -33,7 +31,6 @@ function takeTwo(a: usize, x: usize, f: f64, y: usize, g: f64, n: i32): void {
 }
 
 /** x' = c * x - s * y; y' = s * x + c * y over n f64. */
-// @ts-ignore: decorator
 @inline
 function turn(x: usize, y: usize, c: f64, s: f64, n: i32): void {
   const cs = f64x2.splat(c), ss = f64x2.splat(s);
@@ -50,7 +47,6 @@ function turn(x: usize, y: usize, c: f64, s: f64, n: i32): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function dot(x: usize, y: usize, n: i32): f64 {
   let sum: f64 = 0;
@@ -58,7 +54,10 @@ function dot(x: usize, y: usize, n: i32): f64 {
   return sum;
 }
 
-/** Reflects the rows of `a` one after the other: row j then holds the reflector, taus[j] its factor, e[j] the side diagonal. */
+/**
+ * Reflects the rows of `a` one after the other: row j then holds the reflector, taus[j] its factor, e[j] the side
+ * diagonal.
+ */
 function tridiagonalize(a: usize, k: i32, e: usize, taus: usize, p: usize): void {
   const step = <usize>k << 3;
   for (let j = 0; j < k - 2; j++) {
@@ -163,9 +162,9 @@ function sort(d: usize, z: usize, k: i32): void {
 }
 
 /**
- * Eigenvalues of the symmetric f64 matrix `a` (k x k, row-major, overwritten), ascending, to `values`; row i of `vectors`
- * is the vector of value i. `scratch` has 3 k f64. About 10 k^3 operations. Result: 0; -1 when `a` is not finite, and then
- * all results are NaN; -2 when a value did not settle, which leaves the best known.
+ * Eigenvalues of the symmetric f64 matrix `a` (k x k, row-major, overwritten), ascending, to `values`; row i of
+ * `vectors` is the vector of value i. `scratch` has 3 k f64. About 10 k^3 operations. Result: 0; -1 when `a` is not
+ * finite, and then all results are NaN; -2 when a value did not settle, which leaves the best known.
  */
 export function symmetricEigenF64(a: usize, k: i32, values: usize, vectors: usize, scratch: usize): i32 {
   const bytes = <usize>k << 3;

@@ -5,8 +5,8 @@ import { add, decayed, div, divisor, larger, maxLanes, mul, root, splat, sub, su
 
 /**
  * h = g + decay * w; q' = q + max h^2; l = lr / (beta + sqrt(q')); z = h - w / l; c = ||z||; w' = 0 where c < l2 (or c
- * is 0), else z * (-l * (c - l2) / c). The weights stay where l or c is no finite number: at a rate of 0, and where nothing
- * that l divides by is above 0. State: q, one float. The gradient is overwritten with z.
+ * is 0), else z * (-l * (c - l2) / c). The weights stay where l or c is no finite number: at a rate of 0, and where
+ * nothing that l divides by is above 0. State: q, one float. The gradient is overwritten with z.
  */
 export function applyGroupAdagradF32(
   w: usize, state: usize, g: usize, n: i32, lr: f32, beta: f32, l2: f32, decay: f32,
@@ -53,7 +53,6 @@ export function applyGroupAdagradF32(
   for (; p < end; p += 4) store<f32>(p, factor * load<f32>(p + toG));
 }
 
-// @ts-ignore: decorator
 @inline
 function accumulateFtrl<T>(w: usize, norm: usize, zero: usize, g: usize, lr: T): T {
   const grad = load<T>(g);
@@ -66,7 +65,6 @@ function accumulateFtrl<T>(w: usize, norm: usize, zero: usize, g: usize, lr: T):
   return mul<T>(z, z);
 }
 
-// @ts-ignore: decorator
 @inline
 function weighFtrl<T>(w: usize, norm: usize, zero: usize, lr: T, factor: T, beta: T, l2lr: T): void {
   const scaled = mul<T>(mul<T>(lr, load<T>(zero)), factor);
@@ -74,9 +72,9 @@ function weighFtrl<T>(w: usize, norm: usize, zero: usize, lr: T, factor: T, beta
 }
 
 /**
- * norm' = norm + g^2; s = (sqrt(norm') - sqrt(norm)) / lr; zero' = (zero + g) - s * w; c = ||zero'||; w' = 0 where c < l1
- * (or c is 0), else lr * zero' * ((l1 - c) / c) / ((beta + sqrt(norm')) + l2 * lr). At a rate of 0 as collectFtrl. State:
- * norm[n], zero[n].
+ * norm' = norm + g^2; s = (sqrt(norm') - sqrt(norm)) / lr; zero' = (zero + g) - s * w; c = ||zero'||; w' = 0 where
+ * c < l1 (or c is 0), else lr * zero' * ((l1 - c) / c) / ((beta + sqrt(norm')) + l2 * lr). At a rate of 0 as
+ * collectFtrl. State: norm[n], zero[n].
  */
 export function applyGroupFtrlF32(
   w: usize, state: usize, g: usize, n: i32, lr: f32, beta: f32, l1: f32, l2: f32,

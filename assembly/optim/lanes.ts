@@ -1,35 +1,30 @@
-// Arithmetic on four floats or on one: each rule is written once and compiled as the vector body and as the scalar tail,
-// so both do the same operations in the same order. `T` is v128 or f32.
+// Arithmetic on four floats or on one: each rule is written once and compiled as the vector body and as the scalar
+// tail, so both do the same operations in the same order. `T` is v128 or f32.
 
-// @ts-ignore: decorator
 @inline
 export function add<T>(a: T, b: T): T {
   if (isVector<T>()) return f32x4.add(a, b);
   else return a + b;
 }
 
-// @ts-ignore: decorator
 @inline
 export function sub<T>(a: T, b: T): T {
   if (isVector<T>()) return f32x4.sub(a, b);
   else return a - b;
 }
 
-// @ts-ignore: decorator
 @inline
 export function mul<T>(a: T, b: T): T {
   if (isVector<T>()) return f32x4.mul(a, b);
   else return a * b;
 }
 
-// @ts-ignore: decorator
 @inline
 export function div<T>(a: T, b: T): T {
   if (isVector<T>()) return f32x4.div(a, b);
   else return a / b;
 }
 
-// @ts-ignore: decorator
 @inline
 export function root<T>(a: T): T {
   if (isVector<T>()) return f32x4.sqrt(a);
@@ -37,7 +32,6 @@ export function root<T>(a: T): T {
 }
 
 /** The larger; NaN when one is. */
-// @ts-ignore: decorator
 @inline
 export function larger<T>(a: T, b: T): T {
   if (isVector<T>()) return f32x4.max(a, b);
@@ -47,17 +41,16 @@ export function larger<T>(a: T, b: T): T {
 const LEAST_ROOT: f32 = 3.743392066509216e-23;
 
 /**
- * What a root or a sum of them is divided by: 2^-74.5, the root of the smallest float, in place of 0, and any other root as it
- * is. A weight that had no gradient so far then stays, where 0 / 0 would make it NaN for good. NaN stays NaN.
+ * What a root or a sum of them is divided by: 2^-74.5, the root of the smallest float, in place of 0, and any other
+ * root as it is. A weight that had no gradient so far then stays, where 0 / 0 would make it NaN for good. NaN stays
+ * NaN.
  */
-// @ts-ignore: decorator
 @inline
 export function divisor<T>(a: T): T {
   if (isVector<T>()) return f32x4.pmax(a, f32x4.splat(LEAST_ROOT));
   else return a < LEAST_ROOT ? LEAST_ROOT : a;
 }
 
-// @ts-ignore: decorator
 @inline
 export function splat<T>(x: f32): T {
   if (isVector<T>()) return f32x4.splat(x);
@@ -65,20 +58,17 @@ export function splat<T>(x: f32): T {
 }
 
 /** g + decay * w. */
-// @ts-ignore: decorator
 @inline
 export function decayed<T>(g: T, w: T, decay: T): T {
   return add<T>(g, mul<T>(decay, w));
 }
 
 /** (lane 0 + lane 1) + (lane 2 + lane 3). */
-// @ts-ignore: decorator
 @inline
 export function sumLanes(v: v128): f32 {
   return (f32x4.extract_lane(v, 0) + f32x4.extract_lane(v, 1)) + (f32x4.extract_lane(v, 2) + f32x4.extract_lane(v, 3));
 }
 
-// @ts-ignore: decorator
 @inline
 export function maxLanes(v: v128): f32 {
   return max<f32>(

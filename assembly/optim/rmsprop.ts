@@ -1,17 +1,19 @@
 // Both rmsprops of the row optimizers. Everything between the loads and the stores is f64, two lanes at a time.
 
-// @ts-ignore: decorator
 @inline
 function half(w: v128, state: v128, g: v128, decay: v128, mu: v128, rest: v128): v128 {
-  // Returns n' already rounded to f32 in the low two lanes; dx is made again by the caller, which is cheaper than two results.
+  // Returns n' already rounded to f32 in the low two lanes; dx is made again by the caller, which is cheaper than two
+  // results.
   const dx = f64x2.add(g, f64x2.mul(decay, w));
   return f32x4.demote_f64x2_zero(f64x2.add(f64x2.mul(mu, state), f64x2.mul(rest, f64x2.mul(dx, dx))));
 }
 
-// @ts-ignore: decorator
 @inline
 function run(w: usize, state: usize, g: usize, n: i32, lr: f32, decay: f32, mu: f32, rest: f64): void {
-  const vDecay = f64x2.splat(<f64>decay), vMu = f64x2.splat(<f64>mu), vRest = f64x2.splat(rest), vLr = f64x2.splat(<f64>lr);
+  const vDecay = f64x2.splat(<f64>decay);
+  const vMu = f64x2.splat(<f64>mu);
+  const vRest = f64x2.splat(rest);
+  const vLr = f64x2.splat(<f64>lr);
   const one = f64x2.splat(1);
   let left = n;
   for (; left >= 2; left -= 2, w += 8, state += 8, g += 8) {

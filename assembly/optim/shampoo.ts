@@ -1,5 +1,6 @@
-// Shampoo: gradients preconditioned by inverse roots of their second moments along each axis. Slots and products are f32
-// as upstream, the eigenvalues f64. A variable is stepped whole by one thread; src/memory/dense-layout.ts draws its block.
+// Shampoo: gradients preconditioned by inverse roots of their second moments along each axis. Slots and products are
+// f32 as upstream, the eigenvalues f64. A variable is stepped whole by one thread; src/memory/dense-layout.ts draws its
+// block.
 import { SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_BYTES } from "../generated/layouts";
 import { gemmF32 } from "../dense/gemm";
 import { sumSquaresF64 } from "../dense/whole";
@@ -22,9 +23,9 @@ function integerRoot(x: f64, r: i32): f64 {
 }
 
 /**
- * s^(-1/p) of the f32 matrix s (k x k) as V diag(pval) V^T + o * I, from the `head` smallest eigenvalues above the damping
- * and the `tail` largest; p is even. pvec gets V (k x kept, kept = min(k, head + tail)), the rest are pval and o. The offset
- * is a mean of raw eigenvalues, which upstream's numbers depend on. `scratch` has 2 k^2 + 4 k f64.
+ * s^(-1/p) of the f32 matrix s (k x k) as V diag(pval) V^T + o * I, from the `head` smallest eigenvalues above the
+ * damping and the `tail` largest; p is even. pvec gets V (k x kept, kept = min(k, head + tail)), the rest are pval and
+ * o. The offset is a mean of raw eigenvalues, which upstream's numbers depend on. `scratch` has 2 k^2 + 4 k f64.
  */
 export function inverseRootF32(
   s: usize, k: i32, p: i32, head: i32, tail: i32, damping: f32, pvec: usize, pval: usize, o: usize, scratch: usize,
@@ -62,12 +63,13 @@ export function inverseRootF32(
 }
 
 /**
- * The operator V diag(pval) V^T + o[0] * I on axis 0 of x (k x rest), with that axis moved last: out is rest x k. After as
- * many calls as there are axes the order is the first one again. `projected` has rest x kept floats, `scratch` what both
- * products need.
+ * The operator V diag(pval) V^T + o[0] * I on axis 0 of x (k x rest), with that axis moved last: out is rest x k. After
+ * as many calls as there are axes the order is the first one again. `projected` has rest x kept floats, `scratch` what
+ * both products need.
  */
 export function preconditionF32(
-  x: usize, k: i32, rest: i32, pvec: usize, kept: i32, pval: usize, o: usize, out: usize, projected: usize, scratch: usize,
+  x: usize, k: i32, rest: i32, pvec: usize, kept: i32, pval: usize, o: usize, out: usize, projected: usize,
+  scratch: usize,
 ): void {
   gemmF32(x, 1, rest, pvec, kept, 1, projected, kept, rest, kept, k, 0, scratch);
   let at = projected;
@@ -110,7 +112,9 @@ function collect(s: usize, g: usize, n: i32, beta: f32): void {
 function isMade(axis: usize): bool {
   if (load<f32>(<usize>load<u32>(axis, SHAMPOO_AXIS.o)) != 0) return true;
   const pval = <usize>load<u32>(axis, SHAMPOO_AXIS.pval);
-  for (let i: u32 = 0; i < load<u32>(axis, SHAMPOO_AXIS.kept); i++) if (load<f32>(pval + (<usize>i << 2)) != 0) return true;
+  for (let i: u32 = 0; i < load<u32>(axis, SHAMPOO_AXIS.kept); i++) {
+    if (load<f32>(pval + (<usize>i << 2)) != 0) return true;
+  }
   return false;
 }
 
@@ -128,17 +132,25 @@ function preconditioned(block: usize, step: u32): usize {
   for (let i = 0; i < rank; i++, axis += SHAMPOO_AXIS_BYTES) {
     const k = load<i32>(axis, SHAMPOO_AXIS.size);
     const s = <usize>load<u32>(axis, SHAMPOO_AXIS.s), g = <usize>load<u32>(axis, SHAMPOO_AXIS.g);
-    const pvec = <usize>load<u32>(axis, SHAMPOO_AXIS.pvec), pval = <usize>load<u32>(axis, SHAMPOO_AXIS.pval), o = <usize>load<u32>(axis, SHAMPOO_AXIS.o);
+    const pvec = <usize>load<u32>(axis, SHAMPOO_AXIS.pvec);
+    const pval = <usize>load<u32>(axis, SHAMPOO_AXIS.pval);
+    const o = <usize>load<u32>(axis, SHAMPOO_AXIS.o);
     inner /= k;
     if (step % load<u32>(block, SHAMPOO.tau2) == 0) statistic(gradient, count / (k * inner), k, inner, g, scratch);
     collect(s, g, k * k, load<f32>(block, SHAMPOO.beta2));
     if (due) {
       const head = load<i32>(block, SHAMPOO.eigenHead), tail = load<i32>(block, SHAMPOO.eigenTail);
-      inverseRootF32(s, k, 2 * rank, head, tail, load<f32>(block, SHAMPOO.damping), pvec, pval, o, <usize>load<u32>(block, SHAMPOO.eigen));
+      inverseRootF32(
+        s, k, 2 * rank, head, tail, load<f32>(block, SHAMPOO.damping), pvec, pval, o,
+        <usize>load<u32>(block, SHAMPOO.eigen),
+      );
     }
     made = made && isMade(axis);
     if (!made) continue;
-    preconditionF32(from, k, count / k, pvec, load<i32>(axis, SHAMPOO_AXIS.kept), pval, o, to, <usize>load<u32>(block, SHAMPOO.projected), scratch);
+    preconditionF32(
+      from, k, count / k, pvec, load<i32>(axis, SHAMPOO_AXIS.kept), pval, o, to,
+      <usize>load<u32>(block, SHAMPOO.projected), scratch,
+    );
     from = to;
     to = next;
     next = from;
@@ -159,16 +171,18 @@ function norm(x: usize, block: usize): f32 {
 }
 
 /**
- * A step of the variable of a block when `step` steps are done; block 0 is none. d += g^2; m = beta1 * m + (1 - beta1) *
- * g / sqrt(d + 1e-30); pm = beta1 * pm + (1 - beta1) * preconditioned g; the step goes over from lr * m to pm at the length
- * of lr * m between one and two times `warmup` steps.
+ * A step of the variable of a block when `step` steps are done; block 0 is none. d += g^2; m = beta1 * m + (1 - beta1)
+ * * g / sqrt(d + 1e-30); pm = beta1 * pm + (1 - beta1) * preconditioned g; the step goes over from lr * m to pm at the
+ * length of lr * m between one and two times `warmup` steps.
  */
 export function applyShampooF32(block: usize, lr: f32, step: u32): void {
   if (block == 0) return;
   const count = load<i32>(block, SHAMPOO.count);
   const p = preconditioned(block, step);
   const w = <usize>load<u32>(block, SHAMPOO.variable), gradient = <usize>load<u32>(block, SHAMPOO.gradient);
-  const d = <usize>load<u32>(block, SHAMPOO.d), m = <usize>load<u32>(block, SHAMPOO.m), pm = <usize>load<u32>(block, SHAMPOO.pm);
+  const d = <usize>load<u32>(block, SHAMPOO.d);
+  const m = <usize>load<u32>(block, SHAMPOO.m);
+  const pm = <usize>load<u32>(block, SHAMPOO.pm);
   const beta = load<f32>(block, SHAMPOO.beta1);
   const rest: f32 = 1 - beta;
   for (let i = 0; i < count; i++) {

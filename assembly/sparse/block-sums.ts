@@ -1,9 +1,9 @@
 // Sums of gradients per id in blocks. Not exported by the module.
 //
 // A chain of additions is off by as many roundings as it is long, and a slice can have an id in each of a million rows.
-// So every 256th addition to the sum of an id moves it to a carry row of the id, and at the end the carry row is added to
-// what came since. Only features with more than CHAIN_MAX ids in a call are summed so.
-// src/memory/id-sums-layout.ts draws the scratch memory.
+// So every 256th addition to the sum of an id moves it to a carry row of the id, and at the end the carry row is added
+// to what came since. Only features with more than CHAIN_MAX ids in a call are summed so. src/memory/id-sums-layout.ts
+// draws the scratch memory.
 import { BLOCK_ADDITIONS, CARRIES, CARRY, CHAIN_MAX, ID_SUMS, TALLY, TALLY_BYTES } from "../generated/layouts";
 import { addRow } from "../dense/loops";
 

@@ -9,7 +9,6 @@ const BULK_BYTES: usize = 1024;
 const SCATTERED_BYTES: usize = 2 << 20;
 const SAMPLES: usize = 16;
 
-// @ts-ignore: decorator
 @inline
 function copyPiece(dst: usize, src: usize, bytes: usize): void {
   if (bytes >= 16) {
@@ -40,7 +39,6 @@ function copyPiece(dst: usize, src: usize, bytes: usize): void {
 }
 
 /** Reads a word of each of the first four lines of each piece: enough to start the stream of a longer one. */
-// @ts-ignore: decorator
 @inline
 function touchPieces(q: usize, e: usize): u32 {
   let touched: u32 = 0;

@@ -4,11 +4,10 @@
 import { V1, V2, V3 } from "../units";
 
 /**
- * 16 columns from `c` of one bag, sums in registers; `q`..`e` are its inverse entries, `c` is in bytes. Wider would need
- * fewer walks over the bag, but the compiler loads all columns of a row before it adds the first, and runs out of
+ * 16 columns from `c` of one bag, sums in registers; `q`..`e` are its inverse entries, `c` is in bytes. Wider would
+ * need fewer walks over the bag, but the compiler loads all columns of a row before it adds the first, and runs out of
  * registers.
  */
-// @ts-ignore: decorator
 @inline
 function pool16(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: bool, count: v128): void {
   let a0 = f32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
@@ -32,7 +31,6 @@ function pool16(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: 
 }
 
 /** The same, and in the same walk the four columns at `t`. */
-// @ts-ignore: decorator
 @inline
 function pool16Tail(rowPtrs: usize, q: usize, e: usize, c: usize, t: usize, out: usize, mean: bool, count: v128): void {
   let a0 = f32x4.splat(0), a1 = a0, a2 = a0, a3 = a0, z = a0;
@@ -58,7 +56,6 @@ function pool16Tail(rowPtrs: usize, q: usize, e: usize, c: usize, t: usize, out:
   v128.store(out + t, z);
 }
 
-// @ts-ignore: decorator
 @inline
 function pool8(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: bool, count: v128): void {
   let a0 = f32x4.splat(0), a1 = a0;
@@ -75,7 +72,6 @@ function pool8(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: b
   v128.store(out + c, a1, V1);
 }
 
-// @ts-ignore: decorator
 @inline
 function pool4(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: bool, count: v128): void {
   let a0 = f32x4.splat(0);
@@ -89,7 +85,6 @@ function pool4(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: b
   v128.store(out + c, a0);
 }
 
-// @ts-ignore: decorator
 @inline
 function pool1(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: bool, count: v128): void {
   let a: f32 = 0;
@@ -99,7 +94,6 @@ function pool1(rowPtrs: usize, q: usize, e: usize, c: usize, out: usize, mean: b
 }
 
 /** One bag: a walk over its values per 16 columns, the last of which takes up to four columns more. */
-// @ts-ignore: decorator
 @inline
 function poolBag(rowPtrs: usize, q: usize, e: usize, bytes: usize, out: usize, mean: bool, count: v128): void {
   let c: usize = 0;
@@ -123,7 +117,6 @@ function poolBag(rowPtrs: usize, q: usize, e: usize, bytes: usize, out: usize, m
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function pool(
   rowPtrs: usize, inverse: usize, splits: usize, rows: i32, dim: i32, out: usize, outStride: i32, mean: bool,

@@ -2,16 +2,17 @@
 import { WORD } from "../units";
 
 /**
- * For each column j of inverse, u32[rows][columns]: counts[j] is how many distinct entries it has and numbers[j][r] the number of
- * row r's entry among them, in first-seen order. order[j] has the rows by number, those of one number ascending; they begin at
- * starts[j][number], and starts[j][counts[j]] is `rows`. A column of numbers and of order has `stride` words, one of starts has
- * stride + 2.
+ * For each column j of inverse, u32[rows][columns]: counts[j] is how many distinct entries it has and numbers[j][r] the
+ * number of row r's entry among them, in first-seen order. order[j] has the rows by number, those of one number
+ * ascending; they begin at starts[j][number], and starts[j][counts[j]] is `rows`. A column of numbers and of order has
+ * `stride` words, one of starts has stride + 2.
  *
- * `map` has a word for each possible entry and need not be cleared: what it says of an entry holds only if the row it leads to
- * has that entry.
+ * `map` has a word for each possible entry and need not be cleared: what it says of an entry holds only if the row it
+ * leads to has that entry.
  */
 export function numberRepeatsU32(
-  inverse: usize, columns: u32, rows: u32, map: usize, numbers: usize, order: usize, starts: usize, stride: u32, counts: usize,
+  inverse: usize, columns: u32, rows: u32, map: usize, numbers: usize, order: usize, starts: usize, stride: u32,
+  counts: usize,
 ): void {
   const step = <usize>columns << 2, columnBytes = <usize>stride << 2;
   const end = inverse + step;

@@ -1,6 +1,5 @@
 // Whole rows of floats, moved and added.
 
-// @ts-ignore: decorator
 @inline
 function copyRow(src: usize, dst: usize, bytes: usize): void {
   let c: usize = 0;

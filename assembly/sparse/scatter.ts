@@ -5,7 +5,6 @@ import { addRow } from "../dense/loops";
 import { beginBlocks, endBlocks, isInBlocks, noteAddition } from "./block-sums";
 
 /** ugrad row += 16 columns of gradient held in registers, for each inverse entry of `q`..`e`. */
-// @ts-ignore: decorator
 @inline
 function scatter16(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
   let g0 = v128.load(g), g1 = v128.load(g, V1), g2 = v128.load(g, V2), g3 = v128.load(g, V3);
@@ -25,10 +24,13 @@ function scatter16(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
 }
 
 /** 17 columns in one walk: the width of an embedding of 16 with its bias. */
-// @ts-ignore: decorator
 @inline
 function scatter17(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
-  let g0 = v128.load(g), g1 = v128.load(g, V1), g2 = v128.load(g, V2), g3 = v128.load(g, V3), bias = load<f32>(g, 4 * VECTOR);
+  let g0 = v128.load(g);
+  let g1 = v128.load(g, V1);
+  let g2 = v128.load(g, V2);
+  let g3 = v128.load(g, V3);
+  let bias = load<f32>(g, 4 * VECTOR);
   if (mean) {
     g0 = f32x4.div(g0, count);
     g1 = f32x4.div(g1, count);
@@ -47,7 +49,6 @@ function scatter17(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
 }
 
 /** 32 columns in one walk: a bag ends at a random place, and each walk pays for guessing it wrong. */
-// @ts-ignore: decorator
 @inline
 function scatter32(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
   let g0 = v128.load(g), g1 = v128.load(g, V1), g2 = v128.load(g, V2), g3 = v128.load(g, V3);
@@ -76,7 +77,6 @@ function scatter32(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
 }
 
 /** 33 columns in one walk: an embedding of 32 with its bias. */
-// @ts-ignore: decorator
 @inline
 function scatter33(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
   let g0 = v128.load(g), g1 = v128.load(g, V1), g2 = v128.load(g, V2), g3 = v128.load(g, V3);
@@ -107,7 +107,6 @@ function scatter33(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usiz
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function scatter4(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
   let g0 = v128.load(g);
@@ -118,7 +117,6 @@ function scatter4(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function scatter1(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize, mean: bool, count: v128): void {
   let g0 = load<f32>(g);
@@ -129,7 +127,6 @@ function scatter1(g: usize, q: usize, e: usize, ugrad: usize, strideBytes: usize
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function scatter(
   grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,
@@ -180,7 +177,6 @@ function addQuotient(src: usize, by: v128, dst: usize, count: i32): void {
 }
 
 /** The same additions in the same order, and the sum of an id in blocks. */
-// @ts-ignore: decorator
 @inline
 function scatterInBlocks(
   grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,
@@ -210,8 +206,8 @@ function positionsOf(splits: usize, rows: i32): i32 {
 }
 
 /**
- * ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of splits[r]..splits[r + 1], in that order; with
- * `scratch` (0 for none) the sums of many ids are sums of blocks.
+ * ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of splits[r]..splits[r + 1], in that
+ * order; with `scratch` (0 for none) the sums of many ids are sums of blocks.
  */
 export function scatterAddF32(
   grad: usize, gradStride: i32, inverse: usize, splits: usize, rows: i32, dim: i32, ugrad: usize, ugradStride: i32,

@@ -1,5 +1,5 @@
-// Lookups of features that have the same number of ids in every row, and their gradients: one call moves all slices of all
-// features of a table between its rows and the matrices of the model. src/memory/record-layout.ts draws a piece.
+// Lookups of features that have the same number of ids in every row, and their gradients: one call moves all slices of
+// all features of a table between its rows and the matrices of the model. src/memory/record-layout.ts draws a piece.
 //
 // `inverse` is u32[rows][ids per row]. A block of rows is done for all pieces before the next: what it writes and reads
 // again stays near, and a piece is decoded once per block.
@@ -10,7 +10,6 @@ import { beginBlocks, endBlocks, isInBlocks, noteAddition } from "./block-sums";
 
 const BLOCK_ROWS: u32 = 32;
 
-// @ts-ignore: decorator
 @inline
 function rowOf(rowPtrs: usize, at: usize): usize {
   return <usize>load<u32>(rowPtrs + (<usize>load<u32>(at) << 2));
@@ -18,7 +17,8 @@ function rowOf(rowPtrs: usize, at: usize): usize {
 
 /** Any number of ids and floats, added or not. Ids in order, from the first one's row. */
 function gatherAny(
-  rowPtrs: usize, at: usize, atStep: usize, rows: u32, ids: usize, offset: usize, floats: usize, out: usize, outStep: usize,
+  rowPtrs: usize, at: usize, atStep: usize, rows: u32, ids: usize, offset: usize, floats: usize, out: usize,
+  outStep: usize,
   add: bool,
 ): void {
   const bytes = floats << 2;
@@ -39,7 +39,9 @@ function gatherAny(
 }
 
 /** One id per row, 16 floats, not added: an embedding that goes to its place in a wider matrix. */
-function gather16(rowPtrs: usize, at: usize, atStep: usize, rows: u32, offset: usize, out: usize, outStep: usize): void {
+function gather16(
+  rowPtrs: usize, at: usize, atStep: usize, rows: u32, offset: usize, out: usize, outStep: usize,
+): void {
   for (let r: u32 = 0; r < rows; r++, at += atStep, out += outStep) {
     const row = rowOf(rowPtrs, at) + offset;
     const a = v128.load(row), b = v128.load(row, V1), c = v128.load(row, V2), d = v128.load(row, V3);
@@ -51,15 +53,17 @@ function gather16(rowPtrs: usize, at: usize, atStep: usize, rows: u32, offset: u
 }
 
 /** One id per row, one float, added: a bias that goes into a sum. */
-function gatherAdd1(rowPtrs: usize, at: usize, atStep: usize, rows: u32, offset: usize, out: usize, outStep: usize): void {
+function gatherAdd1(
+  rowPtrs: usize, at: usize, atStep: usize, rows: u32, offset: usize, out: usize, outStep: usize,
+): void {
   for (let r: u32 = 0; r < rows; r++, at += atStep, out += outStep) {
     store<f32>(out, load<f32>(out) + load<f32>(rowOf(rowPtrs, at) + offset));
   }
 }
 
 /**
- * For each piece and row: the floats of the rows of its ids, summed in order, go to its matrix. Rows are at the addresses
- * rowPtrs[inverse[r, i]]. Pieces are done in order, so that those that add find what earlier ones wrote.
+ * For each piece and row: the floats of the rows of its ids, summed in order, go to its matrix. Rows are at the
+ * addresses rowPtrs[inverse[r, i]]. Pieces are done in order, so that those that add find what earlier ones wrote.
  */
 export function gatherSlicesF32(
   rowPtrs: usize, inverse: usize, idsPerRow: u32, rows: u32, pieces: usize, pieceCount: u32,
@@ -71,7 +75,9 @@ export function gatherSlicesF32(
     const block = inverse + <usize>first * step;
     for (let p = pieces; p < end; p += PIECE_BYTES) {
       const at = block + (<usize>load<u32>(p, PIECE.first) << 2);
-      const ids = <usize>load<u32>(p, PIECE.ids), offset = <usize>load<u32>(p, PIECE.offset), floats = <usize>load<u32>(p, PIECE.floats);
+      const ids = <usize>load<u32>(p, PIECE.ids);
+      const offset = <usize>load<u32>(p, PIECE.offset);
+      const floats = <usize>load<u32>(p, PIECE.floats);
       const outStep = <usize>load<u32>(p, PIECE.stride);
       const out = <usize>load<u32>(p, PIECE.matrix) + <usize>first * outStep;
       const add = load<u32>(p, PIECE.add) != 0;
@@ -84,7 +90,8 @@ export function gatherSlicesF32(
 
 /** Any number of ids and floats. */
 function scatterAny(
-  at: usize, atStep: usize, rows: u32, ids: usize, floats: usize, grad: usize, gradStep: usize, sums: usize, sumStep: usize,
+  at: usize, atStep: usize, rows: u32, ids: usize, floats: usize, grad: usize, gradStep: usize, sums: usize,
+  sumStep: usize,
 ): void {
   const bytes = floats << 2;
   for (let r: u32 = 0; r < rows; r++, at += atStep, grad += gradStep) {
@@ -99,7 +106,9 @@ function scatterAny(
 }
 
 /** One id per row and 16 floats. */
-function scatter16(at: usize, atStep: usize, rows: u32, grad: usize, gradStep: usize, sums: usize, sumStep: usize): void {
+function scatter16(
+  at: usize, atStep: usize, rows: u32, grad: usize, gradStep: usize, sums: usize, sumStep: usize,
+): void {
   for (let r: u32 = 0; r < rows; r++, at += atStep, grad += gradStep) {
     const to = sums + <usize>load<u32>(at) * sumStep;
     v128.store(to, f32x4.add(v128.load(to), v128.load(grad)));
@@ -110,7 +119,9 @@ function scatter16(at: usize, atStep: usize, rows: u32, grad: usize, gradStep: u
 }
 
 /** One id per row and one float. */
-function scatter1(at: usize, atStep: usize, rows: u32, grad: usize, gradStep: usize, sums: usize, sumStep: usize): void {
+function scatter1(
+  at: usize, atStep: usize, rows: u32, grad: usize, gradStep: usize, sums: usize, sumStep: usize,
+): void {
   for (let r: u32 = 0; r < rows; r++, at += atStep, grad += gradStep) {
     const to = sums + <usize>load<u32>(at) * sumStep;
     store<f32>(to, load<f32>(to) + load<f32>(grad));
@@ -119,7 +130,8 @@ function scatter1(at: usize, atStep: usize, rows: u32, grad: usize, gradStep: us
 
 /** Any number of ids and floats, the sum of an id, from `sums` on, in blocks. */
 function scatterInBlocks(
-  at: usize, atStep: usize, rows: u32, ids: usize, offset: usize, floats: usize, grad: usize, gradStep: usize, sums: usize,
+  at: usize, atStep: usize, rows: u32, ids: usize, offset: usize, floats: usize, grad: usize, gradStep: usize,
+  sums: usize,
   sumStep: usize, scratch: usize,
 ): void {
   for (let r: u32 = 0; r < rows; r++, at += atStep, grad += gradStep) {
@@ -150,11 +162,12 @@ function beginSums(
 
 /**
  * Gradient of gatherSlicesF32: the floats of each piece's matrix are added to the sums of its ids,
- * sums[inverse[r, i]] of `sumsStride` floats. Blocks of rows in order, in them pieces in order, then rows, then ids. With
- * `scratch` (0 for none) the sums of many ids are sums of blocks.
+ * sums[inverse[r, i]] of `sumsStride` floats. Blocks of rows in order, in them pieces in order, then rows, then ids.
+ * With `scratch` (0 for none) the sums of many ids are sums of blocks.
  */
 export function scatterSlicesF32(
-  inverse: usize, idsPerRow: u32, rows: u32, pieces: usize, pieceCount: u32, sums: usize, sumsStride: u32, scratch: usize,
+  inverse: usize, idsPerRow: u32, rows: u32, pieces: usize, pieceCount: u32, sums: usize, sumsStride: u32,
+  scratch: usize,
 ): void {
   const step = <usize>idsPerRow << 2;
   const sumStep = <usize>sumsStride << 2;
@@ -165,7 +178,9 @@ export function scatterSlicesF32(
     const block = inverse + <usize>first * step;
     for (let p = pieces; p < end; p += PIECE_BYTES) {
       const at = block + (<usize>load<u32>(p, PIECE.first) << 2);
-      const ids = <usize>load<u32>(p, PIECE.ids), offset = <usize>load<u32>(p, PIECE.offset), floats = <usize>load<u32>(p, PIECE.floats);
+      const ids = <usize>load<u32>(p, PIECE.ids);
+      const offset = <usize>load<u32>(p, PIECE.offset);
+      const floats = <usize>load<u32>(p, PIECE.floats);
       const to = sums + offset;
       const gradStep = <usize>load<u32>(p, PIECE.stride);
       const grad = <usize>load<u32>(p, PIECE.matrix) + <usize>first * gradStep;

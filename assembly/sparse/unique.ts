@@ -33,11 +33,12 @@ export function uniqueI64(
 
 /**
  * As uniqueI64 of columns of a matrix of ids, i64[rows][stride]: the columns are columns[0..columnCount), one after the
- * other. inverse[r, j] is the index of ids[r, columns[j]] in uids. A feature after the other and not a row after the other:
- * ids of a feature repeat, and what a column met lies near for the rest of it.
+ * other. inverse[r, j] is the index of ids[r, columns[j]] in uids. A feature after the other and not a row after the
+ * other: ids of a feature repeat, and what a column met lies near for the rest of it.
  */
 export function uniqueColumnsI64(
-  ids: usize, idsStride: u32, rows: i32, columns: usize, columnCount: u32, table: usize, tableMask: u32, generation: u32,
+  ids: usize, idsStride: u32, rows: i32, columns: usize, columnCount: u32, table: usize, tableMask: u32,
+  generation: u32,
   base: i32, uids: usize, inverse: usize,
 ): i32 {
   const touch = tableMask >= TOUCHED_CELLS;
@@ -54,7 +55,8 @@ export function uniqueColumnsI64(
 }
 
 function uniqueColumn(
-  ids: usize, step: usize, n: i32, table: usize, tableMask: u32, generation: u32, base: i32, uids: usize, inverse: usize,
+  ids: usize, step: usize, n: i32, table: usize, tableMask: u32, generation: u32, base: i32, uids: usize,
+  inverse: usize,
   inverseStep: usize, touch: bool,
 ): i32 {
   return touch
@@ -63,7 +65,6 @@ function uniqueColumn(
 }
 
 /** Reads a word of each cell whose offsets lie in `q`..`e`, eight to a turn where they are neighbours. */
-// @ts-ignore: decorator
 @inline
 function touchCells(table: usize, q: usize, e: usize, step: usize): u32 {
   let touched: u32 = 0;
@@ -88,12 +89,13 @@ function touchCells(table: usize, q: usize, e: usize, step: usize): u32 {
 /**
  * Per chunk: hash all ids, touch all their cells when the table is large (a loop that does nothing else stands in for
  * the prefetch WASM does not have), then probe. Hashing apart from probing keeps the multiplications going while a
- * mispredicted probe is thrown away. Ids lie `step` bytes apart, entries of `inverse` `inverseStep`. `inverse` holds the cell offsets between the passes.
+ * mispredicted probe is thrown away. Ids lie `step` bytes apart, entries of `inverse` `inverseStep`. `inverse` holds
+ * the cell offsets between the passes.
  */
-// @ts-ignore: decorator
 @inline
 function uniqueChunks(
-  ids: usize, step: usize, n: i32, table: usize, tableMask: u32, generation: u32, base: i32, uids: usize, inverse: usize,
+  ids: usize, step: usize, n: i32, table: usize, tableMask: u32, generation: u32, base: i32, uids: usize,
+  inverse: usize,
   inverseStep: usize, touch: bool,
 ): i32 {
   const byteMask = <usize>tableMask << 4;
@@ -104,7 +106,9 @@ function uniqueChunks(
     const first = inverse + <usize>start * inverseStep;
     const last = inverse + <usize>min(start + CHUNK_IDS, n) * inverseStep;
     let id = ids + <usize>start * step;
-    for (let q = first; q < last; q += inverseStep, id += step) store<u32>(q, (<u32>mixSecretly(load<u64>(id), secret) << 4) & <u32>byteMask);
+    for (let q = first; q < last; q += inverseStep, id += step) {
+      store<u32>(q, (<u32>mixSecretly(load<u64>(id), secret) << 4) & <u32>byteMask);
+    }
     if (touch) touched |= touchCells(table, first, last, inverseStep);
     id = ids + <usize>start * step;
     for (let q = first; q < last; q += inverseStep, id += step) {

@@ -9,8 +9,8 @@ import { insertTouchedPairs } from "../touched";
 import { isSink, sinkSlot } from "./full";
 
 /**
- * Sends the ids of the partitions [first, end) that filterAsk keeps out to the sink, before tableApply of the same slices.
- * Word 7 of a slice record points to its counts. Returns how many stay out.
+ * Sends the ids of the partitions [first, end) that filterAsk keeps out to the sink, before tableApply of the same
+ * slices. Word 7 of a slice record points to its counts. Returns how many stay out.
  */
 export function tableAdmit(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32): u32 {
   let kept: u32 = 0;
@@ -59,8 +59,8 @@ export function tableStepped(table: usize, ids: usize, n: u32, slots: usize, out
 
 /**
  * Records the ids of the partitions [first, end) that tableApply of these slices stepped in a set of touched pairs.
- * `buffer` has TOUCHED_SCRATCH_BYTES of scratch and then room for the ids of a slice. Returns how many there were, ids of several
- * slices as often as they came, or -4 when a lock is lost.
+ * `buffer` has TOUCHED_SCRATCH_BYTES of scratch and then room for the ids of a slice. Returns how many there were, ids
+ * of several slices as often as they came, or -4 when a lock is lost.
  */
 export function tableTouch(
   table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, set: usize, tableIndex: u32, buffer: usize,
@@ -81,7 +81,9 @@ export function tableTouch(
       at += 8;
     }
     const count = <u32>((at - buffer - TOUCHED_SCRATCH_BYTES) >> 3);
-    if (insertTouchedPairs(set, buffer + TOUCHED_SCRATCH_BYTES, count, tableIndex, buffer) < 0) return UPDATE_RESULT.lostLock;
+    if (insertTouchedPairs(set, buffer + TOUCHED_SCRATCH_BYTES, count, tableIndex, buffer) < 0) {
+      return UPDATE_RESULT.lostLock;
+    }
     touched += count;
   }
   return <i32>touched;

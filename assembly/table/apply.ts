@@ -15,10 +15,12 @@ const CHUNK: usize = 256;
 const STEPPED_ROWS: u32 = 64;
 
 /**
- * Loads a word of every cache line that the update of the ids `order`..`end` needs, in a loop that does nothing else, so
- * that the misses overlap: slots, rows and gradients lie scattered. The result is of no use.
+ * Loads a word of every cache line that the update of the ids `order`..`end` needs, in a loop that does nothing else,
+ * so that the misses overlap: slots, rows and gradients lie scattered. The result is of no use.
  */
-function touchUpdates(order: usize, end: usize, slots: usize, rows: usize, rowBytes: usize, gradients: usize, stride: usize): i32 {
+function touchUpdates(
+  order: usize, end: usize, slots: usize, rows: usize, rowBytes: usize, gradients: usize, stride: usize,
+): i32 {
   let seen: i32 = 0;
   const rowLast = rowBytes - 4;
   const gradientLast = stride - 4;
@@ -81,15 +83,16 @@ function touchSlice(slice: usize, order: usize, first: u32, end: u32, rowBytes: 
 }
 
 /**
- * Gives absent ids of partition `p` a row; where the heap is full, after removing what is expired, or the one row of those
- * that are passed over. False when the table does neither; rows made so far stay, with their first values.
+ * Gives absent ids of partition `p` a row; where the heap is full, after removing what is expired, or the one row of
+ * those that are passed over. False when the table does neither; rows made so far stay, with their first values.
  */
 function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, updateSec: u32): bool {
   const partition = partitionOf(table, p);
   const index = load<u64>(partition, PARTITION.index);
   let whole = insertIds(table, p, slices, sliceCount);
   if (!whole) {
-    // What is about to be updated is not expired, unless its time is old or its slot lives no day: such rows are made anew.
+    // What is about to be updated is not expired, unless its time is old or its slot lives no day: such rows are made
+    // anew.
     findAgain(table, p, slices, sliceCount, 0);
     stampFound(p, slices, sliceCount, updateSec);
     if (evictWhenFull(table, p)) {
@@ -103,7 +106,8 @@ function insertAbsent(table: usize, p: u32, slices: usize, sliceCount: u32, upda
     const passedOver = findAgain(table, p, slices, sliceCount, overflow);
     store<u32>(partition, load<u32>(partition, PARTITION.passedOver) + passedOver, PARTITION.passedOver);
   } else if (load<u64>(partition, PARTITION.index) != index) {
-    // An index that grew has moved every slot. Its mask is compared too: it may be back where it was, with buckets by the secret.
+    // An index that grew has moved every slot. Its mask is compared too: it may be back where it was, with buckets by
+    // the secret.
     findAgain(table, p, slices, sliceCount, 0);
   }
   return true;
@@ -144,8 +148,8 @@ function insertIds(table: usize, p: u32, slices: usize, sliceCount: u32): bool {
 }
 
 /**
- * Finds slots and rows of partition `p` once more; those without get `absent`, but for those that a filter keeps out, which
- * stay at the sink. Returns how many have none and are not kept out.
+ * Finds slots and rows of partition `p` once more; those without get `absent`, but for those that a filter keeps out,
+ * which stay at the sink. Returns how many have none and are not kept out.
  */
 function findAgain(table: usize, p: u32, slices: usize, sliceCount: u32, absent: usize): u32 {
   let missing: u32 = 0;
@@ -202,16 +206,17 @@ function stepMerged(table: usize, merged: usize, last: usize, updateSec: u32): b
 
 /**
  * Sums the gradients of each id over the slices, in slice order, and steps its row once. Handles the partitions
- * [first, end), whose owner the caller is. `slices` is an array of `sliceCount` records of 8 u32 words:
- * | unique ids | order | offsets | rows | gradients | gradient stride (floats) | slots | counts, of tableAdmit |, order and offsets as
- * partitionByHash writes them, rows and slots as tableFind does. The first slice's gradient row is the accumulator; a slot
- * points to it for the length of this call. `merged` has room for the ids of one partition over all slices. A row whose sum
- * is NaN or infinite keeps its values.
- * Returns the number of rows, those with a bad sum among them; -1 when the heap is full: the partition at hand is then as
- * it was, but for new rows; -2 when the table fails on a bad sum: the rows before it are
- * stepped, later ones may have the new time; -3 when an optimizer refuses the global step: nothing is done.
+ * [first, end), whose owner the caller is. `slices` is an array of `sliceCount` APPLY_SLICE records, order and
+ * offsets as partitionByHash writes them, rows and slots as tableFind does. The first slice's gradient row is the
+ * accumulator; a slot points to it for the length of this call. `merged` has room for the ids of one partition over all
+ * slices. A row whose sum is NaN or infinite keeps its values. Returns the number of rows, those with a bad sum among
+ * them; -1 when the heap is full: the partition at hand is then as it was, but for new rows; -2 when the table fails on
+ * a bad sum: the rows before it are stepped, later ones may have the new time; -3 when an optimizer refuses the global
+ * step: nothing is done.
  */
-export function tableApply(table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, merged: usize, timeSec: u32): i32 {
+export function tableApply(
+  table: usize, first: u32, end: u32, slices: usize, sliceCount: u32, merged: usize, timeSec: u32,
+): i32 {
   if (refusesStep(table)) return UPDATE_RESULT.refused;
   // Rows of a batch without times are as of the latest update there was, so that they are not older than all others.
   const updateSec = timeSec == TIME_UNKNOWN ? latestUpdate(table) : timeSec;

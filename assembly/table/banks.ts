@@ -16,7 +16,9 @@ export function bankIds(ids: usize, order: usize, offsets: usize, bank: u32, ban
 }
 
 /** Points rows[] of the ids that bankIds gave at their copies, `strideBytes` apart from `local` on. */
-export function bankRows(order: usize, offsets: usize, bank: u32, banks: u32, rows: usize, local: usize, strideBytes: u32): void {
+export function bankRows(
+  order: usize, offsets: usize, bank: u32, banks: u32, rows: usize, local: usize, strideBytes: u32,
+): void {
   let row = <u32>local;
   for (let p = bank; p < PARTITIONS; p += banks) {
     const end = order + (<usize>load<u32>(offsets + (<usize>p << 2), WORD) << 2);
@@ -41,8 +43,8 @@ export function bankCounts(slice: usize, first: u32, end: u32, bank: u32, banks:
 }
 
 /**
- * Ids and gradient rows of those partitions of `bank` that lie in [first, end), taken from a slice record of tableApply;
- * outOffsets[0..64] as partitionByHash would give them for these ids alone. Returns how many ids there are.
+ * Ids and gradient rows of those partitions of `bank` that lie in [first, end), taken from a slice record of
+ * tableApply; outOffsets[0..64] as partitionByHash would give them for these ids alone. Returns how many ids there are.
  */
 export function bankUpdates(
   slice: usize, first: u32, end: u32, bank: u32, banks: u32, outIds: usize, outGradients: usize, outOffsets: usize,

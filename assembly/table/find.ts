@@ -83,9 +83,12 @@ export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool)
   return a | b;
 }
 
-/** First bucket of an id. `count` is that of the partitions: times it, the upper half of a hash has its partition on top. */
-// @ts-ignore: decorator
-@inline function firstBucket(partitions: usize, count: u64, id: u64): u32 {
+/**
+ * First bucket of an id. `count` is that of the partitions: times it, the upper half of a hash has its partition on
+ * top.
+ */
+@inline
+function firstBucket(partitions: usize, count: u64, id: u64): u32 {
   const hash = mix64(id);
   const partition = partitions + (<usize>(((hash >> 32) * count) >> 26) & ~63);
   return load<u32>(partition, PARTITION.index) + bucketOffset(load<u32>(partition, PARTITION.mask), hash);
@@ -112,9 +115,11 @@ export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): 
   touch(buckets, n);
 }
 
-/** Slot of `id`, or 0. Nearly always the first match of the first bucket; the walk is for what is absent or further on. */
-// @ts-ignore: decorator
-@inline export function slotFrom(table: usize, bucket: usize, id: i64): usize {
+/**
+ * Slot of `id`, or 0. Nearly always the first match of the first bucket; the walk is for what is absent or further on.
+ */
+@inline
+export function slotFrom(table: usize, bucket: usize, id: i64): usize {
   const bits = idBits(bucket, i64x2.splat(id));
   let slot: usize = 0;
   if (bits != 0) slot = hitSlot(bucket, bits);
@@ -124,11 +129,11 @@ export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): 
 }
 
 /**
- * at[0] = row of the id at `id`, if it is the first match of the bucket that at[0] names; else the bucket stays there and
- * `at` is listed. Returns the end of the list.
+ * at[0] = row of the id at `id`, if it is the first match of the bucket that at[0] names; else the bucket stays there
+ * and `at` is listed. Returns the end of the list.
  */
-// @ts-ignore: decorator
-@inline function rowOrListed(at: usize, id: usize, list: usize): usize {
+@inline
+function rowOrListed(at: usize, id: usize, list: usize): usize {
   const bucket = <usize>load<u32>(at);
   const bits = idBits(bucket, v128.load_splat<i64>(id));
   let row: u32 = 0;
@@ -163,7 +168,9 @@ function findListed(table: usize, idOf: usize, list: usize, end: usize): void {
   }
 }
 
-/** rows[i] = row of ids[i], or the table's zero row, for a chunk of ids. Behind the chunk is room for a list of them. */
+/**
+ * rows[i] = row of ids[i], or the table's zero row, for a chunk of ids. Behind the chunk is room for a list of them.
+ */
 export function findRows(table: usize, ids: usize, n: u32, rows: usize): void {
   touchBuckets(table, ids, n, rows);
   const end = rows + (<usize>n << 2);

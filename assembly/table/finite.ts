@@ -4,13 +4,13 @@
 export const EXPONENT: u32 = 0x7f800000;
 
 /** The larger exponents of two vectors, of which the first has nothing else. */
-// @ts-ignore: decorator
-@inline export function largerExponents(exponents: v128, x: v128): v128 {
+@inline
+export function largerExponents(exponents: v128, x: v128): v128 {
   return i32x4.max_s(exponents, v128.and(x, i32x4.splat(EXPONENT)));
 }
 
-// @ts-ignore: decorator
-@inline export function isFinite4(exponents: v128): bool {
+@inline
+export function isFinite4(exponents: v128): bool {
   return !v128.any_true(i32x4.eq(exponents, i32x4.splat(EXPONENT)));
 }
 

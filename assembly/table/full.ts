@@ -1,8 +1,8 @@
 // What an update does when the heap is full: remove what is expired, or go on without new ids.
 //
-// Block at word 13 of the table, 0 for a table that fails and admits all: | 0 days of each slot, u32[32768], or 0 | 1 whether new ids are
-// passed over | 2 shares of the partitions, or 0 | then, 64 bytes in, a slot and after all slots a row for each partition |. The ids that are passed over,
-// by a full table or by an admission filter, share the row of their partition for the length of the update; nobody ever reads it.
+// OVERFLOW of src/memory/table-layout.ts is the block of a table that does either. The ids that are passed over, by a
+// full table or by an admission filter, share the row of their partition for the length of the update; nobody ever
+// reads it.
 import { BUCKET_BYTES, OVERFLOW, OVERFLOW_SLOTS, TABLE } from "../generated/layouts";
 import { tableEvict } from "./evict";
 import { latestUpdate } from "./step";
@@ -15,22 +15,24 @@ export function evictWhenFull(table: usize, p: u32): bool {
 }
 
 /** The slot of the row that takes what nobody reads in a partition, or 0 in a table that has none. */
-// @ts-ignore: decorator
-@inline export function sinkSlot(table: usize, p: u32): usize {
+@inline
+export function sinkSlot(table: usize, p: u32): usize {
   const block = <usize>load<u32>(table, TABLE.overflow);
   return block == 0 ? 0 : block + OVERFLOW_SLOTS + <usize>p * BUCKET_BYTES;
 }
 
 /** Whether a slot is one of those. */
-// @ts-ignore: decorator
-@inline export function isSink(table: usize, slot: usize): bool {
+@inline
+export function isSink(table: usize, slot: usize): bool {
   const block = <usize>load<u32>(table, TABLE.overflow);
   return block != 0 && slot - (block + OVERFLOW_SLOTS) < BUCKET_BYTES << load<u32>(table, TABLE.partitionsLog2);
 }
 
 /** The sink when new ids of a full table go there, or 0 when they do not. */
-// @ts-ignore: decorator
-@inline export function overflowSlot(table: usize, p: u32): usize {
+@inline
+export function overflowSlot(table: usize, p: u32): usize {
   const block = <usize>load<u32>(table, TABLE.overflow);
-  return block == 0 || load<u32>(block, OVERFLOW.passesOver) == 0 ? 0 : block + OVERFLOW_SLOTS + <usize>p * BUCKET_BYTES;
+  return block == 0 || load<u32>(block, OVERFLOW.passesOver) == 0
+    ? 0
+    : block + OVERFLOW_SLOTS + <usize>p * BUCKET_BYTES;
 }

@@ -5,8 +5,8 @@ import { mix64, mixSecretly, secretOf } from "../hash";
 import { heapAlloc, heapFree } from "../heap";
 import { heapOf } from "./shares";
 
-// @ts-ignore: decorator
-@inline export function partitionAt(table: usize, hash: u64): usize {
+@inline
+export function partitionAt(table: usize, hash: u64): usize {
   const log2 = load<u32>(table, TABLE.partitionsLog2);
   const p: usize = log2 == 0 ? 0 : <usize>(hash >> (64 - <u64>log2));
   return <usize>load<u32>(table, TABLE.partitions) + (p << 6);
@@ -24,13 +24,13 @@ export function segmentAt(table: usize, s: u32): usize {
 }
 
 /** Buckets of a partition that has an index. */
-// @ts-ignore: decorator
-@inline export function bucketsOf(partition: usize): u32 {
+@inline
+export function bucketsOf(partition: usize): u32 {
   return (load<u32>(partition, PARTITION.mask) & ~SALTED) + 1;
 }
 
-// @ts-ignore: decorator
-@inline export function isSalted(partition: usize): bool {
+@inline
+export function isSalted(partition: usize): bool {
   return load<i32>(partition, PARTITION.mask) < 0;
 }
 
@@ -39,51 +39,53 @@ function saltedPlace(hash: u64): u32 {
 }
 
 /** Bytes from the begin of an index to the first bucket of a hash. */
-// @ts-ignore: decorator
-@inline export function bucketOffset(mask: u32, hash: u64): u32 {
+@inline
+export function bucketOffset(mask: u32, hash: u64): u32 {
   let place = <u32>hash;
   if (<i32>mask < 0) place = saltedPlace(hash);
   return (place & mask) << 6;
 }
 
-/** First bucket of a hash. A partition without an index has address and mask 0: the null page reads as a free bucket. */
-// @ts-ignore: decorator
-@inline export function bucketOf(partition: usize, hash: u64): usize {
+/**
+ * First bucket of a hash. A partition without an index has address and mask 0: the null page reads as a free bucket.
+ */
+@inline
+export function bucketOf(partition: usize, hash: u64): usize {
   return <usize>load<u32>(partition, PARTITION.index) + <usize>bucketOffset(load<u32>(partition, PARTITION.mask), hash);
 }
 
-// @ts-ignore: decorator
-@inline export function nextBucket(partition: usize, bucket: usize): usize {
+@inline
+export function nextBucket(partition: usize, bucket: usize): usize {
   const index = <usize>load<u32>(partition, PARTITION.index);
   return index + ((bucket + 64 - index) & ((<usize>load<u32>(partition, PARTITION.mask) << 6) | 63));
 }
 
 /** Bit per slot of the bucket that holds `key` and a row. */
-// @ts-ignore: decorator
-@inline export function hitsOf(bucket: usize, key: v128): i32 {
+@inline
+export function hitsOf(bucket: usize, key: v128): i32 {
   return idBits(bucket, key) & i32x4.bitmask(i32x4.gt_u(v128.load(bucket, SLOT.row), i32x4.splat(ROW_REMOVED)));
 }
 
-// @ts-ignore: decorator
-@inline export function freeSlots(bucket: usize): i32 {
+@inline
+export function freeSlots(bucket: usize): i32 {
   return i32x4.bitmask(i32x4.eq(v128.load(bucket, SLOT.row), i32x4.splat(ROW_FREE)));
 }
 
-// @ts-ignore: decorator
-@inline function removedSlots(bucket: usize): i32 {
+@inline
+function removedSlots(bucket: usize): i32 {
   return i32x4.bitmask(i32x4.eq(v128.load(bucket, SLOT.row), i32x4.splat(ROW_REMOVED)));
 }
 
 /** Bit per slot of the bucket that holds `key`, be it of a row, of a removed one or of none. */
-// @ts-ignore: decorator
-@inline export function idBits(bucket: usize, key: v128): i32 {
+@inline
+export function idBits(bucket: usize, key: v128): i32 {
   const low = i64x2.eq(v128.load(bucket), key);
   const high = i64x2.eq(v128.load(bucket, V1), key);
   return i32x4.bitmask(v128.shuffle<i32>(low, high, 0, 2, 4, 6));
 }
 
-// @ts-ignore: decorator
-@inline export function hitSlot(bucket: usize, bits: i32): usize {
+@inline
+export function hitSlot(bucket: usize, bits: i32): usize {
   return bucket + (<usize>ctz(bits) << 2);
 }
 
@@ -118,8 +120,8 @@ function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time: u32):
 }
 
 /** Puts (id, row, time) into the first of the free slots of a bucket, and returns it. */
-// @ts-ignore: decorator
-@inline function putInto(bucket: usize, free: i32, id: i64, row: u32, time: u32): usize {
+@inline
+function putInto(bucket: usize, free: i32, id: i64, row: u32, time: u32): usize {
   const slot = hitSlot(bucket, free);
   store<i64>(slot + (slot - bucket), id);
   store<u32>(slot, row, SLOT.row);
@@ -128,11 +130,11 @@ function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time: u32):
 }
 
 /**
- * Slots that partition `p` fills before its index grows: 70 to 83 of 100. Few enough that probing stays within one or two
- * lines, and not the same for all partitions: a hash fills them alike, and they would all grow in one step.
+ * Slots that partition `p` fills before its index grows: 70 to 83 of 100. Few enough that probing stays within one or
+ * two lines, and not the same for all partitions: a hash fills them alike, and they would all grow in one step.
  */
-// @ts-ignore: decorator
-@inline export function slotLimit(p: u32, buckets: u32): u32 {
+@inline
+export function slotLimit(p: u32, buckets: u32): u32 {
   return <u32>((<u64>buckets * (720 + 2 * p)) >> 8);
 }
 
@@ -153,8 +155,8 @@ export function reserveSlot(table: usize, partition: usize): bool {
 }
 
 /**
- * A slot of a removed id that an absent id of this hash may have, or 0. By a secret it would depend on chance when an index
- * has to be made anew, and so what a full memory has room for.
+ * A slot of a removed id that an absent id of this hash may have, or 0. By a secret it would depend on chance when an
+ * index has to be made anew, and so what a full memory has room for.
  */
 export function removedPlace(partition: usize, hash: u64): usize {
   if (isSalted(partition)) return 0;
@@ -201,8 +203,8 @@ function rebuildIndex(table: usize, partition: usize, buckets: u32, salted: u32)
 }
 
 /**
- * Full buckets in a row that natural ids do not make: at 83 of 100 slots taken, the most there are before an index grows, a
- * given bucket begins such a row once in 10^11 times. Fewer buckets than these are never too slow to walk.
+ * Full buckets in a row that natural ids do not make: at 83 of 100 slots taken, the most there are before an index
+ * grows, a given bucket begins such a row once in 10^11 times. Fewer buckets than these are never too slow to walk.
  */
 const CROWD: u32 = 384;
 
@@ -210,8 +212,9 @@ const CROWD: u32 = 384;
 const MARK: u32 = 16;
 
 /**
- * Whether `bucket`, which has just been filled, and the full buckets around it are a crowd. Crowds come about by a bucket
- * between two full ones, or grow at their ends past a mark: others need not look. No crowd goes on for a mark unseen.
+ * Whether `bucket`, which has just been filled, and the full buckets around it are a crowd. Crowds come about by a
+ * bucket between two full ones, or grow at their ends past a mark: others need not look. No crowd goes on for a mark
+ * unseen.
  */
 function makesCrowd(partition: usize, bucket: usize): bool {
   const index = <usize>load<u32>(partition, PARTITION.index);
@@ -227,8 +230,8 @@ function makesCrowd(partition: usize, bucket: usize): bool {
 }
 
 /**
- * Whether ids meet that were made to: the last one, in `bucket`, is far from its first bucket, or makes a crowd, which those
- * who ask for an absent id would walk through. It depends on ids and their order alone.
+ * Whether ids meet that were made to: the last one, in `bucket`, is far from its first bucket, or makes a crowd, which
+ * those who ask for an absent id would walk through. It depends on ids and their order alone.
  */
 function isFlooded(partition: usize, first: usize, bucket: usize, isFilled: bool): bool {
   const mask = load<u32>(partition, PARTITION.mask);
@@ -238,18 +241,20 @@ function isFlooded(partition: usize, first: usize, bucket: usize, isFilled: bool
 }
 
 /**
- * Makes a flooded index anew with buckets by the secret, if the heap has room for it; one that is too full because it could
- * not grow would be as slow again and stays. False when it stays.
+ * Makes a flooded index anew with buckets by the secret, if the heap has room for it; one that is too full because it
+ * could not grow would be as slow again and stays. False when it stays.
  */
 function saltIndex(table: usize, partition: usize): bool {
   const buckets = bucketsOf(partition);
-  if (load<u32>(partition, PARTITION.slotsTaken) > slotLimit(<u32>((partition - <usize>load<u32>(table, TABLE.partitions)) >> 6), buckets)) return false;
+  const p = <u32>((partition - <usize>load<u32>(table, TABLE.partitions)) >> 6);
+  if (load<u32>(partition, PARTITION.slotsTaken) > slotLimit(p, buckets)) return false;
   return rebuildIndex(table, partition, buckets, SALTED);
 }
 
 /**
- * Puts (id, row), with time 0, into an index that has a free slot, and returns the slot. Most ids go to their first bucket
- * and leave room there: nothing is to be tested then. The slots that were free are known, and not read again behind the store.
+ * Puts (id, row), with time 0, into an index that has a free slot, and returns the slot. Most ids go to their first
+ * bucket and leave room there: nothing is to be tested then. The slots that were free are known, and not read again
+ * behind the store.
  */
 export function insertId(table: usize, partition: usize, hash: u64, id: i64, row: u32): usize {
   const first = bucketOf(partition, hash);

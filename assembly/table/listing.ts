@@ -9,8 +9,8 @@ export type ListedPlace = u16;
 /** A word is the address of a row; gradients are in the order of the list. */
 export type ListedRow = u32;
 
-// @ts-ignore: decorator
-@inline export function rowAt<L>(at: usize, rows: usize): usize {
+@inline
+export function rowAt<L>(at: usize, rows: usize): usize {
   const word = <usize>load<u32>(at);
   if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>(load<u32>(word, SLOT.row) - ROW_SUMMING);
   if (sizeof<L>() == sizeof<ListedPlace>()) return <usize>load<u32>(rows + (word << 2));
@@ -18,16 +18,16 @@ export type ListedRow = u32;
 }
 
 /** The id of a row; `ids` are in the order of positions, or of the list. */
-// @ts-ignore: decorator
-@inline export function idAt<L>(at: usize, list: usize, ids: usize): i64 {
+@inline
+export function idAt<L>(at: usize, list: usize, ids: usize): i64 {
   const word = <usize>load<u32>(at);
   if (sizeof<L>() == sizeof<ListedSlot>()) return load<i64>(word + (word & 63)); // slots are 4 bytes apart, their ids 8
   if (sizeof<L>() == sizeof<ListedPlace>()) return load<i64>(ids + (word << 3));
   return load<i64>(ids + ((at - list) << 1));
 }
 
-// @ts-ignore: decorator
-@inline export function gradientAt<L>(at: usize, list: usize, gradients: usize, strideBytes: usize): usize {
+@inline
+export function gradientAt<L>(at: usize, list: usize, gradients: usize, strideBytes: usize): usize {
   if (sizeof<L>() == sizeof<ListedSlot>()) return <usize>load<u32>(<usize>load<u32>(at), SLOT.time);
   if (sizeof<L>() == sizeof<ListedPlace>()) return gradients + <usize>load<u32>(at) * strideBytes;
   return gradients + ((at - list) >> 2) * strideBytes;

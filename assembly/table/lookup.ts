@@ -15,8 +15,8 @@ const NEAR_BYTES: u32 = 32768;
  * 16 columns at `c` of the rows `q`..`e`, added up in registers. `c` is in bytes. Wider would need fewer walks over the
  * rows, but the compiler loads all columns of a row before it adds the first, and runs out of registers.
  */
-// @ts-ignore: decorator
-@inline function sum16(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
+@inline
+function sum16(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
   let a0 = f32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
   if (resumed) {
     a0 = v128.load(out + c);
@@ -37,8 +37,8 @@ const NEAR_BYTES: u32 = 32768;
   v128.store(out + c, a3, V3);
 }
 
-// @ts-ignore: decorator
-@inline function sum8(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
+@inline
+function sum8(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
   let a0 = f32x4.splat(0), a1 = a0;
   if (resumed) {
     a0 = v128.load(out + c);
@@ -53,22 +53,22 @@ const NEAR_BYTES: u32 = 32768;
   v128.store(out + c, a1, V1);
 }
 
-// @ts-ignore: decorator
-@inline function sum4(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
+@inline
+function sum4(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
   let a = resumed ? v128.load(out + c) : f32x4.splat(0);
   for (; q < e; q += 4) a = f32x4.add(a, v128.load(<usize>load<u32>(q) + c));
   v128.store(out + c, a);
 }
 
-// @ts-ignore: decorator
-@inline function sum1(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
+@inline
+function sum1(q: usize, e: usize, c: usize, out: usize, resumed: bool): void {
   let a: f32 = resumed ? load<f32>(out + c) : 0;
   for (; q < e; q += 4) a += load<f32>(<usize>load<u32>(q) + c);
   store<f32>(out + c, a);
 }
 
-// @ts-ignore: decorator
-@inline function sumRows(q: usize, e: usize, bytes: usize, out: usize, resumed: bool): void {
+@inline
+function sumRows(q: usize, e: usize, bytes: usize, out: usize, resumed: bool): void {
   let c: usize = 0;
   for (; c + 64 <= bytes; c += 64) sum16(q, e, c, out, resumed);
   if (c + 32 <= bytes) {
@@ -80,10 +80,12 @@ const NEAR_BYTES: u32 = 32768;
 }
 
 /**
- * Sums bags that lie whole in a chunk, from that at `split` on; returns the split of the first that does not. The row of
- * the id at position i is at rows + 4 * i, the chunk ends at position `end`.
+ * Sums bags that lie whole in a chunk, from that at `split` on; returns the split of the first that does not. The row
+ * of the id at position i is at rows + 4 * i, the chunk ends at position `end`.
  */
-function sumBags(rows: usize, split: usize, lastSplit: usize, end: u32, bytes: usize, out: usize, strideBytes: usize): usize {
+function sumBags(
+  rows: usize, split: usize, lastSplit: usize, end: u32, bytes: usize, out: usize, strideBytes: usize,
+): usize {
   let q = rows + (<usize>load<u32>(split) << 2);
   for (; split < lastSplit; split += 4) {
     const bagEnd = load<u32>(split, WORD);

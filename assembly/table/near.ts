@@ -35,12 +35,12 @@ function touchRows(table: usize, ids: usize, end: usize, last: usize): u32 {
 }
 
 /**
- * Brings near what a shared kernel will want of the ids from the i-th on, every so many ids. No lock is held: others may
- * change what is read, so an address may be of memory that is no longer the table's, or no address at all. It is only
- * read, and within the memory.
+ * Brings near what a shared kernel will want of the ids from the i-th on, every so many ids. No lock is held: others
+ * may change what is read, so an address may be of memory that is no longer the table's, or no address at all. It is
+ * only read, and within the memory.
  */
-// @ts-ignore: decorator
-@inline export function bringNear(table: usize, ids: usize, i: u32, n: u32): void {
+@inline
+export function bringNear(table: usize, ids: usize, i: u32, n: u32): void {
   if ((i & (NEAR_IDS - 1)) != 0 || n - i < NEAR_IDS_MIN) return;
   const end = ids + (<usize>min(NEAR_IDS, n - i) << 3);
   // For a memory of 4 GiB the size wraps to 0, and this is right still.

@@ -5,8 +5,8 @@ import { findRows, touchLines } from "./find";
 import { isServing, showRow } from "./retriever";
 
 /**
- * out[i, :] = what a lookup of ids[i] shows, zeros for an absent one. `scratch` has room for two chunks of addresses. Returns
- * how many ids were found. Nobody may write to the table meanwhile.
+ * out[i, :] = what a lookup of ids[i] shows, zeros for an absent one. `scratch` has room for two chunks of addresses.
+ * Returns how many ids were found. Nobody may write to the table meanwhile.
  */
 export function tableRetrieve(table: usize, ids: usize, n: u32, out: usize, outStride: u32, scratch: usize): u32 {
   const dim = load<u32>(table, TABLE.dim);

@@ -3,12 +3,13 @@
 import { segmentAt } from "./index";
 import { COMPRESSOR, PARAMETER_BLOCK, RETRIEVER, SEGMENT, TABLE, TABLE_FLAG } from "../generated/layouts";
 import {
-  decodeFixedR8F32, decodeHalfF32, decodeOneBitF32, encodeFixedR8F32, encodeHalfF32, encodeOneBitF32, hashNetBackwardF32,
+  decodeFixedR8F32, decodeHalfF32, decodeOneBitF32, encodeFixedR8F32, encodeHalfF32, encodeOneBitF32,
+  hashNetBackwardF32,
   hashNetForwardF32, quantizeFixedR8F32,
 } from "../compress";
 
-// @ts-ignore: decorator
-@inline export function isServing(table: usize): bool {
+@inline
+export function isServing(table: usize): bool {
   return (load<u32>(table, TABLE.flags) & TABLE_FLAG.serving) != 0;
 }
 
@@ -25,7 +26,10 @@ export function renewScale(segment: usize): void {
 /** Changes the gradient of a segment's weights as its retriever asks; fixed_r8 lets it pass. */
 export function backward(segment: usize, w: usize, gradient: usize): void {
   if (load<u32>(segment, SEGMENT.retriever) != RETRIEVER.oneBit) return;
-  hashNetBackwardF32(w, gradient, load<i32>(segment, SEGMENT.dim), load<f32>(segment, SEGMENT.scale), load<f32>(segment, SEGMENT.amplitude));
+  hashNetBackwardF32(
+    w, gradient, load<i32>(segment, SEGMENT.dim), load<f32>(segment, SEGMENT.scale),
+    load<f32>(segment, SEGMENT.amplitude),
+  );
 }
 
 /** out[0..n) = floats of the encoded bytes at `body`. */
@@ -43,14 +47,18 @@ export function encodeFloats(segment: usize, values: usize, body: usize, n: i32)
   const amplitude = load<f32>(segment, SEGMENT.amplitude);
   if (compressor == COMPRESSOR.fp16) encodeHalfF32(values, body, n);
   else if (compressor == COMPRESSOR.fixedR8) encodeFixedR8F32(values, body, n, amplitude);
-  else if (compressor == COMPRESSOR.oneBit) encodeOneBitF32(values, body, n, load<f32>(segment, SEGMENT.initScale), amplitude);
+  else if (compressor == COMPRESSOR.oneBit) {
+    encodeOneBitF32(values, body, n, load<f32>(segment, SEGMENT.initScale), amplitude);
+  }
   else memory.copy(body, values, <usize>n << 2);
 }
 
 /** Bytes of an encoded float. */
 export function encodedBytes(segment: usize): usize {
   const compressor = load<u32>(segment, SEGMENT.compressor);
-  return compressor == COMPRESSOR.fp16 ? 2 : compressor == COMPRESSOR.fixedR8 || compressor == COMPRESSOR.oneBit ? 1 : 4;
+  return compressor == COMPRESSOR.fp16
+    ? 2
+    : compressor == COMPRESSOR.fixedR8 || compressor == COMPRESSOR.oneBit ? 1 : 4;
 }
 
 /** The body of a serving row of zeros. One_bit has no zero: it counts as below 0. */
@@ -59,7 +67,9 @@ export function encodeZeros(table: usize, row: usize): void {
   const segments = load<u32>(table, TABLE.segments);
   for (let s: u32 = 0; s < segments; s++) {
     const segment = segmentAt(table, s);
-    if (load<u32>(segment, SEGMENT.compressor) == COMPRESSOR.oneBit) memory.fill(row + <usize>load<u32>(segment, SEGMENT.bodyOffset), 0xff, load<u32>(segment, SEGMENT.dim));
+    if (load<u32>(segment, SEGMENT.compressor) == COMPRESSOR.oneBit) {
+      memory.fill(row + <usize>load<u32>(segment, SEGMENT.bodyOffset), 0xff, load<u32>(segment, SEGMENT.dim));
+    }
   }
 }
 
@@ -75,7 +85,9 @@ export function showRow(table: usize, row: usize, out: usize): void {
     const amplitude = load<f32>(segment, SEGMENT.amplitude);
     if (serving) decodeFloats(segment, row + <usize>load<u32>(segment, SEGMENT.bodyOffset), out + offset, dim);
     else if (retriever == RETRIEVER.fixedR8) quantizeFixedR8F32(row + offset, out + offset, dim, amplitude);
-    else if (retriever == RETRIEVER.oneBit) hashNetForwardF32(row + offset, out + offset, dim, load<f32>(segment, SEGMENT.scale), amplitude);
+    else if (retriever == RETRIEVER.oneBit) {
+      hashNetForwardF32(row + offset, out + offset, dim, load<f32>(segment, SEGMENT.scale), amplitude);
+    }
     else memory.copy(out + offset, row + offset, <usize>dim << 2);
   }
 }

@@ -37,7 +37,9 @@ export function newRow(table: usize, partition: usize): usize {
     store<u32>(partition, rows, PARTITION.blockRows);
     store<u32>(block, bytes, BLOCK.bytes);
     row = block + BLOCK_HEADER_BYTES;
-    store<u32>(partition, <u32>(row + <usize>((bytes - BLOCK_HEADER_BYTES) / <u32>rowBytes) * rowBytes), PARTITION.blockEnd);
+    store<u32>(
+      partition, <u32>(row + <usize>((bytes - BLOCK_HEADER_BYTES) / <u32>rowBytes) * rowBytes), PARTITION.blockEnd,
+    );
   }
   store<u32>(partition, <u32>(row + rowBytes), PARTITION.nextRow);
   return row;
@@ -50,8 +52,8 @@ export function freeRow(partition: usize, row: usize): void {
 }
 
 /**
- * Weights from the initializer, state from the optimizer. Uniform values depend on (seed, id, component) alone. A serving
- * row has neither and starts with zeros.
+ * Weights from the initializer, state from the optimizer. Uniform values depend on (seed, id, component) alone. A
+ * serving row has neither and starts with zeros.
  */
 export function tableInitRow(table: usize, row: usize, id: i64): void {
   if (isServing(table)) {
@@ -82,7 +84,10 @@ export function tableInitRow(table: usize, row: usize, id: i64): void {
   }
 }
 
-/** Slot of `id`, whose row is made and initialised when absent; 0 when the heap is full. Only the partition's owner may call. */
+/**
+ * Slot of `id`, whose row is made and initialised when absent; 0 when the heap is full. Only the partition's owner may
+ * call.
+ */
 export function upsertSlot(table: usize, id: i64): usize {
   const hash = mix64(<u64>id);
   const partition = partitionAt(table, hash);
@@ -108,8 +113,8 @@ export function insertSlot(table: usize, partition: usize, hash: u64, id: i64): 
 }
 
 /**
- * Rows of ids[0..n), made when absent, as addresses in `rows`; their time becomes times[i], unless `times` is 0. Returns
- * how many were handled: fewer than n = the heap is full.
+ * Rows of ids[0..n), made when absent, as addresses in `rows`; their time becomes times[i], unless `times` is 0.
+ * Returns how many were handled: fewer than n = the heap is full.
  */
 export function tableUpsert(table: usize, ids: usize, n: u32, rows: usize, times: usize): u32 {
   for (let i: u32 = 0; i < n; i++) {

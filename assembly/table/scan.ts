@@ -5,9 +5,10 @@ import { bucketsOf, isSalted, partitionOf } from "./index";
 import { sortSlots } from "./sort";
 
 /**
- * Writes the slots of rows of partitions [first, end), in the order of the index, from the cursor on and at most `limit`.
- * The cursor is two u32 words, partition and 4 * bucket + slot; it begins as (first, 0), is moved to the next row, and is
- * (end, 0) when there is none. It is good for as long as nobody inserts. Returns how many slots were written.
+ * Writes the slots of rows of partitions [first, end), in the order of the index, from the cursor on and at most
+ * `limit`. The cursor is two u32 words, partition and 4 * bucket + slot; it begins as (first, 0), is moved to the next
+ * row, and is (end, 0) when there is none. It is good for as long as nobody inserts. Returns how many slots were
+ * written.
  */
 export function tableScan(table: usize, first: u32, end: u32, cursor: usize, slots: usize, limit: u32): u32 {
   let count: u32 = 0;
@@ -36,14 +37,14 @@ export function tableScan(table: usize, first: u32, end: u32, cursor: usize, slo
 }
 
 /** Where the slot's id comes in the order of slotsInOrder. */
-// @ts-ignore: decorator
-@inline function placeOf(slot: usize, bucketsLog2: u64): u64 {
+@inline
+function placeOf(slot: usize, bucketsLog2: u64): u64 {
   return rotr<u64>(mix64(load<u64>(slot + (slot & 63))), bucketsLog2);
 }
 
 /** Puts a slot to its place among the `count` before it, which are in order. Most stay at the end. */
-// @ts-ignore: decorator
-@inline function settle(slots: usize, places: usize, count: u32, slot: usize, place: u64): void {
+@inline
+function settle(slots: usize, places: usize, count: u32, slot: usize, place: u64): void {
   let i = <usize>count;
   for (; i > 0; i--) {
     const before = load<u64>(places + (i << 3) - 8);
@@ -74,11 +75,13 @@ function sortedSlots(index: usize, buckets: u32, log2: u64, rows: u32, slots: us
 
 /**
  * Writes the slots of the `rows` rows of a partition, sorted by the bucket their ids have in an index of 2^bucketsLog2
- * buckets, and within it by the rest of the hash, so that what is written in this order does not depend on how the table
- * came to be, and whoever reads it walks through an index from its begin to its end. `places` has room for 8 bytes a row.
+ * buckets, and within it by the rest of the hash, so that what is written in this order does not depend on how the
+ * table came to be, and whoever reads it walks through an index from its begin to its end. `places` has room for 8
+ * bytes a row.
  *
- * An index has at least as many buckets, a power of two times as many: visited a turn at a time, its slots come almost in
- * order, and each has only a few to pass. Ids that found no room in the last buckets and went on at the first come last.
+ * An index has at least as many buckets, a power of two times as many: visited a turn at a time, its slots come almost
+ * in order, and each has only a few to pass. Ids that found no room in the last buckets and went on at the first come
+ * last.
  */
 export function slotsInOrder(table: usize, p: u32, bucketsLog2: u32, rows: u32, slots: usize, places: usize): u32 {
   const partition = partitionOf(table, p);

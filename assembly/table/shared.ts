@@ -1,5 +1,5 @@
-// Kernels that any thread may call at any time. Each id takes the lock of its partition for its own turn, ids go in their
-// order, and one that comes twice is handled twice.
+// Kernels that any thread may call at any time. Each id takes the lock of its partition for its own turn, ids go in
+// their order, and one that comes twice is handled twice.
 import { PARTITION, SEGMENT, SLOT, TABLE, UPDATE_RESULT } from "../generated/layouts";
 import { mix64 } from "../hash";
 import { addRowF32 } from "../sparse";
@@ -96,9 +96,9 @@ function writeRow(table: usize, row: usize, values: usize, scratch: usize, add: 
 }
 
 /**
- * Weights of ids[i] = values[i, :], or with `add` the present ones plus these; optimizer state stays. An absent id gets a
- * row first, unless `admitted` has a 0 byte for it; `admitted` 0 admits all. Returns how many ids were handled: fewer than
- * n = the heap is full.
+ * Weights of ids[i] = values[i, :], or with `add` the present ones plus these; optimizer state stays. An absent id gets
+ * a row first, unless `admitted` has a 0 byte for it; `admitted` 0 admits all. Returns how many ids were handled: fewer
+ * than n = the heap is full.
  */
 export function tableAssign(
   table: usize, ids: usize, n: u32, values: usize, stride: u32, timeSec: u32, admitted: usize, add: i32,
@@ -125,8 +125,8 @@ export function tableAssign(
 
 /**
  * One optimizer step per position, absent ids as with tableAssign. The gradients are scratch. A bad gradient is passed
- * over and makes no row. Returns how many ids were handled, fewer than n = the heap is full; -2 when the table fails on a
- * bad gradient, the ids before it being done; -3 when an optimizer refuses the global step, nothing being done.
+ * over and makes no row. Returns how many ids were handled, fewer than n = the heap is full; -2 when the table fails on
+ * a bad gradient, the ids before it being done; -3 when an optimizer refuses the global step, nothing being done.
  */
 export function tableOptimize(
   table: usize, ids: usize, n: u32, gradients: usize, stride: u32, timeSec: u32, admitted: usize,

@@ -1,7 +1,7 @@
 // Heapsort of slots by 64-bit places: in place, and n log n for any ids.
 
-// @ts-ignore: decorator
-@inline function placeAt(places: usize, i: u32): u64 {
+@inline
+function placeAt(places: usize, i: u32): u64 {
   return load<u64>(places + (<usize>i << 3));
 }
 

@@ -17,7 +17,12 @@ export function refusesStep(table: usize): bool {
   const segments = load<u32>(table, TABLE.segments);
   for (let s: u32 = 0; s < segments; s++) {
     const segment = segmentAt(table, s);
-    if (load<i32>(segment, SEGMENT.optimizer) == OPTIMIZER_NUMBER.batchSoftmax && load<i64>(segment, SEGMENT.parameters + PARAMETER_BLOCK.globalStep) < 0) return true;
+    if (
+      load<i32>(segment, SEGMENT.optimizer) == OPTIMIZER_NUMBER.batchSoftmax &&
+      load<i64>(segment, SEGMENT.parameters + PARAMETER_BLOCK.globalStep) < 0
+    ) {
+      return true;
+    }
   }
   return false;
 }
@@ -49,7 +54,10 @@ function stepSegment(table: usize, segment: usize, w: usize, state: usize, gradi
   backward(segment, w, gradient);
   applyOptimizerF32(load<i32>(segment, SEGMENT.optimizer), w, state, gradient, dim, segment + SEGMENT.parameters);
   if ((load<u32>(segment, SEGMENT.flags) & SEGMENT_FLAG.roundsToHalf) == 0) return;
-  roundToHalfF32(w, dim, roundingKey(load<u32>(table, TABLE.seed), id, load<i64>(segment, SEGMENT.drawStep)), load<u32>(segment, SEGMENT.weightOffset));
+  roundToHalfF32(
+    w, dim, roundingKey(load<u32>(table, TABLE.seed), id, load<i64>(segment, SEGMENT.drawStep)),
+    load<u32>(segment, SEGMENT.weightOffset),
+  );
 }
 
 /** Steps every segment of the row of `id`. */
@@ -60,7 +68,10 @@ export function stepRow(table: usize, row: usize, gradient: usize, id: i64): voi
     const segment = segmentAt(table, s);
     const offset = <usize>load<u32>(segment, SEGMENT.weightOffset) << 2;
     renewScale(segment);
-    stepSegment(table, segment, row + offset, states + (<usize>load<u32>(segment, SEGMENT.stateOffset) << 2), gradient + offset, id);
+    stepSegment(
+      table, segment, row + offset, states + (<usize>load<u32>(segment, SEGMENT.stateOffset) << 2), gradient + offset,
+      id,
+    );
   }
 }
 
@@ -68,8 +79,8 @@ export function stepRow(table: usize, row: usize, gradient: usize, id: i64): voi
  * Steps one segment of all rows of a list, whose gradients are finite. What the segment is decides which loop runs, not
  * what each row does: the common optimizers without a retriever have loops of their own.
  */
-// @ts-ignore: decorator
-@inline function stepColumn<L>(
+@inline
+function stepColumn<L>(
   table: usize, segment: usize, list: usize, end: usize, ids: usize, rows: usize, gradients: usize, strideBytes: usize,
 ): void {
   const dim = load<i32>(segment, SEGMENT.dim);
@@ -82,7 +93,9 @@ export function stepRow(table: usize, row: usize, gradient: usize, id: i64): voi
   const c = load<f32>(segment, SEGMENT.parameters + PARAMETER_BLOCK.values + 2 * FLOAT);
   const d = load<f32>(segment, SEGMENT.parameters + PARAMETER_BLOCK.values + 3 * FLOAT);
   // Rounding, one_bit, nesterov, another l1 or another decay: all of them take the long way.
-  const special = load<u32>(segment, SEGMENT.flags) != 0 || load<u32>(segment, SEGMENT.retriever) == RETRIEVER.oneBit || load<u32>(segment, SEGMENT.parameters + PARAMETER_BLOCK.flags) != 0;
+  const special = load<u32>(segment, SEGMENT.flags) != 0 ||
+    load<u32>(segment, SEGMENT.retriever) == RETRIEVER.oneBit ||
+    load<u32>(segment, SEGMENT.parameters + PARAMETER_BLOCK.flags) != 0;
   if (!special && optimizer == OPTIMIZER_NUMBER.adagrad) {
     for (let q = list; q < end; q += 4) {
       const row = rowAt<L>(q, rows);
@@ -116,8 +129,8 @@ export function stepRow(table: usize, row: usize, gradient: usize, id: i64): voi
 }
 
 /** True when each gradient of a list is finite: one test for all of them. */
-// @ts-ignore: decorator
-@inline function areFinite<L>(list: usize, end: usize, dim: u32, gradients: usize, strideBytes: usize): bool {
+@inline
+function areFinite<L>(list: usize, end: usize, dim: u32, gradients: usize, strideBytes: usize): bool {
   const blocks = <usize>(dim & ~15) << 2;
   const body = <usize>(dim & ~3) << 2;
   const bytes = <usize>dim << 2;
@@ -139,12 +152,12 @@ export function stepRow(table: usize, row: usize, gradient: usize, id: i64): voi
 }
 
 /**
- * Steps the rows of a list by their gradients, those with a gradient that is NaN or infinite excepted. Segment by segment
- * over a few rows, not row by row: the long chains of one optimizer, roots and divisions, then overlap between rows.
- * False when the table fails on a bad gradient: the rows before it are stepped.
+ * Steps the rows of a list by their gradients, those with a gradient that is NaN or infinite excepted. Segment by
+ * segment over a few rows, not row by row: the long chains of one optimizer, roots and divisions, then overlap between
+ * rows. False when the table fails on a bad gradient: the rows before it are stepped.
  */
-// @ts-ignore: decorator
-@inline export function stepList<L>(
+@inline
+export function stepList<L>(
   table: usize, list: usize, end: usize, ids: usize, rows: usize, gradients: usize, strideBytes: usize,
 ): bool {
   const dim = load<u32>(table, TABLE.dim);

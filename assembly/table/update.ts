@@ -39,16 +39,19 @@ function stepRows(table: usize, ids: usize, rows: usize, n: u32, gradients: usiz
     const first = rows + (<usize>i << 2);
     const end = rows + (<usize>min(i + STEPPED_ROWS, n) << 2);
     const chunkIds = ids + (<usize>i << 3);
-    if (!stepList<ListedRow>(table, first, end, chunkIds, 0, gradients + <usize>i * strideBytes, strideBytes)) return false;
+    if (!stepList<ListedRow>(table, first, end, chunkIds, 0, gradients + <usize>i * strideBytes, strideBytes)) {
+      return false;
+    }
   }
   return true;
 }
 
 /**
- * Steps the row of each of ids[0..n) by its gradient; absent ids get a row first. The ids are unique, and the caller owns
- * their partitions. `stride` is that of the gradients, in floats; `scratch` has room for a chunk of addresses. A row with
- * a bad gradient is passed over. Returns how many ids were handled: fewer than n = the heap is full, and the rows of the
- * others are as they were; -2 when the table fails on a bad gradient, -3 when an optimizer refuses the global step.
+ * Steps the row of each of ids[0..n) by its gradient; absent ids get a row first. The ids are unique, and the caller
+ * owns their partitions. `stride` is that of the gradients, in floats; `scratch` has room for a chunk of addresses. A
+ * row with a bad gradient is passed over. Returns how many ids were handled: fewer than n = the heap is full, and the
+ * rows of the others are as they were; -2 when the table fails on a bad gradient, -3 when an optimizer refuses the
+ * global step.
  */
 export function tableUpdate(
   table: usize, ids: usize, n: u32, gradients: usize, stride: u32, scratch: usize, updateSec: u32,
@@ -65,7 +68,9 @@ export function tableUpdate(
       findAndStamp(table, chunkIds, m, scratch, updateSec);
     }
     touchLines(scratch, m, rowBytes, (rowBytes & 63) == 0);
-    if (!stepRows(table, chunkIds, scratch, m, gradients + <usize>s * strideBytes, strideBytes)) return UPDATE_RESULT.badGradient;
+    if (!stepRows(table, chunkIds, scratch, m, gradients + <usize>s * strideBytes, strideBytes)) {
+      return UPDATE_RESULT.badGradient;
+    }
   }
   return <i32>n;
 }
