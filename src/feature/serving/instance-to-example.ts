@@ -8,6 +8,7 @@ import type { Example, Feature } from '../../io/example-messages.js';
 import type { Instance, InstanceFeature } from '../../io/instance-messages.js';
 import { slotOfFidV1 } from '../../sparse/config/fid.js';
 
+/** The example with the features, labels and line id of an instance. */
 export function exampleOfInstance(instance: Instance): Example {
   const named: [string, Feature][] = [];
   if (instance.value.length > 0) named.push(['value', { floatList: { value: instance.value } }]);
