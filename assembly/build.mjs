@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { digestFiles, filesBelow } from '../tools/digest-files.mjs';
-import { inParallel } from '../tools/in-parallel.mjs';
+import { digestFiles, filesBelow } from '../.ci/digest-files.mjs';
+import { inParallel } from '../.ci/in-parallel.mjs';
 
 const STAMP = 'build/.kernels.sha256';
 const require = createRequire(import.meta.url);

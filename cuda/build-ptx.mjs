@@ -14,7 +14,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { inParallel } from '../tools/in-parallel.mjs';
+import { inParallel } from '../.ci/in-parallel.mjs';
 import { remember } from './remember.mjs';
 
 const CUDA = dirname(fileURLToPath(import.meta.url));

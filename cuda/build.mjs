@@ -13,7 +13,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { takeTurns } from '../tools/take-turns.mjs';
+import { takeTurns } from '../.ci/take-turns.mjs';
 
 const CUDA = dirname(fileURLToPath(import.meta.url));
 const ADDON = join(CUDA, 'addon');

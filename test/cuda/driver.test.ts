@@ -233,7 +233,7 @@ t.test('threads work side by side on memory they share', (t) =>
 
 t.test('without a compiler the build says so in one line and does not fail', async (t) => {
   const home = t.testdir();
-  for (const part of ['tools', 'cuda/build.mjs', 'cuda/addon/binding.gyp', 'cuda/addon/src', 'cuda/sim']) {
+  for (const part of ['.ci', 'cuda/build.mjs', 'cuda/addon/binding.gyp', 'cuda/addon/src', 'cuda/sim']) {
     cpSync(join(root, part), join(home, part), { recursive: true });
   }
   const run = (...flags: string[]) => {

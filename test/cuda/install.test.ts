@@ -8,10 +8,7 @@ import { missing } from '../requirement.js';
 import { withSimulated } from './simulated.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const SOURCES = [
-  'tools',
-  ...['build.mjs', 'addon/binding.gyp', 'addon/src', 'sim', 'ptx'].map((part) => `cuda/${part}`),
-];
+const SOURCES = ['.ci', ...['build.mjs', 'addon/binding.gyp', 'addon/src', 'sim', 'ptx'].map((part) => `cuda/${part}`)];
 
 /** A copy of the package as it is after `npm run build`, with nothing native in it. */
 function copyPackage(home: string): void {

@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { runNode } from '../run-node.js';
 
-const tools = fileURLToPath(new URL('../../../tools', import.meta.url));
+const tools = fileURLToPath(new URL('../../../.ci', import.meta.url));
 const PASSES =
   "console.log('TAP version 14\\nok 1 - a\\nok 2 - b # SKIP cuda: not built\\n# { total: 2, pass: 1, skip: 1 }')";
 const FAILS = "console.log('not ok 1 - it broke\\n# { total: 3, pass: 2, fail: 1 }'); process.exitCode = 1";
 
 async function runTests(home: string, files: Record<string, string>, ...args: string[]) {
-  cpSync(tools, join(home, 'tools'), { recursive: true });
+  cpSync(tools, join(home, '.ci'), { recursive: true });
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(home, 'build/test', name, '..'), { recursive: true });
     writeFileSync(join(home, 'build/test', name), text);
   }
-  const { code, out } = await runNode([join(home, 'tools/run-tests.mjs'), ...args], { cwd: home });
+  const { code, out } = await runNode([join(home, '.ci/run-tests.mjs'), ...args], { cwd: home });
   return { code, out, counts: /^# \{ (.*) \}$/m.exec(out)?.[1] };
 }
 

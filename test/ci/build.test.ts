@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A checkout that is built in a second: the tools are real, the sources are two lines. */
 function smallCheckout(home: string): void {
-  for (const part of ['tools', 'assembly/build.mjs', 'package.json', 'package-lock.json', 'asconfig.json']) {
+  for (const part of ['.ci', 'assembly/build.mjs', 'package.json', 'package-lock.json', 'asconfig.json']) {
     cpSync(join(root, part), join(home, part), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'));
@@ -29,7 +29,7 @@ function smallCheckout(home: string): void {
 }
 
 async function build(cwd: string, ...parts: string[]): Promise<void> {
-  const { code, out, err } = await runNode([join(cwd, 'tools/build.mjs'), ...parts], { cwd });
+  const { code, out, err } = await runNode([join(cwd, '.ci/build.mjs'), ...parts], { cwd });
   if (code !== 0) throw new Error(`the build ended with ${code}: ${out}${err}`);
 }
 
@@ -74,7 +74,7 @@ t.test('processes take turns, also after one that was killed', async (t) => {
   const log = join(home, 'log');
   const script = `import { appendFileSync } from 'node:fs';
     import { setTimeout } from 'node:timers/promises';
-    import { takeTurns } from '${join(root, 'tools/take-turns.mjs')}';
+    import { takeTurns } from '${join(root, '.ci/take-turns.mjs')}';
     await takeTurns('${lock}', 60_000, async () => {
       appendFileSync('${log}', 'in ');
       if (process.argv[1] === 'die') process.kill(process.pid, 'SIGKILL');
