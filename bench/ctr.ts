@@ -117,9 +117,8 @@ export async function runCtr(options: CtrOptions): Promise<CtrResult> {
 }
 
 function start(session: Session, dataset: ReturnType<typeof ctrArrays>): Promise<DataReader> {
-  const { views, arena } = session;
   const maxBatches = Math[dataset.keepRemainder ? 'ceil' : 'floor'](dataset.rows / dataset.batchSize);
-  return DataReader.start({ buffer: views.buffer, arena, dataset: arrayFileDataset(dataset), maxBatches });
+  return DataReader.start({ session, dataset: arrayFileDataset(dataset), maxBatches });
 }
 
 /** AUC on the test file. */

@@ -8,7 +8,7 @@ import { DataReader } from '../src/data/data-reader.js';
 import { ffmDataset } from '../src/demo/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../src/demo/ffm-example.js';
 import { buildFfm } from '../src/demo/ffm-model.js';
-import type { BackendName } from '../src/runtime/pool/protocol.js';
+import type { BackendName } from '../src/runtime/pool/load-backend.js';
 import type { TrainHook } from '../src/train/hooks/hook.js';
 import { LocalTrainer } from '../src/train/local-train.js';
 
@@ -115,9 +115,8 @@ export class FfmRun {
       session: { schema: ffmSchema(), batchSize, threads, backend, seed, traceEvents },
     });
     try {
-      const { views, arena } = trainer.session;
       const dataset = ffmDataset({ kind: 'clicks', vocab, batchSize, seed, ...(examples && { examples }) });
-      const reader = await DataReader.start({ buffer: views.buffer, arena, dataset });
+      const reader = await DataReader.start({ session: trainer.session, dataset });
       return new FfmRun(batchSize, trainer, reader, turnstile);
     } catch (error) {
       await trainer.close();

@@ -13,7 +13,6 @@ import {
 import { Views } from '../src/memory/views.js';
 import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 import type { WasmKernels } from '../src/runtime/backends/wasm/wasm-kernels.js';
-import type { CompileEnvironment } from '../src/runtime/compile/lowering.js';
 import { TableMemory } from '../src/runtime/tables/table-memory.js';
 import type { TableConfig } from '../src/sparse/config/table-config.js';
 import { HashTable } from '../src/sparse/table/hash-table.js';
@@ -89,13 +88,8 @@ export class TableSystem {
     u32[heap / 4 + HEAP.top] = this.#heapBegin;
     // The last page stays out: the end of 4 GiB is no u32.
     u32[heap / 4 + HEAP.end] = this.#memory.buffer.byteLength - 65536;
-    const environment: Partial<CompileEnvironment> = {
-      tables: TableMemory.of(this.#module, { memory: this.#memory, views: this.#views, kernels: this.#kernels, heap }),
-      seed: 0,
-      resource: (_, make) => make(environment as CompileEnvironment),
-      onStep: () => {},
-    };
-    this.#table = HashTable.of(environment as CompileEnvironment, config);
+    const bank = { memory: this.#memory, views: this.#views, kernels: this.#kernels, heap };
+    this.#table = HashTable.create(TableMemory.of(this.#module, bank), config, { seed: 0, badGradients: 'skip' });
     this.#threads = Array.from({ length: THREADS }, () => this.#thread(batchIdsMax));
     const floats = batchIdsMax * this.#table.dim;
     this.#gradients = this.#arena.alloc(floats * 4, 'gradients');

@@ -32,8 +32,7 @@ const trainer = await LocalTrainer.create({
 try {
   const { session } = trainer;
   const reader = await data.DataReader.start({
-    buffer: session.views.buffer,
-    arena: session.arena,
+    session,
     dataset: demo.ffmDataset(dataset),
   });
   try {
@@ -41,7 +40,7 @@ try {
   } finally {
     await reader.close();
   }
-  const heldOut = demo.loadFfmBatches(session.views, session.arena, demo.heldOutOf(dataset));
+  const heldOut = demo.loadFfmBatches(session, demo.heldOutOf(dataset));
   const { auc, loss, examples } = await evaluate(session, model, heldOut);
   console.log(`held out: AUC ${auc.toFixed(4)}, loss ${loss.toFixed(4)} over ${examples} examples`);
 } finally {

@@ -56,7 +56,7 @@ export type { Floats, Ids } from './memory/given-arrays.js';
 // Running it: sessions, training, evaluation.
 export { type EvaluateOptions, type Evaluation, evaluate } from './metrics/evaluate.js';
 export type { KernelVariant } from './runtime/backends/wasm/kernel-variants.js';
-export type { BackendName } from './runtime/pool/protocol.js';
+export type { BackendName } from './runtime/pool/load-backend.js';
 export type { FeedMap, FeedValue } from './runtime/session/feed-writer.js';
 export type { FetchValue } from './runtime/session/fetch.js';
 export {

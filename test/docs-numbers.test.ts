@@ -23,7 +23,7 @@ interface Stated {
 }
 
 const THREADS_FROM = { file: 'src/sparse/files/shard-threads.ts', constant: 'ROWS_MIN' } as const;
-const SLICES = { file: 'src/runtime/session/session.ts', constant: 'DETERMINISTIC_SLICES' } as const;
+const SLICES = { file: 'src/runtime/backends/slice-for-threads.ts', constant: 'DETERMINISTIC_SLICES' } as const;
 const PARTITION_BITS = { file: 'src/memory/table-layout.ts', constant: 'PARTITIONS_LOG2' } as const;
 const EXPIRE_DAYS = { file: 'src/feature/model/feature-slot.ts', constant: 'DEFAULT_EXPIRE_DAYS' } as const;
 const EVERY_TRACED = { file: 'src/runtime/compile/compiler.ts', constant: 'TRACED_KERNELS_EVERY' } as const;

@@ -1,5 +1,7 @@
 /// <reference types="node" preserve="true" />
 /** @file `monolith-ts/cuda`: the CUDA driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for. */
+
+export type { DeviceTableOptions } from '../runtime/backends/cuda/cuda-options.js';
 export type { DeviceBuffer } from '../runtime/backends/cuda/device-buffer.js';
 export { DeviceTensor } from '../runtime/backends/cuda/device-tensor.js';
 export { CudaDriver, type CudaDriverOptions } from '../runtime/backends/cuda/driver.js';
@@ -12,7 +14,6 @@ export type {
   PtxKernel,
   PtxModule,
 } from '../runtime/backends/cuda/ptx-module.js';
-export type { DeviceTableOptions } from '../runtime/backends/cuda/resident-tables.js';
 export type { Simulator, SimulatorControls, SimulatorCounters } from '../runtime/backends/cuda/simulator.js';
 export type { CudaEvent, CudaStream } from '../runtime/backends/cuda/stream.js';
 export { tryInitCuda } from '../runtime/backends/cuda/try-init-cuda.js';

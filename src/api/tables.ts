@@ -10,6 +10,7 @@ export { PartitionedHashTable, type PartitionedLookup } from '../feature/serving
 export { OUT_TYPE, POOLING_TYPE } from '../io/example-messages.js';
 export type { Floats, Ids } from '../memory/given-arrays.js';
 export type { WhenFull } from '../memory/table-layout.js';
+export { sessionRegion } from '../runtime/session/session-core.js';
 export {
   TableMemory,
   type TableMemoryHandle,

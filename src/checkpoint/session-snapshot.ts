@@ -4,6 +4,7 @@ import { MonolithError } from '../base/errors.js';
 import type { Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, VARIABLES } from '../graph/ops/state.js';
 import type { Session } from '../runtime/session/session.js';
+import { coreOf } from '../runtime/session/session-core.js';
 import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
 import { writeFilter } from '../sparse/admission/filter-files.js';
 import type { TableConfig } from '../sparse/config/table-config.js';
@@ -72,7 +73,7 @@ async function restore(session: Session, loaded: LoadedCheckpoint): Promise<void
   const counts = session.variableNames.includes(GLOBAL_STEP);
   if (counts) session.writeVariable(GLOBAL_STEP, BigInt64Array.of(BigInt(loaded.step)));
   // Lookups between here and the next step show what they did when it was saved.
-  session.followGlobalStep();
+  coreOf(session).followGlobalStep();
 }
 
 /** Tables that took all of a memory together get what each had before the first row: one by one they take more than that. */

@@ -12,6 +12,7 @@ import type { Graph } from '../graph/graph.js';
 import { graphDescription, graphToJson } from '../graph/graph-description.js';
 import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
 import type { Session } from '../runtime/session/session.js';
+import { coreOf } from '../runtime/session/session-core.js';
 import type { TableConfig } from '../sparse/config/table-config.js';
 import { TABLES } from '../sparse/steps/embedding-ops.js';
 import { HashTable } from '../sparse/table/hash-table.js';
@@ -69,7 +70,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   const { session, startStep, restored } = trainer;
   // What came of it: `auto` has chosen, and one thread drives a GPU.
   const { backend } = session;
-  const { threads } = session.plan;
+  const { threads } = session;
   const steps = Math.max(0, trainer.lastStep - startStep);
   checkpoint = restored;
   if (trainer.changedSettings.length > 0) {
@@ -96,7 +97,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     });
     started = true;
     if (steps === 0) onEvent({ event: 'note', message: `nothing to train: step ${startStep} is reached already` });
-    const heldOut = loadFfmBatches(session.views, session.arena, heldOutOf(dataset));
+    const heldOut = loadFfmBatches(session, heldOutOf(dataset));
     interrupted = await trainOnReader(trainer, dataset, progress);
     evaluation = await evaluate(session, model, heldOut);
     for (const { code, message } of tableTroubles(session)) onEvent({ event: 'warning', code, message });
@@ -144,16 +145,11 @@ async function trainOnReader(
   progress: ProgressHook,
 ): Promise<boolean> {
   const { session } = trainer;
-  const { main, names } = session.trace;
-  const ring = session.trace.addThread('data reader');
+  const { main, names } = coreOf(session).trace;
   const reader = await DataReader.start({
-    buffer: session.views.buffer,
-    arena: session.arena,
+    session,
     dataset: ffmDataset(dataset),
     startBatch: trainer.startStep,
-    ...(ring && {
-      trace: { ring: ring.ptr, fill: names.id('fill the ring'), wait: names.id('wait for space', 'wait') },
-    }),
   });
   const depth = names.id('batches waiting');
   progress.start(trainer.lastStep);
@@ -196,7 +192,7 @@ async function writeTrace(file: string, session: Session, { options, failed, onE
     metadata: {
       model: options.model,
       backend: session.backend,
-      threads: session.plan.threads,
+      threads: session.threads,
       batchSize: options.batchSize,
       graph: graphDescription(session.graph),
     },

@@ -10,19 +10,28 @@ import type { Arena } from '../memory/arena.js';
 import { CancelReason, type RingStats, SharedRing } from '../memory/shared-ring.js';
 import { ServiceThread } from '../runtime/pool/service-thread.js';
 import { threadError } from '../runtime/pool/thread-error.js';
+import { coreOf, type SessionHandle } from '../runtime/session/session-core.js';
 import type { DatasetSource } from './dataset-source.js';
 import type { LoadReport, ReaderOptions, ReaderService, ReaderStats, StartOptions } from './reader-service.js';
 
-export interface DataReaderOptions extends StartOptions {
+export interface DataReaderOptions extends ReadOptions {
+  /** The session that the batches are for: they and the ring are in its memory, and its trace has this thread too. */
+  readonly session: SessionHandle;
+}
+
+/** Where the batches and the ring are. */
+export interface ReaderPlace {
   readonly buffer: SharedArrayBuffer;
-  /** The resident batches and the ring are taken from here. */
   readonly arena: Arena;
+  readonly trace?: ReaderOptions['trace'];
+}
+
+export interface ReadOptions extends StartOptions {
   readonly dataset: DatasetSource;
   /** Batches that wait in the ring at most, where the data set does not say. Default: 128, since steps are run in groups. */
   readonly depthMax?: number;
   /** Limit for making the data set. */
   readonly loadTimeoutMs?: number;
-  readonly trace?: ReaderOptions['trace'];
 }
 
 const THREAD_NAME = 'data-reader';
@@ -56,17 +65,32 @@ export class DataReader {
 
   /** Starts the thread, opens the data set, and begins to hand batches out. */
   static async start(options: DataReaderOptions): Promise<DataReader> {
-    checkOptions('DataReader.start', options, [
-      'buffer',
-      'arena',
+    const { session, ...read } = checkOptions('DataReader.start', options, [
+      'session',
       'dataset',
       'depthMax',
       'loadTimeoutMs',
-      'trace',
       'maxBatches',
       'startBatch',
     ]);
-    const { buffer, arena, dataset } = options;
+    const { views, arena, trace } = coreOf(session);
+    const ring = trace.addThread('data reader');
+    const { names } = trace;
+    return DataReader.startIn(
+      {
+        buffer: views.buffer,
+        arena,
+        ...(ring && {
+          trace: { ring: ring.ptr, fill: names.id('fill the ring'), wait: names.id('wait for space', 'wait') },
+        }),
+      },
+      read,
+    );
+  }
+
+  /** The same in any memory. */
+  static async startIn({ buffer, arena, trace }: ReaderPlace, options: ReadOptions): Promise<DataReader> {
+    const { dataset } = options;
     const { bytes, ahead } = dataset;
     const depthMax = ahead ?? options.depthMax ?? DEPTH_MAX;
     const region = { offset: arena.alloc(bytes, 'batches of the data set'), bytes };
@@ -74,7 +98,6 @@ export class DataReader {
     // Woken at half, the reader refills many slots at a time and leaves the cores to the pool in between.
     const lowWater = depthMax >> 1;
     const ring = SharedRing.create(buffer, ringOffset, { capacity: depthMax, slotBytes: 4, name: 'batches', lowWater });
-    const { trace } = options;
     const workerData: ReaderOptions = { buffer, region, ringOffset, dataset, ...(trace && { trace }) };
     const thread = new ServiceThread<ReaderService>({
       name: THREAD_NAME,

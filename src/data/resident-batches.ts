@@ -9,9 +9,10 @@ import {
   writeBatch,
 } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
+import { coreOf, type SessionHandle } from '../runtime/session/session-core.js';
 import { feedOf } from '../tensor/feed-values.js';
 
-/** Where batches go; a session is one. */
+/** Where batches go. */
 export interface BatchHome {
   readonly views: Views;
   readonly arena: Arena;
@@ -19,14 +20,19 @@ export interface BatchHome {
 }
 
 /**
- * Writes `batches` into the arena, which keeps them to its end, and returns the addresses of their headers.
+ * Writes `batches` into the memory of a session, which keeps them to its end, and returns the addresses of their headers.
  *
  * ```ts
  * const [first] = loadBatches(session, [{ rows: 1, feeds: [{ kind: 'dense', values: Float32Array.of(1) }] }]);
  * await session.run([loss], first);
  * ```
  */
-export function loadBatches({ views, arena, schema }: BatchHome, batches: Iterable<BatchData>): number[] {
+export function loadBatches(session: SessionHandle, batches: Iterable<BatchData>): number[] {
+  return writeBatches(coreOf(session), batches);
+}
+
+/** The same in any memory. */
+export function writeBatches({ views, arena, schema }: BatchHome, batches: Iterable<BatchData>): number[] {
   const addresses: number[] = [];
   for (const { rows, feeds: given } of batches) {
     const feeds = given.map((feed, index) => inArrays(schema[index], feed));

@@ -9,10 +9,11 @@
 import { MonolithError } from '../base/errors.js';
 import { MersenneTwister } from '../base/random.js';
 import type { DatasetSize, DatasetSource, OpenDataset } from '../data/dataset-source.js';
-import { loadBatches } from '../data/resident-batches.js';
+import { loadBatches, writeBatches } from '../data/resident-batches.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchData, bytesFor } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
+import type { SessionHandle } from '../runtime/session/session-core.js';
 import { ClickTeacher } from './click-teacher.js';
 import { FFM_LENGTH_MAX, FFM_SLOT_COUNT, type FfmExample, ffmSchema, generateFfmExample } from './ffm-example.js';
 
@@ -83,7 +84,7 @@ export function ffmDataset(options: FfmDatasetOptions): DatasetSource<FfmDataset
 
 /** What the reader thread calls: all batches are made at once and stay. */
 export function openDataset(views: Views, arena: Arena, options: FfmDatasetOptions): OpenDataset {
-  const pointers = loadFfmBatches(views, arena, options);
+  const pointers = writeBatches({ views, arena, schema: ffmSchema() }, ffmBatches(options));
   return { ...datasetSize(options), batchAt: (number) => pointers[number % pointers.length]! };
 }
 
@@ -93,9 +94,9 @@ export function datasetBytesMax(options: FfmDatasetOptions): number {
   return datasetSize(options).batchCount * bytesFor(ffmSchema(), options.batchSize, valueCounts);
 }
 
-/** Writes all batches of the set into the arena, on this thread, and returns the addresses of their headers. */
-export function loadFfmBatches(views: Views, arena: Arena, options: FfmDatasetOptions): number[] {
-  return loadBatches({ views, arena, schema: ffmSchema() }, ffmBatches(options));
+/** Writes all batches of the set into the memory of a session, on this thread, and returns the addresses of their headers. */
+export function loadFfmBatches(session: SessionHandle, options: FfmDatasetOptions): number[] {
+  return loadBatches(session, ffmBatches(options));
 }
 
 function defaultCount(kind: FfmDatasetOptions['kind'], batchSize: number, split: 'train' | 'held-out'): number {

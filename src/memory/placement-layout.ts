@@ -1,5 +1,5 @@
 /**
- * @file What a program for two memories says of the first one, beside its code; src/runtime/compile/write-placement.ts writes it.
+ * @file What a program for two memories says of the first one, beside its code; runtime/backends/cuda writes it.
  *
  * ```
  * record, u32 words:    | 0 residents | 1 their count | 2 blocks | 3 their count | 4 fetched | 5 their count |

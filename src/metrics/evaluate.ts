@@ -3,6 +3,7 @@ import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import type { Tensor } from '../graph/graph.js';
 import type { Session } from '../runtime/session/session.js';
+import { coreOf } from '../runtime/session/session-core.js';
 import type { ModelSpec } from '../train/model-spec.js';
 import { createMetric, type MetricName } from './create-metric.js';
 import { ExactAuc } from './exact-auc.js';
@@ -51,7 +52,7 @@ export async function evaluate<Name extends MetricName = never>(
     const values = await session.run(fetches, batch);
     const [pred, label, loss, weights] = values as [Float32Array, Float32Array, number, Float32Array | undefined];
     area.update(label, pred);
-    const groups = options.groupBy === undefined ? undefined : groupKeysOf(session, batch, options.groupBy);
+    const groups = options.groupBy === undefined ? undefined : groupKeysOf(coreOf(session), batch, options.groupBy);
     for (const [, metric] of metrics) metric.update(label, pred, weights, groups);
     lossSum += loss * pred.length;
     examples += pred.length;

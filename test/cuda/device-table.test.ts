@@ -315,7 +315,7 @@ t.test(
     const table = await withSession(graph, DEVICE, async (session) => {
       const table = HashTable.of(session, config);
       const look = async () => [...((await session.run(lookups, step(1n, 3n)))[0] as Float32Array)];
-      t.ok(table.isOnDevice);
+      t.ok(table.isAway);
       table.assign(ids.subarray(0, 1), Float32Array.of(5, 6), { timeSec: 86400 });
       await session.run([train], step(1n, 2n));
       t.same(table.size, 2);

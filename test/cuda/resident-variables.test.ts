@@ -14,6 +14,7 @@ import type { CudaDriver } from '../../src/runtime/backends/cuda/driver.js';
 import { ResidentVariables } from '../../src/runtime/backends/cuda/resident-variables.js';
 import type { FeedMap } from '../../src/runtime/session/feed-writer.js';
 import type { Fetch, Session } from '../../src/runtime/session/session.js';
+import { coreOf } from '../../src/runtime/session/session-core.js';
 import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
 import { withSession } from '../runtime/with-session.js';
 import { withSimulated } from './simulated.js';
@@ -47,6 +48,8 @@ t.test('what only the device has is copied by calls that do not block, once', as
 });
 
 /** A layer that is trained for three steps on the device, and what `read` makes of it then. */
+const homesOf = (session: Session) => coreOf(session).backend.variables!;
+
 function trained<R>(read: (session: Session, w: Tensor, step: readonly Fetch[], x: FeedMap) => Promise<R>): Promise<R> {
   const graph = new Graph();
   const w = variable(graph, { name: 'w', shape: [5, 3], initial: () => new Float32Array(15).fill(0.25) });
@@ -56,7 +59,7 @@ function trained<R>(read: (session: Session, w: Tensor, step: readonly Fetch[], 
   const x = { x: Float32Array.from({ length: 10 }, (_, i) => i - 3) };
   return withSession(graph, { backend: 'cuda', cuda: { driver: 'sim' } }, async (session) => {
     for (let step = 0; step < 3; step++) await session.run([loss, train], x);
-    if (!session.residents!.isAway(session.variable(w))) throw new Error('the device has not changed the weight');
+    if (!homesOf(session).isAway(coreOf(session).variable(w))) throw new Error('the device has not changed the weight');
     return read(session, w, [loss, train], x);
   });
 }
@@ -69,7 +72,7 @@ t.test(
     const atOnce = await trained(async (session) => session.readVariable('w').slice());
     const home = await trained(async (session) => {
       await session.bringVariablesHome();
-      session.residents!.bringHomeNow = () => t.fail('nothing is left to wait for');
+      homesOf(session).bringHomeNow = () => t.fail('nothing is left to wait for');
       return session.readVariable('w').slice();
     });
     t.same(home, atOnce);
@@ -81,10 +84,10 @@ t.test(
   'fetching a variable waits for nothing on this thread',
   withSimulated(async (t) => {
     await trained(async (session, w, step, x) => {
-      session.residents!.bringHomeNow = () => t.fail('it is there already');
+      homesOf(session).bringHomeNow = () => t.fail('it is there already');
       const values = (await session.run([...step, w], x))[2] as Float32Array;
       t.same([...values], [...session.readVariable('w')]);
-      t.notOk(session.residents!.isAway(session.variable(w)));
+      t.notOk(homesOf(session).isAway(coreOf(session).variable(w)));
     });
   }),
 );

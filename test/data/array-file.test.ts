@@ -33,7 +33,7 @@ for (const keepRemainder of [false, true]) {
     // More batches than there are places: they are used again, and those in use stay as they are.
     const maxBatches = 30 * batchCount;
     const arena = new Arena('test', 65536, buffer.byteLength);
-    const reader = await DataReader.start({ buffer, arena, dataset: arrayFileDataset(dataset), maxBatches });
+    const reader = await DataReader.startIn({ buffer, arena }, { dataset: arrayFileDataset(dataset), maxBatches });
     t.equal(reader.batchesAhead, ahead);
     const inUse: { number: number; at: number }[] = [];
     const check = ({ number, at }: (typeof inUse)[0]) => {
@@ -58,11 +58,10 @@ t.test('a file that is not what was said is refused', async (t) => {
   const dataset = write(t.testdir(), 10);
   const { buffer } = createSharedMemory(4 << 20);
   const start = async (change: Partial<ArrayFileOptions>) =>
-    DataReader.start({
-      buffer,
-      arena: new Arena('test', 65536, buffer.byteLength),
-      dataset: arrayFileDataset({ ...dataset, ...change }),
-    });
+    DataReader.startIn(
+      { buffer, arena: new Arena('test', 65536, buffer.byteLength) },
+      { dataset: arrayFileDataset({ ...dataset, ...change }) },
+    );
   await t.rejects(start({ rows: ROWS + 1 }), { code: 'ML_DATASET' });
   await t.rejects(start({ file: `${dataset.file}.not` }), { code: 'ML_DATASET' });
   await t.rejects(start({ batchSize: ROWS + 1 }), { code: 'ML_DATASET' });

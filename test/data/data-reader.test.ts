@@ -1,6 +1,5 @@
 import t from 'tap';
-import { DataReader, type DataReaderOptions } from '../../src/data/data-reader.js';
-import type { DatasetSource } from '../../src/data/dataset-source.js';
+import { DataReader, type ReadOptions } from '../../src/data/data-reader.js';
 import { type FfmDatasetOptions, ffmBatches, ffmDataset } from '../../src/demo/ffm-dataset.js';
 import { ffmSchema } from '../../src/demo/ffm-example.js';
 import { Arena } from '../../src/memory/arena.js';
@@ -12,14 +11,10 @@ import { failingDataset } from './failing-dataset.js';
 const DATASET: FfmDatasetOptions = { kind: 'reference', vocab: 5, batchSize: 16, seed: 0 };
 const LIMIT_MS = 10_000;
 
-function place(dataset: DatasetSource = ffmDataset(DATASET)): DataReaderOptions {
-  const { buffer } = createSharedMemory(1 << 20);
-  return {
-    buffer,
-    arena: new Arena('test', 65536, buffer.byteLength),
-    dataset,
-    depthMax: 4,
-  };
+/** A reader in a memory of its own. */
+function start(options: Partial<ReadOptions> = {}, { buffer } = createSharedMemory(1 << 20)): Promise<DataReader> {
+  const arena = new Arena('test', 65536, buffer.byteLength);
+  return DataReader.startIn({ buffer, arena }, { dataset: ffmDataset(DATASET), depthMax: 4, ...options });
 }
 
 /** Takes batches until the reader says why there are no more. */
@@ -34,10 +29,10 @@ async function drain(reader: DataReader): Promise<unknown> {
 }
 
 t.test('batches made by the reader thread are found at the addresses it hands out', async (t) => {
-  const options = place();
-  const reader = await DataReader.start(options);
+  const memory = createSharedMemory(1 << 20);
+  const reader = await start({}, memory);
   t.match(reader.batches, { batchCount: 4, exampleCount: 64 });
-  const views = new Views(options.buffer);
+  const views = new Views(memory.buffer);
   const wanted = [...ffmBatches(DATASET)];
   for (let i = 0; i < 40; i++) {
     const pointer = await reader.next(LIMIT_MS);
@@ -49,7 +44,7 @@ t.test('batches made by the reader thread are found at the addresses it hands ou
 });
 
 t.test('a waiting batch is handed over without a promise', async (t) => {
-  const reader = await DataReader.start(place());
+  const reader = await start();
   const first = await reader.next(LIMIT_MS);
   while (reader.depth === 0) await new Promise(setImmediate);
   const second = reader.next(LIMIT_MS);
@@ -59,14 +54,14 @@ t.test('a waiting batch is handed over without a promise', async (t) => {
 });
 
 t.test('the end of input is ML_OUT_OF_RANGE', async (t) => {
-  const reader = await DataReader.start({ ...place(), maxBatches: 3, startBatch: 2 });
+  const reader = await start({ maxBatches: 3, startBatch: 2 });
   for (let i = 0; i < 3; i++) await reader.next(LIMIT_MS);
   t.match(await drain(reader), { code: 'ML_OUT_OF_RANGE' });
   await reader.close();
 });
 
 t.test('a closed reader says so, and may be closed again', async (t) => {
-  const reader = await DataReader.start(place());
+  const reader = await start();
   const closing = reader.close();
   t.match(await drain(reader), { code: 'ML_CLOSED' });
   await closing;
@@ -80,7 +75,7 @@ t.test('a failure in the reader reaches the consumer as it was thrown', async (t
     ['plain', { code: 'ML_WORKER', fields: { reason: 'batch 6 is worse' }, cause: { name: 'TypeError' } }],
     ['die', { code: 'ML_WORKER', fields: { thread: 'data-reader', reason: 'it ended with code 7' } }],
   ] as const) {
-    const reader = await DataReader.start(place(failingDataset(failure)));
+    const reader = await start({ dataset: failingDataset(failure) });
     t.match(await drain(reader), wanted);
     t.match(await drain(reader), wanted, 'and does so again');
     await reader.close();
@@ -89,17 +84,17 @@ t.test('a failure in the reader reaches the consumer as it was thrown', async (t
 
 t.test('a reader that cannot load says why and leaves no thread', async (t) => {
   const dataset = ffmDataset(DATASET);
-  await t.rejects(DataReader.start(place({ ...dataset, options: { ...DATASET, vocab: 0 } })), { code: 'ML_DATASET' });
-  await t.rejects(DataReader.start(place(failingDataset('die loading'))), { code: 'ML_WORKER' });
+  await t.rejects(start({ dataset: { ...dataset, options: { ...DATASET, vocab: 0 } } }), { code: 'ML_DATASET' });
+  await t.rejects(start({ dataset: failingDataset('die loading') }), { code: 'ML_WORKER' });
   const missing = new URL('./no-such-module.js', import.meta.url).href;
-  await t.rejects(DataReader.start(place({ ...dataset, module: missing })), {
+  await t.rejects(start({ dataset: { ...dataset, module: missing } }), {
     code: 'ML_DATASET',
     fields: { reason: /no-such-module/ },
   });
   const other = new URL('../../src/data/data-reader.js', import.meta.url).href;
-  await t.rejects(DataReader.start(place({ ...dataset, module: other })), {
+  await t.rejects(start({ dataset: { ...dataset, module: other } }), {
     code: 'ML_DATASET',
     fields: { reason: /exports no function openDataset/ },
   });
-  await t.rejects(DataReader.start({ ...place(), loadTimeoutMs: 0 }), { code: 'ML_TIMEOUT' });
+  await t.rejects(start({ loadTimeoutMs: 0 }), { code: 'ML_TIMEOUT' });
 });

@@ -9,6 +9,7 @@ import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { rowDot } from '../../src/graph/ops/rows.js';
 import { globalStep, group, increment } from '../../src/graph/ops/state.js';
 import { readBatch } from '../../src/memory/batch.js';
+import { coreOf } from '../../src/runtime/session/session-core.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
 import { defineModel } from '../../src/train/define-model.js';
@@ -50,7 +51,7 @@ t.test('a model of a schema runs on values and on batches of it', async (t) => {
     t.ok(Math.abs((pred as Float32Array)[1]! - 1 / (1 + Math.exp(-2))) < 1e-6);
     const [at] = loadBatches(session, [schema.batch(feeds)]);
     t.same((await session.run([model.pred], at))[0], pred);
-    t.equal(readBatch(session.views, at!, schema.specs).rows, 2);
+    t.equal(readBatch(coreOf(session).views, at!, schema.specs).rows, 2);
   });
   const ragged1 = defineSchema({ user: ragged.i64({ valuesPerRow: 1 }) });
   t.equal(ragged1.batch({ user: raggedOf([[1n], [], [2n]]) }).rows, 3, 'rows of a schema that starts with ids');

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { writeBatches } from '../../src/data/resident-batches.js';
 import { ClickTeacher } from '../../src/demo/click-teacher.js';
 import {
   datasetBytesMax,
@@ -6,7 +7,6 @@ import {
   type FfmDatasetOptions,
   ffmBatches,
   heldOutOf,
-  loadFfmBatches,
 } from '../../src/demo/ffm-dataset.js';
 import { ffmSchema } from '../../src/demo/ffm-example.js';
 import { Arena } from '../../src/memory/arena.js';
@@ -118,10 +118,12 @@ t.test('batches loaded into shared memory are the generated ones, within the byt
   const options = { ...CLICKS, examples: 300 };
   const views = new Views(new SharedArrayBuffer(1 << 20));
   const arena = new Arena('batches', 64, 64 + datasetBytesMax(options));
-  const pointers = loadFfmBatches(views, arena, options);
+  const schema = ffmSchema();
+  const pointers = writeBatches({ views, arena, schema }, ffmBatches(options));
   t.same(
     pointers.map((at) => readBatch(views, at, ffmSchema())),
     [...ffmBatches(options)],
   );
-  t.throws(() => loadFfmBatches(views, new Arena('batches', 0, 5000), options), { code: 'ML_MEMORY' });
+  const small = new Arena('batches', 0, 5000);
+  t.throws(() => writeBatches({ views, arena: small, schema }, ffmBatches(options)), { code: 'ML_MEMORY' });
 });

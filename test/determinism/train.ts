@@ -9,6 +9,7 @@ import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import { loadBatches } from '../../src/data/resident-batches.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
+import { sessionRegion } from '../../src/runtime/session/session-core.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { TouchedPairSet } from '../../src/sparse/table/touched-pair-set.js';
 import { quick, treeOf } from '../checkpoint/helpers.js';
@@ -120,9 +121,8 @@ class Run {
   /** Tables with their rows from before, and the set that keeps touched ids. */
   #prepare(session: Session, fresh: boolean): TouchedPairSet | undefined {
     const { tables, rowsBefore } = this.#model;
-    const { memory, kernels, arena } = session;
     const set = has(this.#recipe, 'touched')
-      ? new TouchedPairSet({ memory, kernels, arena, capacity: 50_000, concurrencyLevel: 16 })
+      ? new TouchedPairSet({ ...sessionRegion(session), capacity: 50_000, concurrencyLevel: 16 })
       : undefined;
     for (const [tableIndex, config] of tables.entries()) {
       const table = HashTable.of(session, config, set === undefined ? {} : { touchedKeys: { set, tableIndex } });

@@ -7,6 +7,7 @@ import { auc } from '../../src/metrics/auc.js';
 import { evaluate } from '../../src/metrics/evaluate.js';
 import { GroupedAuc } from '../../src/metrics/grouped.js';
 import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
+import { coreOf } from '../../src/runtime/session/session-core.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { contentOf } from '../checkpoint/helpers.js';
 import { DATASET, loadBatches, smallSession } from '../train/ffm-run.js';
@@ -26,7 +27,7 @@ async function byHand(session: Session, model: ModelSpec, batches: readonly numb
   for (const batch of batches) {
     const [pred] = await session.run([model.pred], batch);
     scores.push(...(pred as Float32Array));
-    const feed = readBatch(session.views, batch, session.schema).feeds.find(({ kind }) => kind === 'dense');
+    const feed = readBatch(coreOf(session).views, batch, session.schema).feeds.find(({ kind }) => kind === 'dense');
     labels.push(...(feed!.values as Float32Array));
   }
   const losses = scores.map((score, i) => -Math.log(labels[i] === 1 ? score : 1 - score));
@@ -73,11 +74,11 @@ t.test('labels are found wherever the input has them', async (t) => {
   const usual = await openSession(t, model);
   const original = loadBatches(usual);
   const batches = original.map((at) => {
-    const batch = readBatch(usual.views, at, usual.schema);
+    const batch = readBatch(coreOf(usual).views, at, usual.schema);
     const feeds = [...batch.feeds].reverse();
     const counts = feeds.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
-    const to = session.arena.alloc(bytesFor(schema, batch.rows, counts), 'batch');
-    writeBatch(session.views, to, schema, { rows: batch.rows, feeds });
+    const to = coreOf(session).arena.alloc(bytesFor(schema, batch.rows, counts), 'batch');
+    writeBatch(coreOf(session).views, to, schema, { rows: batch.rows, feeds });
     return to;
   });
   for (let i = 0; i < batches.length; i++) {
@@ -120,7 +121,7 @@ t.test('further metrics are asked for by name, with weights and groups', async (
   const gauc = new GroupedAuc();
   for (const batch of batches) {
     const [pred, label] = (await session.run([model.pred, model.label], batch)) as [Float32Array, Float32Array];
-    const data = readBatch(session.views, batch, session.schema);
+    const data = readBatch(coreOf(session).views, batch, session.schema);
     const ids = data.feeds[session.schema.findIndex(({ name }) => name === groupBy)]!;
     if (ids.kind !== 'ragged') throw new Error('ids are ragged');
     const groups = Array.from(pred, (_, row) => ids.values[ids.splits[row]!]!);

@@ -8,6 +8,7 @@ import { idsPlaceholder } from '../../src/graph/ops/state.js';
 import { readBatch } from '../../src/memory/batch.js';
 import { FeedWriter } from '../../src/runtime/session/feed-writer.js';
 import { Session } from '../../src/runtime/session/session.js';
+import { coreOf } from '../../src/runtime/session/session-core.js';
 import type { FeedValue } from '../../src/tensor/feed-values.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor as DenseTensor } from '../../src/tensor/tensor.js';
@@ -100,12 +101,12 @@ t.test('every form gives what the arrays of a batch give', async (t) => {
       ],
     },
   ])[0]!;
-  const wanted = readBatch(session.views, plain, specs);
-  const writer = new FeedWriter(session.views, session.arena, specs, graph);
+  const wanted = readBatch(coreOf(session).views, plain, specs);
+  const writer = new FeedWriter(coreOf(session).views, coreOf(session).arena, specs, graph);
   for (const [name, forms] of Object.entries(FORMS)) {
     for (const [form, value] of Object.entries(forms)) {
       const at = writer.write(writer.read({ ...right, [name]: value as FeedValue }));
-      t.same(readBatch(session.views, at, specs), wanted, `${name}: ${form}`);
+      t.same(readBatch(coreOf(session).views, at, specs), wanted, `${name}: ${form}`);
     }
   }
   const map = foreign.map([
@@ -114,7 +115,7 @@ t.test('every form gives what the arrays of a batch give', async (t) => {
     [inputs.many, FORMS.many['a list for each row']],
     [graph.tensor('ids'), right.ids],
   ]);
-  t.same(readBatch(session.views, writer.write(writer.read(map)), specs), wanted, 'a map of another realm');
+  t.same(readBatch(coreOf(session).views, writer.write(writer.read(map)), specs), wanted, 'a map of another realm');
   t.same(
     schema.batch({
       x: [
@@ -181,7 +182,7 @@ t.test('batches with lists in place of arrays are loaded', async (t) => {
     { kind: 'ids', values: [1n, 2] },
   ];
   const [at] = loadBatches(session, [{ rows: 1, feeds: feeds as never }]);
-  t.match(readBatch(session.views, at!, specs).feeds[2], { values: [1n, 2n] });
+  t.match(readBatch(coreOf(session).views, at!, specs).feeds[2], { values: [1n, 2n] });
   const wrong = [{ kind: 'dense', values: ['1', 2] }, ...feeds.slice(1)];
   t.throws(() => loadBatches(session, [{ rows: 1, feeds: wrong as never }]), { code: 'ML_FEED' });
 });

@@ -6,6 +6,7 @@ import { matMul } from '../../src/graph/ops/matmul.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { globalStep, increment, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { applyGradients } from '../../src/optim/apply-gradients.js';
+import { coreOf } from '../../src/runtime/session/session-core.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { NestedTensors } from '../../src/tensor/nested.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
@@ -51,9 +52,9 @@ t.test('one program serves a structure that is run again', async (t) => {
   await withSession(graph, {}, async (session) => {
     const tree = { loss, y };
     await session.run(tree, feeds);
-    const free = session.arena.free;
+    const free = coreOf(session).arena.free;
     for (let i = 0; i < 3; i++) await session.run(tree, feeds);
-    t.equal(session.arena.free, free);
+    t.equal(coreOf(session).arena.free, free);
   });
 });
 

@@ -6,6 +6,7 @@ import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { rowDot } from '../../src/graph/ops/rows.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
+import { coreOf } from '../../src/runtime/session/session-core.js';
 import {
   AdagradOptimizer,
   AdamOptimizer,
@@ -61,7 +62,7 @@ async function trained(options: Partial<SessionOptions>) {
     const rows = tables.map((config) =>
       [...HashTable.of(session, config).rows()].map(({ id, weights, state }) => [id, [...weights], [...state]]),
     );
-    return { losses, rows, banks: session.tables.banks.length };
+    return { losses, rows, banks: coreOf(session).tables.banks.length };
   });
 }
 

@@ -8,6 +8,7 @@ import { addN } from '../../src/graph/ops/elementwise.js';
 import { reduceMean, reduceSum } from '../../src/graph/ops/reductions.js';
 import { globalStep, group, increment, raggedPlaceholder } from '../../src/graph/ops/state.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
+import { sessionRegion } from '../../src/runtime/session/session-core.js';
 import { HashFilter } from '../../src/sparse/admission/admission-filter.js';
 import { restoreFilter, saveFilter } from '../../src/sparse/admission/filter-files.js';
 import { fidV2 } from '../../src/sparse/config/fid.js';
@@ -55,8 +56,7 @@ type Resume = (session: Session, tables: readonly HashTable[], filter: HashFilte
 async function learnt(options: Partial<SessionOptions>, from = 0, end = STEPS, before?: Resume, after?: Resume) {
   const { graph, tables: configs, train } = model();
   return withSession(graph, { batchSize: BATCH, ...options }, async (session) => {
-    const { views, kernels, arena } = session;
-    const filter = HashFilter.sliding({ views, kernels, arena, capacity: 600, thresholds });
+    const filter = HashFilter.sliding({ ...sessionRegion(session), capacity: 600, thresholds });
     const tables = configs.map((config) => HashTable.of(session, config, { filter }));
     await before?.(session, tables, filter);
     for (let step = from; step < end; step++) await session.run([train], feeds(step));

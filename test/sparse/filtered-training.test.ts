@@ -4,6 +4,7 @@ import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
+import { sessionRegion } from '../../src/runtime/session/session-core.js';
 import { DummyFilter, HashFilter, ProbabilisticFilter } from '../../src/sparse/admission/admission-filter.js';
 import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
@@ -39,10 +40,10 @@ function model() {
   return { graph, config, updates };
 }
 
-const filterParts = ({ views, kernels, arena }: Session) => ({ views, kernels, arena });
-const slidingIn = (session: Session) => HashFilter.sliding({ ...filterParts(session), capacity: 100_000, thresholds });
-const pairsIn = ({ memory, kernels, arena }: Session) =>
-  new TouchedPairSet({ memory, kernels, arena, capacity: 100_000, concurrencyLevel: 16 });
+const slidingIn = (session: Session) =>
+  HashFilter.sliding({ ...sessionRegion(session), capacity: 100_000, thresholds });
+const pairsIn = (session: Session) =>
+  new TouchedPairSet({ ...sessionRegion(session), capacity: 100_000, concurrencyLevel: 16 });
 
 const sorted = (ids: Iterable<bigint>) => BigInt64Array.from(ids).sort();
 const byId = (rows: Iterable<readonly [bigint, number]>) => [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -176,13 +177,10 @@ t.test('a gate that threads of the session cannot reach is refused when the prog
     );
   });
   await t.rejects(
-    attempt((session) => ({ filter: new ProbabilisticFilter(filterParts(session)) })),
+    attempt((session) => ({ filter: new ProbabilisticFilter(sessionRegion(session)) })),
     { message: /hash filter/ },
   );
-  const idSet = (session: Session) => {
-    const { memory, kernels, arena } = session;
-    return new TouchedKeySet({ memory, kernels, arena, capacity: 10 });
-  };
+  const idSet = (session: Session) => new TouchedKeySet({ ...sessionRegion(session), capacity: 10 });
   await t.rejects(
     attempt((session) => ({ touchedKeys: { set: idSet(session), tableIndex: 0 } })),
     {

@@ -195,20 +195,19 @@ t.test('a full heap ends an upsert early and an update with -1, and rows stay us
 
 t.test('the heap hands retired blocks out again, cleared', async (t) => {
   const fixture = new TableFixture('wasm');
-  const { kernels, views, environment } = fixture;
-  const block = kernels.heapAlloc(environment.heap, 1000) >>> 0;
+  const { kernels, views, heap } = fixture;
+  const block = kernels.heapAlloc(heap, 1000) >>> 0;
   views.u8.fill(255, block, block + 1024);
-  const top = views.u32[environment.heap / 4 + HEAP.top];
-  kernels.heapFree(environment.heap, block, 1000);
-  t.equal(kernels.heapAlloc(environment.heap, 600) >>> 0, block, 'sizes are powers of two');
-  t.equal(views.u32[environment.heap / 4 + HEAP.top], top);
+  const top = views.u32[heap / 4 + HEAP.top];
+  kernels.heapFree(heap, block, 1000);
+  t.equal(kernels.heapAlloc(heap, 600) >>> 0, block, 'sizes are powers of two');
+  t.equal(views.u32[heap / 4 + HEAP.top], top);
   t.ok(views.u8.subarray(block, block + 1024).every((byte) => byte === 0));
-  t.equal(kernels.heapAlloc(environment.heap, 2 ** 30), 0, 'too much is refused');
+  t.equal(kernels.heapAlloc(heap, 2 ** 30), 0, 'too much is refused');
 });
 
 t.test('the heap hands out parts of a larger retired block before it takes new memory', async (t) => {
-  const { kernels, views, environment } = new TableFixture('wasm');
-  const { heap } = environment;
+  const { kernels, views, heap } = new TableFixture('wasm');
   const large = kernels.heapAlloc(heap, 4096) >>> 0;
   views.u8.fill(255, large, large + 4096);
   kernels.heapFree(heap, large, 4096);
@@ -248,7 +247,7 @@ t.test('a learning rate by step is what the next update uses', async (t) => {
   const segment = { dim: 1, initializer: ZerosInitializer(), optimizer: sgd(9), learningRate: new Rising() };
   const table = fixture.table(defineTable('rates', [segment]));
   const values = [0, 1].map((step) => {
-    for (const update of fixture.updates) update(step, true);
+    table.setGlobalStep(step);
     fixture.apply(table, [{ ids: [3n], gradients: [[2]] }]);
     return table.lookup(BigInt64Array.of(3n))[0];
   });

@@ -22,9 +22,9 @@ const asRows = (ids: BigInt64Array, value: number) => ({
 class Heap {
   readonly #u32: Uint32Array;
   readonly #at: number;
-  constructor({ views, environment }: TableFixture) {
+  constructor({ views, heap }: TableFixture) {
     this.#u32 = views.u32;
-    this.#at = environment.heap / 4;
+    this.#at = heap / 4;
   }
   get top(): number {
     return this.#u32[this.#at + HEAP.top]!;
@@ -50,7 +50,7 @@ class Heap {
 function make(backend: (typeof BACKENDS)[number], options: TableOptions = {}, expireDays = 1) {
   const fixture = new TableFixture(backend, { heapBytes: 1 << 20 });
   const config = defineTable('t', segments, { defaultExpireTime: expireDays });
-  const table = HashTable.create(fixture.environment.tables, config, options);
+  const table = HashTable.create(fixture.tables, config, options);
   return { fixture, table, heap: new Heap(fixture) };
 }
 

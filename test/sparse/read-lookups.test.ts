@@ -7,6 +7,7 @@ import { rowDot } from '../../src/graph/ops/rows.js';
 import { idsPlaceholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
 import { stopGradient } from '../../src/graph/ops/unary.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
+import { sessionRegion } from '../../src/runtime/session/session-core.js';
 import { HashFilter } from '../../src/sparse/admission/admission-filter.js';
 import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
 import * as optimizers from '../../src/sparse/config/optimizers.js';
@@ -80,13 +81,14 @@ function* ids() {
   for (let i = 0n; i < 60n; i++) yield (1n << 48n) + (i << 17n);
 }
 
-const gated = ({ memory, kernels, arena, views }: Session): TableOptions => ({
+const gated = (session: Session): TableOptions => ({
   filter: HashFilter.sliding({
-    ...{ views, kernels, arena, capacity: 10_000 },
+    ...sessionRegion(session),
+    capacity: 10_000,
     thresholds: { slotOccurrenceThresholds: [{ slot: 1, occurrenceThreshold: 6 }] },
   }),
   touchedKeys: {
-    set: new TouchedPairSet({ memory, kernels, arena, capacity: 10_000, concurrencyLevel: 16 }),
+    set: new TouchedPairSet({ ...sessionRegion(session), capacity: 10_000, concurrencyLevel: 16 }),
     tableIndex: 3,
   },
 });

@@ -7,11 +7,9 @@ import { partitionByHash } from '../../src/runtime/backends/reference/sparse.js'
 import * as reference from '../../src/runtime/backends/reference/table.js';
 import { compileKernels, instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import type { WasmKernels } from '../../src/runtime/backends/wasm/wasm-kernels.js';
-import type { CompileEnvironment, StepUpdate } from '../../src/runtime/compile/lowering.js';
 import { layHeapOut, TableMemory } from '../../src/runtime/tables/table-memory.js';
 import type { TableConfig } from '../../src/sparse/config/table-config.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
-import { TraceNames } from '../../src/trace/trace-names.js';
 
 const module = await compileKernels();
 
@@ -34,8 +32,11 @@ export class TableFixture {
   readonly views: Views;
   readonly arena: Arena;
   readonly kernels: WasmKernels;
-  readonly environment: CompileEnvironment;
-  readonly updates: StepUpdate[] = [];
+  readonly tables: TableMemory;
+  /** Address of the header of the heap. */
+  readonly heap: number;
+  readonly #seed: number;
+  readonly #made = new Map<TableConfig, HashTable>();
 
   constructor(backend: 'wasm' | 'reference', options: { seed?: number; heapBytes?: number } = {}) {
     const { seed = 0, heapBytes = 8 << 20 } = options;
@@ -54,32 +55,17 @@ export class TableFixture {
             partitionByHash: (...args) => partitionByHash(views, ...args),
           };
     layHeapOut(views, arenaBytes, arenaBytes + heapBytes);
-    const resources = new Map<object, unknown>();
-    const environment: CompileEnvironment = {
-      plan: { slices: 1, threads: 1, sliceRows: 1 },
-      views,
-      arena: this.arena,
-      traceNames: new TraceNames(),
-      kernels: this.kernels,
-      heap: arenaBytes,
-      tablePolicy: {},
-      tables: TableMemory.of(module, { memory, views, kernels: this.kernels, heap: arenaBytes }),
-      skipsRepeats: true,
-      seed,
-      variable: () => {
-        throw new Error('there are no variables here');
-      },
-      resource: <T>(key: object, make: (session: CompileEnvironment) => T): T => {
-        if (!resources.has(key)) resources.set(key, make(environment));
-        return resources.get(key) as T;
-      },
-      onStep: (update) => this.updates.push(update),
-    };
-    this.environment = environment;
+    this.tables = TableMemory.of(module, { memory, views, kernels: this.kernels, heap: arenaBytes });
+    this.heap = arenaBytes;
+    this.#seed = seed;
   }
 
+  /** As a session makes it. */
   table(config: TableConfig): HashTable {
-    return HashTable.of(this.environment, config);
+    const made =
+      this.#made.get(config) ?? HashTable.create(this.tables, config, { seed: this.#seed, badGradients: 'skip' });
+    this.#made.set(config, made);
+    return made;
   }
 
   /** Frees what `body` took from the arena. */

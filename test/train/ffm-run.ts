@@ -18,7 +18,7 @@ export function smallSession(options: Partial<SessionOptions> = {}): SessionOpti
 }
 
 export function loadBatches(session: Session, dataset = DATASET): number[] {
-  return loadFfmBatches(session.views, session.arena, dataset);
+  return loadFfmBatches(session, dataset);
 }
 
 /** Keeps the loss of every step. */

@@ -8,6 +8,7 @@ import { Graph } from '../../src/graph/graph.js';
 import { placeholder } from '../../src/graph/ops/state.js';
 import { bytesFor, writeBatch } from '../../src/memory/batch.js';
 import { Session } from '../../src/runtime/session/session.js';
+import { coreOf } from '../../src/runtime/session/session-core.js';
 import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { NanTensorHook } from '../../src/train/hooks/nan-tensor.js';
 import { StopAtStepHook } from '../../src/train/hooks/stop-at-step.js';
@@ -32,8 +33,8 @@ function nanBatch(session: Session, dataset: FfmDatasetOptions = DATASET): numbe
   const [batch] = ffmBatches({ ...dataset, examples: dataset.batchSize });
   const feeds = batch!.feeds.map((feed) => (feed.kind === 'dense' ? { ...feed, values: feed.values.fill(NaN) } : feed));
   const counts = feeds.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
-  const at = session.arena.alloc(bytesFor(ffmSchema(), batch!.rows, counts), 'batch of NaN');
-  writeBatch(session.views, at, ffmSchema(), { rows: batch!.rows, feeds });
+  const at = coreOf(session).arena.alloc(bytesFor(ffmSchema(), batch!.rows, counts), 'batch of NaN');
+  writeBatch(coreOf(session).views, at, ffmSchema(), { rows: batch!.rows, feeds });
   return at;
 }
 

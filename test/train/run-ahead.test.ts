@@ -52,7 +52,7 @@ async function train(quiet: boolean, threads: number) {
   });
   try {
     const { session } = trainer;
-    const batches = loadFfmBatches(session.views, session.arena, dataset);
+    const batches = loadFfmBatches(session, dataset);
     let next = 0;
     await trainer.train({ next: () => batches[next++ % batches.length]!, batchesAhead: Number.POSITIVE_INFINITY });
     const tables = snapshotSession(session, 'ffm').tables.map((table) =>
@@ -97,7 +97,7 @@ t.test('a session says how far ahead it can run', async (t) => {
   });
   t.teardown(() => trainer.close());
   const { session } = trainer;
-  const [batch] = loadFfmBatches(session.views, session.arena, { ...dataset, examples: 32 });
+  const [batch] = loadFfmBatches(session, { ...dataset, examples: 32 });
   t.equal(session.stepsAheadMax([model.loss, model.trainOp]), STEPS_AHEAD_MAX);
   t.equal(session.stepsAheadMax([model.pred]), 1, 'the next step overwrites a value per example');
   await t.rejects(session.runSteps([model.pred], [batch!, batch!]), { code: 'ML_FEED' });

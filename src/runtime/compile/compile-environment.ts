@@ -3,9 +3,6 @@ import type { Tensor } from '../../graph/graph.js';
 import type { Arena } from '../../memory/arena.js';
 import type { Views } from '../../memory/views.js';
 import type { TraceNames } from '../../trace/trace-names.js';
-import type { ResidentTables } from '../backends/cuda/resident-tables.js';
-import type { WasmKernels } from '../backends/wasm/wasm-kernels.js';
-import type { TableMemory, TablePolicy } from '../tables/table-memory.js';
 import type { Register } from './code.js';
 
 export interface RaggedFeed {
@@ -27,26 +24,26 @@ export interface Plan {
 /** `isCounted` is false when the graph counts no steps; the step is then 0 for good. */
 export type StepUpdate = (globalStep: number, isCounted: boolean) => void;
 
+/** Memory that kernels need beside their operands, as they say themselves. */
+export interface KernelSizes {
+  gemmScratchBytes(m: number, n: number, k: number): number;
+  gemmRepeatsScratchBytes(m: number, n: number, k: number, fields: number, widest: number): number;
+  gemmRepeatsGradScratchBytes(m: number, n: number, k: number, fields: number, widest: number): number;
+  uniqueTableCells(ids: number): number;
+}
+
 /** What the session lends to the compiler. */
 export interface CompileEnvironment {
   readonly plan: Plan;
   readonly views: Views;
   readonly arena: Arena;
   readonly traceNames: TraceNames;
-  /** Kernels as the main thread calls them. */
-  readonly kernels: WasmKernels;
+  readonly kernels: KernelSizes;
   /** Address of a variable's values. */
   variable(tensor: Tensor): number;
   /** What belongs to the session and not to one program, made on first use. */
-  resource<T>(key: object, make: (session: CompileEnvironment) => T): T;
-  /** First byte of the heap that tables grow in. */
-  readonly heap: number;
-  /** Where tables live. */
-  readonly tables: TableMemory;
-  readonly tablePolicy: TablePolicy;
-  /** For tables that live on the device. */
-  readonly deviceTables?: ResidentTables;
-  /** Whether products leave rows out that repeat; a backend with a memory of its own multiplies them all. */
+  resource<T>(key: object, make: () => T): T;
+  /** Whether products leave rows out that repeat. */
   readonly skipsRepeats: boolean;
   readonly seed: number;
   /** Calls `update` with the global step before every run: learning rates and the like. */

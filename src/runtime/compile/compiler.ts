@@ -33,7 +33,6 @@ import { type CompileEnvironment, type FeedUse, LoweringContext, type Storage } 
 import { trains } from './lowering-traits.js';
 import { Placement } from './placement.js';
 import { Schedule } from './schedule.js';
-import { writePlacement } from './write-placement.js';
 import './lower/activations.js';
 import './lower/attention.js';
 import './lower/batch-matmul.js';
@@ -83,8 +82,14 @@ export interface CompileTarget extends CompileEnvironment {
   readonly control: number;
   /** Trace ring of each thread, 0 where nothing is traced. */
   readonly traceRings: readonly number[];
-  /** Records of variables for a backend with a memory of its own; see memory/placement-layout.ts. */
-  readonly residents: { readonly address: number; readonly count: number } | undefined;
+  /** Writes down what the backend's threads must know of a program beyond it, and gives the address. */
+  describe?(program: LaidOutProgram): number;
+}
+
+/** A program that is laid out but for its contexts. */
+export interface LaidOutProgram {
+  readonly context: LoweringContext;
+  readonly fetched: ReadonlySet<Tensor>;
 }
 
 export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]): Program {
@@ -104,9 +109,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const stages = writeStages(target, context, [...captured.keys()]);
   const captures = writeCaptures(target, context, [...captured.keys()]);
   const contexts = arena.alloc(CONTEXT_BYTES * plan.threads, 'step contexts');
-  const tables = target.deviceTables?.records ?? [];
-  const placement =
-    target.residents === undefined ? 0 : writePlacement(target, target.residents, tables, context, fetched);
+  const placement = target.describe?.({ context, fetched }) ?? 0;
   for (let thread = 0; thread < plan.threads; thread++) {
     const words: Record<keyof typeof CONTEXT, number> = {
       stages: stages.begin,

@@ -5,7 +5,6 @@
  * what all slices share. `schedule.ts` says in which stage of the step the code of an op runs.
  */
 
-import { isOnCpu } from '../../graph/device-utils.js';
 import { located, misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { ColumnsAttrs } from '../../graph/ops/columns.js';
 import type { Kernel, Operands } from '../kernels/kernels.js';
@@ -54,8 +53,8 @@ export class LoweringContext {
   readonly rows: Register;
   readonly inverseBatch: FloatRegister;
   readonly feeds = new Map<string, FeedUse>();
-  /** Trace names of instructions of ops that were asked to run on the CPU. */
-  readonly onHost = new Set<number>();
+  /** The op behind each trace name of an instruction. */
+  readonly instructions = new Map<number, Op>();
   /** Registers that point to the slice's rows of a buffer for the whole batch. */
   readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
   readonly batchRowsRegisters: Register[] = [];
@@ -146,7 +145,7 @@ export class LoweringContext {
 
   #traceName(kernel: Kernel): number {
     const id = this.environment.traceNames.id(`${kernel.name} ${this.#op?.name ?? ''}`.trimEnd(), 'kernel');
-    if (this.#op !== undefined && isOnCpu(this.#op.device)) this.onHost.add(id);
+    if (this.#op !== undefined) this.instructions.set(id, this.#op);
     return id;
   }
 

@@ -32,7 +32,7 @@ export type OperandType = keyof typeof SUFFIXES;
  * - `update`: parts are changed and the rest is kept;
  * - `rows`: a list of addresses of table rows, which are read;
  * - `records`: structures that hold further addresses;
- * - `scratch`: nothing of it is read that the same call did not write; `hostScratch`: a device does without;
+ * - `scratch`: nothing of it is read that the same call did not write; `hostScratch`: only the CPU needs it;
  * - `none`: what is there belongs to nobody's step, such as a table; and whatever is no address.
  */
 export type Access = 'none' | 'read' | 'write' | 'update' | 'rows' | 'records' | 'scratch' | 'hostScratch';

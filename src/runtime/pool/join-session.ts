@@ -17,16 +17,19 @@ import {
 import { CONTEXT, STATUS } from '../../memory/program-layout.js';
 import { Views } from '../../memory/views.js';
 import { TraceRing } from '../../trace/trace-ring.js';
+import type { RunStep, ThreadSteps } from '../backends/backend.js';
+import { instantiateKernels } from '../backends/wasm/load-kernels.js';
+import { TableMemory } from '../tables/table-memory.js';
+import { loadBackend } from './load-backend.js';
 import type { JoinMessage, JoinResult } from './protocol.js';
-import { type RunStep, stepFunction } from './step-function.js';
 
 const SPINS = 6000;
 const SLEEP_SLICE_MS = 100;
 
-export function joinSession(message: JoinMessage): JoinResult {
+export async function joinSession(message: JoinMessage): Promise<JoinResult> {
   const views = new Views(message.memory.buffer);
   try {
-    const result = followCommands(views, message);
+    const result = followCommands(views, message, await stepsOf(views, message));
     if (result.kind === 'step-failed') abortSession(views, message.control);
     return result;
   } catch (thrown) {
@@ -43,15 +46,21 @@ export function abortSession(views: Views, control: number, reason: number = ABO
     Atomics.notify(views.i32, at + word);
 }
 
-function followCommands(views: Views, message: JoinMessage): JoinResult {
-  const step = stepFunction(views, message);
+async function stepsOf(views: Views, { backend, told, memory, module, tables, thread }: JoinMessage) {
+  const { join } = await loadBackend(backend);
+  const banks = tables === null ? [] : TableMemory.attach(tables).banks;
+  const pairInsertion = () => instantiateKernels(module, memory).insertTouchedPairs;
+  return join({ thread, memory, views, module, banks, pairInsertion }, told);
+}
+
+function followCommands(views: Views, message: JoinMessage, steps: ThreadSteps): JoinResult {
   try {
-    const result = runCommands(views, message, step.run);
-    if (result.kind === 'stopped') step.close();
-    else step.abandon();
+    const result = runCommands(views, message, steps.run);
+    if (result.kind === 'stopped') steps.close?.();
+    else steps.abandon?.();
     return result;
   } catch (thrown) {
-    step.abandon();
+    steps.abandon?.();
     throw thrown;
   }
 }

@@ -2,24 +2,15 @@
 
 import type { WireError } from '../../base/error-wire.js';
 import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
-import type { TimelineRings } from '../backends/cuda/device-timeline.js';
 import type { TableMemoryHandle } from '../tables/table-memory.js';
-
-export type BackendName = 'wasm' | 'reference' | 'cuda';
-
-/** What a thread that drives a GPU is told beyond the rest. */
-export interface CudaJoin {
-  /** Path of the driver. */
-  readonly driver: string;
-  readonly device: number;
-  /** Null when nothing is traced. */
-  readonly timeline: TimelineRings | null;
-}
+import type { BackendName } from './load-backend.js';
 
 /** The one long task of a pool thread: take part in a session until it stops. */
 export interface JoinMessage {
   readonly thread: number;
   readonly backend: BackendName;
+  /** What the backend in the main thread has for this one. */
+  readonly told: unknown;
   readonly memory: WasmMemory;
   readonly module: WasmModule;
   /** Memories of tables that are not in the session's own. */
@@ -29,8 +20,6 @@ export interface JoinMessage {
   /** Trace ring of this thread, 0 when nothing is traced, and the name of waiting for a command. */
   readonly trace: number;
   readonly traceWait: number;
-  /** For the cuda backend. */
-  readonly cuda: CudaJoin | null;
 }
 
 /** How the task ended. */

@@ -21,17 +21,16 @@ import {
   CONTROL_BYTES,
   nextCommand,
 } from '../../memory/control-layout.js';
-import { PARTITIONS } from '../../memory/table-layout.js';
 import { Views } from '../../memory/views.js';
 import { WAIT_MS_MAX } from '../../memory/wait-for-change.js';
 import type { TableMemoryHandle } from '../tables/table-memory.js';
 import { abortSession } from './join-session.js';
-import type { BackendName, CudaJoin, JoinMessage, JoinResult } from './protocol.js';
+import type { BackendName } from './load-backend.js';
+import type { JoinMessage, JoinResult } from './protocol.js';
 import { startTogether } from './start-together.js';
+import { checkThreads } from './thread-count.js';
 import { threadError } from './thread-error.js';
 
-/** In an update every partition of a table is owned by one thread. */
-export const THREADS_MAX = PARTITIONS;
 const WORKER_FILE = fileURLToPath(new URL('../../../workers/pool-worker.js', import.meta.url));
 /** Steps that can be under way at once. */
 export const STEPS_AHEAD_MAX = COMMAND_CAPACITY - 1;
@@ -49,6 +48,8 @@ const KEEP_ALIVE_MS = 60_000;
 export interface ThreadPoolOptions {
   readonly threads: number;
   readonly backend: BackendName;
+  /** What the backend has to say to threads that join. */
+  readonly told?: unknown;
   readonly memory: WasmMemory;
   readonly module: WasmModule;
   /** Memories of tables that are not in the session's own. */
@@ -57,16 +58,8 @@ export interface ThreadPoolOptions {
   readonly control: number;
   readonly traceRings?: readonly number[];
   readonly traceWait?: number;
-  /** For the cuda backend. */
-  readonly cuda?: CudaJoin;
   /** Turns the status of a failed step into its error. */
   readonly explain?: (result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number) => MonolithError;
-}
-
-/** ML_FLAG for a number of threads that no pool has; before anything is made for each of them. */
-export function checkThreads(threads: number): void {
-  if (Number.isInteger(threads) && threads >= 1 && threads <= THREADS_MAX) return;
-  throw new MonolithError('ML_FLAG', { flag: 'threads', reason: `${threads} is not between 1 and ${THREADS_MAX}` });
 }
 
 export class ThreadPool {
@@ -123,17 +116,17 @@ export class ThreadPool {
   }
 
   async #join(thread: number): Promise<void> {
-    const { backend, memory, module, tables, control, traceRings, traceWait, cuda } = this.#options;
+    const { backend, told, memory, module, tables, control, traceRings, traceWait } = this.#options;
     const message: JoinMessage = {
       thread,
       backend,
+      told: told ?? null,
       memory,
       module,
       tables: tables ?? null,
       control,
       trace: traceRings?.[thread] ?? 0,
       traceWait: traceWait ?? 0,
-      cuda: cuda ?? null,
     };
     try {
       this.#ended(thread, (await this.#piscina.run(message)) as JoinResult);

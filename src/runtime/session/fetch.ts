@@ -4,7 +4,7 @@ import { Variable } from '../../graph/ops/state.js';
 import { BATCH } from '../../memory/batch.js';
 import { COMMAND_CAPACITY } from '../../memory/control-layout.js';
 import { type Program, pointerWords } from '../compile/compiler.js';
-import type { Session } from './session.js';
+import type { SessionCore } from './session-core.js';
 
 export type FetchValue = number | Float32Array | BigInt64Array | undefined;
 
@@ -15,7 +15,7 @@ export function outlivesStep(program: Program, fetch: Tensor | Op): boolean {
 
 /** The value of `fetch` after the step that `command` ran on `batch`. */
 export function readFetch(
-  session: Session,
+  session: SessionCore,
   program: Program,
   fetch: Tensor | Op,
   command: number,
@@ -27,7 +27,7 @@ export function readFetch(
     return readCapture(session, program, capture, { command, slices: fetch.spec.partial ? session.plan.slices : 1 });
   }
   if (fetch.op.def === (Variable as OpDef<unknown>)) {
-    const values = session.readVariable(fetch.op.name).slice();
+    const values = session.variables.read(fetch.op.name).slice();
     return values instanceof Float32Array ? shaped(fetch, values) : values;
   }
   const rows = batch === 0 ? 0 : session.views.u32[batch / 4 + BATCH.rows]!;
@@ -92,7 +92,7 @@ function compact<A extends Float32Array | BigInt64Array>(
 
 /** Slices in order, in f32 as the dense update sums them; of what all slices have alike, the first one's. */
 function readCapture(
-  session: Session,
+  session: SessionCore,
   program: Program,
   capture: number,
   { command, slices }: { command: number; slices: number },

@@ -3,7 +3,6 @@ import type { Arena } from '../../memory/arena.js';
 import type { Views } from '../../memory/views.js';
 import { TraceNames } from '../../trace/trace-names.js';
 import { TraceRing } from '../../trace/trace-ring.js';
-import type { CudaJoin } from '../pool/protocol.js';
 
 export interface TracedThread {
   readonly name: string;
@@ -35,14 +34,6 @@ export class SessionTrace {
 
   get on(): boolean {
     return this.#capacity > 0;
-  }
-
-  /** What a thread that drives a GPU is told: rings for what the GPU does are among the threads from now on. */
-  cudaJoin(driver: string, device: number): CudaJoin {
-    const [compute, copy] = ['gpu compute', 'gpu copies'].map((name) => this.addThread(name)?.ptr ?? 0);
-    const [toDevice, toHost] = ['copy to device', 'copy to host'].map((name) => this.names.id(name, 'io'));
-    const timeline = { compute: compute!, copy: copy!, toDevice: toDevice!, toHost: toHost! };
-    return { driver, device, timeline: this.on ? timeline : null };
   }
 
   /** A ring for one more thread, which must call `bindClock` before it writes; null when nothing is traced. */

@@ -1,7 +1,7 @@
 /**
  * @file The variables of a session: where each lies in shared memory, and its newest values for whoever reads it.
  *
- * Under the cuda backend a GPU may have newer ones; reading brings them back first, writing makes those there old.
+ * A backend may have newer ones elsewhere; reading brings them home first, writing makes those elsewhere old.
  */
 import { didYouMean } from '../../base/suggest.js';
 import { type Graph, misfit, type Tensor } from '../../graph/graph.js';
@@ -9,8 +9,7 @@ import { LOCAL_VARIABLES, VARIABLES, type VariableAttrs } from '../../graph/ops/
 import type { Arena } from '../../memory/arena.js';
 import { type Floats, floatsOf, type Ids, idsOf } from '../../memory/given-arrays.js';
 import { type Views, view } from '../../memory/views.js';
-import type { CudaDriver } from '../backends/cuda/driver.js';
-import { ResidentVariables } from '../backends/cuda/resident-variables.js';
+import type { VariableHomes } from '../backends/backend.js';
 
 interface Variable {
   readonly tensor: Tensor;
@@ -18,19 +17,30 @@ interface Variable {
 }
 
 export class SessionVariables {
-  /** Those that a GPU may have newer values of; for the cuda backend. */
-  readonly residents: ResidentVariables | undefined;
   readonly #views: Views;
   readonly #variables = new Map<string, Variable>();
+  #homes: VariableHomes | undefined;
 
   /** Places all variables of the graph, with their initial values. */
-  constructor(graph: Graph, views: Views, arena: Arena, driver: CudaDriver | undefined) {
+  constructor(graph: Graph, views: Views, arena: Arena) {
     this.#views = views;
     for (const collection of [VARIABLES, LOCAL_VARIABLES]) {
       for (const tensor of graph.getCollection<Tensor>(collection)) this.#place(tensor, arena);
     }
-    const addresses = [...this.#variables.values()].map(({ address }) => address);
-    this.residents = driver && new ResidentVariables(views, arena, driver, addresses);
+  }
+
+  /** The backend changes them elsewhere from now on. */
+  follow(homes: VariableHomes): void {
+    this.#homes = homes;
+  }
+
+  /** Whether newer values may be elsewhere. */
+  get leaveHome(): boolean {
+    return this.#homes !== undefined;
+  }
+
+  get addresses(): readonly number[] {
+    return [...this.#variables.values()].map(({ address }) => address);
   }
 
   #place(tensor: Tensor, arena: Arena): void {
@@ -55,10 +65,10 @@ export class SessionVariables {
     return this.#variable(name).address;
   }
 
-  /** The newest values, in place; the thread waits for those of a GPU. */
+  /** The newest values, in place; the thread waits for those that are away. */
   read(name: string): Float32Array | BigInt64Array {
     const values = this.#valuesOf(name);
-    if (this.residents?.isAway(values.byteOffset)) this.residents.bringHomeNow(values.byteOffset, values);
+    if (this.#homes?.isAway(values.byteOffset)) this.#homes.bringHomeNow(values.byteOffset, values);
     return values;
   }
 
@@ -72,14 +82,14 @@ export class SessionVariables {
     }
     if (target instanceof BigInt64Array) target.set(values as BigInt64Array);
     else target.set(values as Float32Array);
-    this.residents?.changed(target.byteOffset);
+    this.#homes?.changed(target.byteOffset);
   }
 
-  /** Copies what a GPU has changed of these to the host; the thread stays free meanwhile. */
+  /** Brings those of them home that are away; the thread stays free meanwhile. */
   async bringHome(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const values = this.#valuesOf(name);
-      await this.residents?.bringHome(values.byteOffset, values);
+      await this.#homes?.bringHome(values.byteOffset, values);
     }
   }
 

@@ -11,7 +11,7 @@ export function tableImageOf(table: StoredTable | HashTable): TableImage {
   return new TableImage(table instanceof HashTable ? storedTable(table) : table);
 }
 
-/** Rows that a device has newer ones of come back first. Who writes rows calls `changed` of the table. */
+/** Rows that are newer in another memory come back first. Who writes rows calls `changed` of the table. */
 export function storedTable(table: HashTable): StoredTable {
   table.bringHome();
   const { name, memory, addresses, plan, config } = table;

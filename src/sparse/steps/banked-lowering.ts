@@ -1,6 +1,6 @@
 /**
  * @file Programs over tables in other memories than the session's: rows are copied here to be read, gradients there to
- * be applied. src/memory/bank-layout.ts draws what a program keeps for that, src/runtime/tables/bank-calls.ts follows it.
+ * be applied. src/memory/bank-layout.ts draws what a program keeps for that, runtime/backends/bank-calls.ts follows it.
  */
 import { BANKED, bankedWords, gatherBytes, localParts, stageParts } from '../../memory/bank-layout.js';
 import { TIME_UNKNOWN } from '../../memory/table-layout.js';

@@ -194,7 +194,7 @@ function lowerUpdate(op: Update, context: LoweringContext): void {
 /** Steps the rows by the sums of all slices. */
 function lowerApply(context: LoweringContext, group: TableGroup, sums: PerSlice): void {
   const { thread, plan } = context;
-  // A table on a device needs no owners of partitions.
+  // A table in another memory needs no owners of partitions.
   const { order, offsets } = group.owners ?? {};
   const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
   for (let s = 0; s < plan.slices; s++) {

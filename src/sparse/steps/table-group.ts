@@ -96,7 +96,7 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
     const owners = apart ? lowerOwners(context, ids.pointer, trained, capacity) : readers;
     return { ...group, shown: rows.pointer, owners, banked };
   }
-  const slots = updated && !table.isOnDevice ? context.perSlice(capacity * 4, 'slots') : undefined;
+  const slots = updated && !table.isAway ? context.perSlice(capacity * 4, 'slots') : undefined;
   context.emit(KERNEL.tableFind, {
     table: slice.constant(table.address),
     ids: ids.pointer,

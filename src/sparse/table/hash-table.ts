@@ -10,11 +10,11 @@ import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { type Rate, rateAt } from '../../base/rates/rate.js';
 import type { Floats, Ids } from '../../memory/given-arrays.js';
-import type { CompileEnvironment } from '../../runtime/compile/lowering.js';
+import type { CompileEnvironment } from '../../runtime/compile/compile-environment.js';
+import { coreOf, type SessionHandle } from '../../runtime/session/session-core.js';
 import { type TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
 import { HashTableConfigInstance, type TableConfig } from '../config/table-config.js';
 import { planTable, type TablePlan } from '../config/table-plan.js';
-import { type DeviceResidence, residenceOf } from './device-residence.js';
 import type { EmbeddingTable, OptimizeOptions, UpdateOptions } from './embedding-table.js';
 import { zeroRuns } from './linalg.js';
 import { sessionTableOptions } from './session-table-options.js';
@@ -36,6 +36,7 @@ import { TableGrip } from './table-grip.js';
 import { freeTables, makeTables } from './table-making.js';
 import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
 import { clearTables, evictTables, expireDays } from './table-removal.js';
+import { TableResidence } from './table-residence.js';
 import { EntryReader, restorePart, rowChunks, sortedRows, type TableRowView } from './table-rows.js';
 import { summarize } from './table-summary.js';
 import { TableUpdates } from './table-updates.js';
@@ -76,8 +77,8 @@ export class HashTable implements EmbeddingTable {
   readonly gate: GateOptions;
   readonly #rates: readonly (Rate | null)[];
   readonly #nowSec: () => number;
-  /** Of a table that lives on a device. */
-  #residence: DeviceResidence | undefined;
+  /** Of a table whose rows may be in another memory. */
+  #residence: TableResidence | undefined;
 
   private constructor({ memory, config, addresses, rates, options }: TableParts) {
     this.memory = memory;
@@ -98,11 +99,13 @@ export class HashTable implements EmbeddingTable {
    * are not finite unless told to fail: a failed step ends the session, and that the loss went wrong is told by whoever
    * looks at it, as NanTensorHook does.
    */
-  static of(session: CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
+  static of(session: SessionHandle | CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
     checkOptions('HashTable.of', options, ['filter', 'touchedKeys', 'seed', 'badGradients', 'whenFull', 'nowSec']);
-    return session.resource(config, (owner) => {
+    const owner = coreOf(session);
+    return owner.resource(config, () => {
       const table = HashTable.create(owner.tables, config, sessionTableOptions(owner, config, options));
-      table.#residence = residenceOf(owner, table.name, table.plan, table.#tables[0]!);
+      const { tables: homes } = owner.backend;
+      if (homes !== undefined) table.#residence = new TableResidence(homes, table.name, table.plan, table.#tables[0]!);
       if (table.plan.followsStep) owner.onStep((step, isCounted) => table.setGlobalStep(step, undefined, isCounted));
       return table;
     });
@@ -173,12 +176,12 @@ export class HashTable implements EmbeddingTable {
     return this.plan.segments.length;
   }
 
-  /** Whether steps find and step its rows on a device. */
-  get isOnDevice(): boolean {
+  /** Whether steps find and step its rows in another memory. */
+  get isAway(): boolean {
     return this.#residence !== undefined;
   }
 
-  /** Makes rows of a device the host's, and waits for them. Every call on rows begins so: ML_TABLE_BUSY while a step runs. */
+  /** Brings rows back that are in another memory, and waits for them. Every call on rows begins so: ML_TABLE_BUSY while a step runs. */
   bringHome(): void {
     this.memory.refuseDuringStep(this.name);
     this.#residence?.bringHome((rows) => {
@@ -186,7 +189,7 @@ export class HashTable implements EmbeddingTable {
     });
   }
 
-  /** Rows are about to be written: those of a device become old. */
+  /** Rows are about to be written: those in another memory become old. */
   changed(): void {
     this.bringHome();
     this.#residence?.changed();

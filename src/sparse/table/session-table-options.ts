@@ -1,12 +1,12 @@
 /** @file The options of a table that a session makes: those of the session, under those that are given. */
-import type { CompileEnvironment } from '../../runtime/compile/lowering.js';
+import type { SessionCore } from '../../runtime/session/session-core.js';
 import { sessionFilter } from '../admission/session-filter.js';
 import type { TableConfig } from '../config/table-config.js';
-import { checkDeviceTable } from './device-residence.js';
 import type { TableOptions } from './table-options.js';
+import { traitsOf } from './table-residence.js';
 
-/** ML_GPU_TABLE when the table is to be on a device and cannot. */
-export function sessionTableOptions(owner: CompileEnvironment, config: TableConfig, given: TableOptions): TableOptions {
+/** Throws when the backend of the session cannot do what the table asks for. */
+export function sessionTableOptions(owner: SessionCore, config: TableConfig, given: TableOptions): TableOptions {
   const options: TableOptions = {
     seed: owner.seed,
     badGradients: 'skip',
@@ -14,6 +14,6 @@ export function sessionTableOptions(owner: CompileEnvironment, config: TableConf
     ...(config.admission && { filter: sessionFilter(owner, config.admission) }),
     ...given,
   };
-  if (owner.deviceTables !== undefined) checkDeviceTable(owner, config, options);
+  owner.backend.tables?.check(traitsOf(owner, config, options));
   return options;
 }

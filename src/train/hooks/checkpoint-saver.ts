@@ -12,6 +12,7 @@ import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-chec
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
 import type { Settings } from '../../checkpoint/snapshot.js';
 import type { Session } from '../../runtime/session/session.js';
+import { coreOf } from '../../runtime/session/session-core.js';
 import type { RunContext, TrainHook } from './hook.js';
 
 export interface CheckpointSaverOptions {
@@ -88,10 +89,10 @@ export class CheckpointSaverHook implements TrainHook {
     const step = session.globalStep;
     this.#triedStep = step;
     const start = performance.now();
-    const io = session.trace.main;
+    const { main: io, names } = coreOf(session).trace;
     const began = io?.now() ?? 0;
     const saved = await saveCheckpoint(modelDir, snapshotSession(session, modelName, settings));
-    io?.span(session.traceNames.id('save checkpoint', 'io'), began, io.now());
+    io?.span(names.id('save checkpoint', 'io'), began, io.now());
     this.#savedStep = step;
     onSaved?.(step, saved, performance.now() - start);
   }

@@ -3,7 +3,7 @@ import t from 'tap';
 import { CONTEXT_BYTES } from '../../../src/memory/program-layout.js';
 import { compileKernels } from '../../../src/runtime/backends/wasm/load-kernels.js';
 import { KERNEL } from '../../../src/runtime/kernels/kernels.js';
-import type { BackendName } from '../../../src/runtime/pool/protocol.js';
+import type { BackendName } from '../../../src/runtime/pool/load-backend.js';
 import { ThreadPool } from '../../../src/runtime/pool/thread-pool.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import { BACKENDS } from '../with-session.js';

@@ -17,41 +17,22 @@ import {
 import { ON_HOST } from '../../../memory/placement-layout.js';
 import { TABLE } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
+import type { AwayRow, FirstValues, TableHome, TableHomes, TableTraits } from '../backend.js';
+import type { DeviceTableOptions } from './cuda-options.js';
 import type { CudaDriver } from './driver.js';
-
-/** `use_gpu_emb_table`: rows each table has room for at first, and whether it may grow. */
-export interface DeviceTableOptions {
-  readonly rows?: number;
-  /** Default: it grows when no number of rows was given. */
-  readonly grows?: boolean;
-}
+import { refuseTable, tableRefusal } from './refuse-table.js';
 
 const ROWS_AT_FIRST = 1 << 16;
 /** Rows that are downloaded at once. */
 const CHUNK_BYTES = 1 << 22;
 
-/** What new rows of a table begin with; of the length of a row. */
-export interface FirstValues {
-  readonly first: Float32Array;
-  /** Where not 0, a value is drawn from `first` to `first + range`. */
-  readonly range: Float32Array;
-}
-
-export interface DownloadedRow {
-  readonly id: bigint;
-  readonly lastUpdateSec: number;
-  /** Weights, state, and what fills the row up. */
-  readonly floats: Float32Array;
-}
-
 /** The error of a session that is to have them without a device. */
 export function noDeviceTables(backend: string): MonolithError {
   const reason = `useGpuEmbTable is for the cuda backend, this is ${backend}`;
-  const hint = 'use --backend cuda, or leave tables on the host';
-  return new MonolithError('ML_GPU_TABLE', { table: 'of the session', reason }, { hint });
+  return tableRefusal('of the session', reason, 'use --backend cuda, or leave tables on the host');
 }
 
-export class ResidentTables {
+export class ResidentTables implements TableHomes {
   readonly #views: Views;
   readonly #arena: Arena;
   readonly #driver: CudaDriver;
@@ -68,6 +49,10 @@ export class ResidentTables {
     this.#arena = arena;
     this.#driver = driver;
     this.#options = options;
+  }
+
+  check(table: TableTraits): void {
+    refuseTable(table);
   }
 
   /** Addresses of the records of all tables. */
@@ -106,7 +91,7 @@ export class ResidentTables {
   }
 }
 
-export class ResidentTable {
+export class ResidentTable implements TableHome {
   readonly record: number;
   readonly #name: string;
   readonly #views: Views;
@@ -137,7 +122,7 @@ export class ResidentTable {
   }
 
   /** All rows of the device. A row is good until the next one is taken. */
-  *rows(): Generator<DownloadedRow> {
+  *rows(): Generator<AwayRow> {
     const count = this.count();
     const rowFloats = this.#views.u32[this.#word(DEVICE_TABLE.table) / 4 + TABLE.rowBytes]! / 4;
     const chunk = Math.max(1, Math.floor(CHUNK_BYTES / (rowFloats * 4)));
@@ -167,6 +152,10 @@ export class ResidentTable {
 
   close(): void {
     this.#closed = true;
+  }
+
+  refuseHandle(): never {
+    throw tableRefusal(this.#name, 'another thread is to work on it', 'leave the table on the host');
   }
 
   #word(word: number): number {

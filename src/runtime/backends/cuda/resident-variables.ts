@@ -7,9 +7,10 @@
 import type { Arena } from '../../../memory/arena.js';
 import { ON_HOST, RESIDENT, RESIDENT_WORDS } from '../../../memory/placement-layout.js';
 import type { Views } from '../../../memory/views.js';
+import type { VariableHomes } from '../backend.js';
 import type { CudaDriver } from './driver.js';
 
-export class ResidentVariables {
+export class ResidentVariables implements VariableHomes {
   readonly address: number;
   readonly count: number;
   readonly #views: Views;

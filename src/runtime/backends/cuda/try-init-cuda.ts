@@ -1,10 +1,9 @@
 /**
- * @file Finds out whether steps can run on a GPU, and opens the backend that was asked for.
+ * @file Finds out whether steps can run on a GPU.
  *
  * Mirrors try_init_cuda of native_training: a machine without a GPU is no error unless the GPU was asked for by name.
  */
 import { MonolithError } from '../../../base/errors.js';
-import type { BackendName } from '../../pool/protocol.js';
 import { CudaDriver, type CudaDriverOptions, versionText } from './driver.js';
 
 /** The kernels are PTX 7.0 for compute capability 7.5. */
@@ -33,25 +32,4 @@ export function checkDriver({ version, device, path }: Pick<CudaDriver, 'version
     const reason = `${device.name} has compute capability ${(device.computeCapability / 10).toFixed(1)}, 7.5 is the least`;
     throw new MonolithError('ML_CUDA_DEVICE', { reason }, { hint: 'use a newer GPU, or --backend wasm' });
   }
-}
-
-export interface OpenedBackend {
-  readonly backend: BackendName;
-  /** For the cuda backend. */
-  readonly driver?: CudaDriver;
-}
-
-/** `auto` takes the GPU when there is one that can be used, else the CPU. */
-export function openBackend(asked: BackendName | 'auto', options: CudaDriverOptions = {}): OpenedBackend {
-  if (asked === 'wasm' || asked === 'reference') return { backend: asked };
-  if (asked !== 'cuda' && asked !== 'auto') {
-    throw new MonolithError('ML_FLAG', {
-      flag: 'backend',
-      reason: `${asked as string} is none of wasm, reference, cuda, auto`,
-    });
-  }
-  const driver = tryInitCuda(options);
-  if (driver instanceof CudaDriver) return { backend: 'cuda', driver };
-  if (asked === 'cuda') throw driver;
-  return { backend: 'wasm' };
 }

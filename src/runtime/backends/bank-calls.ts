@@ -18,21 +18,21 @@ import {
 import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS, UPDATE_RESULT } from '../../memory/table-layout.js';
 import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
 import type { Views } from '../../memory/views.js';
-import type { TableKernels } from '../backends/wasm/calls/table.js';
-import type { TouchedKernels } from '../backends/wasm/calls/touched.js';
 import type { HostCall } from '../kernels/host-call.js';
 import { KERNEL } from '../kernels/kernels.js';
+
+type Answering<Names extends string> = Readonly<Record<Names, (...operands: number[]) => number>>;
+type Silent<Names extends string> = Readonly<Record<Names, (...operands: number[]) => void>>;
 
 /** A memory as these calls see it: kernels of whatever backend over its views. */
 export interface CallableBank {
   readonly views: Views;
-  readonly kernels: Pick<TableKernels, 'tableFind' | 'tableRetrieve' | 'tableApply' | 'tablePassOver' | 'tableStepped'>;
+  readonly kernels: Answering<'tableFind' | 'tableRetrieve' | 'tableApply' | 'tableStepped'> & Silent<'tablePassOver'>;
 }
 
 export interface CallerMemory {
   readonly views: Views;
-  readonly kernels: Pick<TableKernels, 'bankIds' | 'bankRows' | 'bankUpdates' | 'bankCounts'> &
-    Pick<TouchedKernels, 'insertTouchedPairs'>;
+  readonly kernels: Answering<'bankIds' | 'bankUpdates' | 'insertTouchedPairs'> & Silent<'bankRows' | 'bankCounts'>;
 }
 
 /** The gate of a table as one thread passes it; addresses in the session's memory, 0 for what there is not. */

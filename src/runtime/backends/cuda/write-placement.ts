@@ -1,18 +1,18 @@
-/** @file Writes down what a backend with a memory of its own must know of the arena; memory/placement-layout.ts draws it. */
-import type { OpDef, Tensor } from '../../graph/graph.js';
-import { Variable } from '../../graph/ops/state.js';
-import type { Arena } from '../../memory/arena.js';
-import { PLACEMENT_WORDS } from '../../memory/placement-layout.js';
-import type { Views } from '../../memory/views.js';
-import type { LoweringContext } from './lowering.js';
+/** @file Writes down what the thread of a GPU must know of the arena beside a program; memory/placement-layout.ts draws it. */
+import { isOnCpu } from '../../../graph/device-utils.js';
+import type { OpDef } from '../../../graph/graph.js';
+import { Variable } from '../../../graph/ops/state.js';
+import type { Arena } from '../../../memory/arena.js';
+import { PLACEMENT_WORDS } from '../../../memory/placement-layout.js';
+import type { Views } from '../../../memory/views.js';
+import type { LaidOutProgram } from '../../compile/compiler.js';
 
 /** Address of the record of a program that is laid out but for its contexts. */
 export function writePlacement(
   { arena, views }: { readonly arena: Arena; readonly views: Views },
   residents: { readonly address: number; readonly count: number },
   tables: readonly number[],
-  context: LoweringContext,
-  fetched: ReadonlySet<Tensor>,
+  { context, fetched }: LaidOutProgram,
 ): number {
   const read = [...fetched].flatMap((tensor) => {
     if (tensor.op.def === (Variable as OpDef<unknown>)) return []; // the session asks for its values itself
@@ -25,7 +25,7 @@ export function writePlacement(
     return at;
   };
   const fetchedAt = words(read, 'fetched addresses');
-  const names = [...context.onHost];
+  const names = [...context.instructions].flatMap(([name, op]) => (isOnCpu(op.device) ? [name] : []));
   const namesAt = words(names, 'names of the host');
   const tablesAt = words(tables, 'tables of the device');
   const begins = [...arena.blocks];

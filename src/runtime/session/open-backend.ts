@@ -1,0 +1,38 @@
+/** @file Opens the backend that a session is to have. */
+import { MonolithError } from '../../base/errors.js';
+import type { OpenBackend } from '../backends/backend.js';
+import {
+  AUTO,
+  BACKEND_NAMES,
+  type BackendName,
+  type BackendOptions,
+  loadBackend,
+  misplacedOptions,
+} from '../pool/load-backend.js';
+
+export interface OpenedBackend {
+  readonly name: BackendName;
+  readonly opened: OpenBackend;
+}
+
+/** `auto` takes the first that this machine can run. */
+export async function openBackend(options: BackendOptions): Promise<OpenedBackend> {
+  const { backend: asked = 'wasm' } = options;
+  if (asked !== 'auto' && !BACKEND_NAMES.includes(asked)) {
+    const reason = `${asked as string} is none of ${BACKEND_NAMES.join(', ')}, auto`;
+    throw new MonolithError('ML_FLAG', { flag: 'backend', reason });
+  }
+  const found = await firstOf(asked === 'auto' ? AUTO : [asked], options);
+  for (const other of misplacedOptions(found.name, options)) {
+    const misplaced = (await loadBackend(other)).misplaced?.(found.name);
+    if (misplaced !== undefined) throw misplaced;
+  }
+  return found;
+}
+
+async function firstOf([name, ...rest]: readonly BackendName[], options: BackendOptions): Promise<OpenedBackend> {
+  const opened = (await loadBackend(name!)).open(options);
+  if (!(opened instanceof MonolithError)) return { name: name!, opened };
+  if (rest.length === 0) throw opened;
+  return firstOf(rest, options);
+}

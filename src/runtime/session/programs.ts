@@ -1,0 +1,31 @@
+/** @file The programs of a session, each made when its fetches are first asked for. */
+import { misfit, Op, Tensor } from '../../graph/graph.js';
+import { compile, type Program } from '../compile/compiler.js';
+import { type Fetch, notAFetch } from './nested-fetches.js';
+import type { SessionCore } from './session-core.js';
+
+export class Programs {
+  readonly #core: SessionCore;
+  readonly #byNames = new Map<string, Program>();
+  readonly #byArray = new WeakMap<readonly Fetch[], Program>();
+
+  constructor(core: SessionCore) {
+    this.#core = core;
+  }
+
+  of(fetches: readonly Fetch[]): Program {
+    // A training loop passes the same array every time: then nothing is built to look the program up.
+    let program = this.#byArray.get(fetches);
+    if (program === undefined) {
+      const odd = fetches.find((fetch) => !(fetch instanceof Tensor || fetch instanceof Op));
+      if (odd !== undefined) throw notAFetch(odd);
+      const stranger = fetches.find((fetch) => fetch.graph !== this.#core.graph);
+      if (stranger !== undefined) throw misfit(stranger, 'it is of another graph than the session');
+      const key = fetches.map((fetch) => fetch.name).join('\n');
+      program = this.#byNames.get(key) ?? compile(this.#core, fetches);
+      this.#byNames.set(key, program);
+      this.#byArray.set(fetches, program);
+    }
+    return program;
+  }
+}

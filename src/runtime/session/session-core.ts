@@ -1,0 +1,171 @@
+/**
+ * @file What a session is made of: its memory, variables, tables, trace and backend. The compiler and the layers above build on
+ * it through `coreOf`; users see `Session`.
+ *
+ * Memory: a null page, an arena that the main thread lays out, and a heap that tables grow in.
+ */
+
+import { MonolithError } from '../../base/errors.js';
+import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
+import type { Graph, Tensor } from '../../graph/graph.js';
+import { GLOBAL_STEP } from '../../graph/ops/state.js';
+import { Arena } from '../../memory/arena.js';
+import type { BatchSchema } from '../../memory/batch.js';
+import { CONTROL_BYTES } from '../../memory/control-layout.js';
+import { Views } from '../../memory/views.js';
+import type { TraceNames } from '../../trace/trace-names.js';
+import type { OpenBackend, SettledBackend } from '../backends/backend.js';
+import { instantiateKernels } from '../backends/wasm/load-kernels.js';
+import type { WasmKernels } from '../backends/wasm/wasm-kernels.js';
+import type { CompileEnvironment, Plan, StepUpdate } from '../compile/compile-environment.js';
+import type { CompileTarget, LaidOutProgram } from '../compile/compiler.js';
+import { checkThreads, usualThreads } from '../pool/thread-count.js';
+import { layHeapOut, TableMemory, type TablePolicy, type TableRegion } from '../tables/table-memory.js';
+import type { SessionOptions } from './session-options.js';
+import { SessionTrace } from './session-trace.js';
+import { SessionVariables } from './session-variables.js';
+
+export const NULL_PAGE_BYTES = 65536;
+
+/** What a core is made with; `Session.create` finds it. */
+export interface CoreParts {
+  readonly graph: Graph;
+  readonly options: SessionOptions;
+  readonly backend: OpenBackend;
+  readonly memory: WasmMemory;
+  readonly module: WasmModule;
+  /** Memories of their own for tables; the heap of `memory` unless told. */
+  readonly tables?: TableMemory | undefined;
+}
+
+export class SessionCore implements CompileTarget {
+  readonly graph: Graph;
+  readonly schema: BatchSchema;
+  readonly batchSize: number;
+  readonly plan: Plan;
+  readonly seed: number;
+  readonly memory: WasmMemory;
+  readonly views: Views;
+  readonly arena: Arena;
+  /** Kernels as the main thread calls them. */
+  readonly kernels: WasmKernels;
+  readonly control: number;
+  readonly trace: SessionTrace;
+  readonly variables: SessionVariables;
+  readonly tables: TableMemory;
+  readonly tablePolicy: TablePolicy;
+  readonly backend: SettledBackend;
+  readonly #resources = new Map<object, unknown>();
+  readonly #onStep: StepUpdate[] = [];
+
+  constructor({ graph, options, backend, memory, module, tables }: CoreParts) {
+    this.graph = graph;
+    this.schema = options.schema;
+    this.batchSize = options.batchSize;
+    this.plan = planOf(options, backend);
+    this.seed = options.seed ?? 0;
+    this.memory = memory;
+    this.views = new Views(memory.buffer);
+    this.kernels = instantiateKernels(module, memory);
+    const bytes = memory.buffer.byteLength;
+    const heap = NULL_PAGE_BYTES + Math.floor((bytes - NULL_PAGE_BYTES) / 2 / 64) * 64;
+    this.arena = new Arena('session', NULL_PAGE_BYTES, heap);
+    layHeapOut(this.views, heap, Math.min(bytes, heap + (options.tableBytes ?? bytes)));
+    const { views, kernels, arena } = this;
+    this.tables = tables ?? TableMemory.of(module, { memory, views, kernels, heap });
+    this.tablePolicy = options.tablePolicy ?? {};
+    this.control = arena.alloc(CONTROL_BYTES, 'control');
+    this.trace = new SessionTrace(views, arena, this.plan.threads, options.traceEvents ?? 0);
+    this.variables = new SessionVariables(graph, views, arena);
+    this.backend = backend.settle({ views, arena, trace: this.trace, variables: this.variables.addresses });
+    if (this.backend.variables !== undefined) this.variables.follow(this.backend.variables);
+  }
+
+  get traceNames(): TraceNames {
+    return this.trace.names;
+  }
+
+  get traceRings(): readonly number[] {
+    return this.trace.poolRings;
+  }
+
+  get skipsRepeats(): boolean {
+    return this.backend.skipsRepeats;
+  }
+
+  describe(program: LaidOutProgram): number {
+    return this.backend.describe?.(program) ?? 0;
+  }
+
+  variable(tensor: Tensor): number {
+    return this.variables.address(tensor.op.name);
+  }
+
+  resource<T>(key: object, make: () => T): T {
+    if (!this.#resources.has(key)) this.#resources.set(key, make());
+    return this.#resources.get(key) as T;
+  }
+
+  onStep(update: StepUpdate): void {
+    this.#onStep.push(update);
+  }
+
+  /** Whether something must be brought up to the global step before every step. */
+  get followsStep(): boolean {
+    return this.#onStep.length > 0;
+  }
+
+  /** Brings rates and what else follows the global step up to it; every step begins with that, and so does who sets the step. */
+  followGlobalStep(): void {
+    const isCounted = this.variables.has(GLOBAL_STEP);
+    for (const update of this.#onStep) update(this.globalStep, isCounted);
+  }
+
+  /** Steps trained so far; 0 when the graph has no counter. */
+  get globalStep(): number {
+    return this.variables.has(GLOBAL_STEP) ? Number(this.variables.read(GLOBAL_STEP)[0]) : 0;
+  }
+}
+
+function planOf({ threads: asked, deterministic = false, batchSize }: SessionOptions, backend: OpenBackend): Plan {
+  const { threads, slices } = backend.slice({ threads: asked ?? usualThreads(), deterministic });
+  checkThreads(threads);
+  if (!Number.isInteger(batchSize) || batchSize < 1) {
+    throw new MonolithError('ML_FLAG', { flag: 'batchSize', reason: `${batchSize} is not a number of examples` });
+  }
+  return { slices, threads, sliceRows: Math.ceil(batchSize / slices) };
+}
+
+let coreOfHandle: (handle: SessionHandle) => SessionCore;
+
+/** A session as users hold it: its core is for the layers above only, by `coreOf`. */
+export abstract class SessionHandle {
+  readonly #core: SessionCore;
+
+  static {
+    coreOfHandle = (handle) => handle.#core;
+  }
+
+  protected constructor(core: SessionCore) {
+    this.#core = core;
+  }
+}
+
+/** The core of a session, or of the session that a program is compiled for. */
+export function coreOf(owner: SessionHandle | CompileEnvironment): SessionCore {
+  if (owner instanceof SessionCore) return owner;
+  if (owner instanceof SessionHandle) return coreOfHandle(owner);
+  throw new MonolithError('ML_FLAG', { flag: 'session', reason: 'it is no session' });
+}
+
+/**
+ * Room in the memory of a session for what its tables use beside rows, with what its users need.
+ *
+ * ```ts
+ * const set = new TouchedPairSet({ ...sessionRegion(session), capacity: 1000 });
+ * ```
+ */
+export function sessionRegion(session: SessionHandle): TableRegion {
+  const { memory, views, kernels, arena } = coreOf(session);
+  return { memory, views, kernels, arena };
+}

@@ -1,0 +1,85 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { Graph } from '../../src/graph/graph.js';
+import { Session } from '../../src/runtime/session/session.js';
+import { runNode } from '../run-node.js';
+import { sourcesIn } from '../support/import-graph.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+t.test('only the CUDA backend, and the list of backends, speak of a GPU', async (t) => {
+  const allowed = (file: string) =>
+    file.startsWith('src/runtime/backends/cuda/') || file === 'src/runtime/pool/load-backend.ts';
+  const spoken = sourcesIn('src/runtime')
+    .filter((file) => !allowed(file))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return [...text.matchAll(/cuda|gpu|\bdevice|resident|\bdriver/gi)].map(([word]) => `${file}: ${word}`);
+    });
+  t.same(spoken, []);
+});
+
+t.test('sessions of the CPU train where the CUDA backend is not there at all', async (t) => {
+  const dir = t.testdir();
+  const filter = (from: string) => !from.includes('backends/cuda') && !/\.(d\.ts|map)$/.test(from);
+  for (const part of ['src', 'workers'])
+    cpSync(join(root, 'build', part), join(dir, 'build', part), { recursive: true, filter });
+  for (const name of ['kernels', 'kernels-relaxed', 'kernels-wide']) {
+    cpSync(join(root, `build/${name}.wasm`), join(dir, `build/${name}.wasm`));
+  }
+  writeFileSync(
+    join(dir, 'train.mjs'),
+    `
+    import { existsSync } from 'node:fs';
+    import { ffmSchema } from './build/src/demo/ffm-example.js';
+    import { loadFfmBatches } from './build/src/demo/ffm-dataset.js';
+    import { buildFfm } from './build/src/demo/ffm-model.js';
+    import { Session } from './build/src/runtime/session/session.js';
+    console.log('folder', existsSync(new URL('./build/src/runtime/backends/cuda', import.meta.url)));
+    for (const backend of ['wasm', 'reference']) {
+      const { graph, loss, trainOp } = buildFfm();
+      const session = await Session.create(graph, { schema: ffmSchema(), batchSize: 16, threads: 2, backend });
+      const [batch] = loadFfmBatches(session, { kind: 'clicks', vocab: 5, batchSize: 16, seed: 0, examples: 16 });
+      const [value] = await session.run([loss, trainOp], batch);
+      console.log(session.backend, value > 0);
+      await session.close();
+    }
+    const asked = await Session.create(buildFfm().graph, { schema: ffmSchema(), batchSize: 16, backend: 'cuda' }).catch((error) => error.code);
+    console.log('cuda', asked);
+    `,
+  );
+  const { code, out, err } = await runNode(['train.mjs'], { cwd: dir });
+  t.same(
+    { code, lines: out.trim().split('\n') },
+    { code: 0, lines: ['folder false', 'wasm true', 'reference true', 'cuda ERR_MODULE_NOT_FOUND'] },
+    err,
+  );
+});
+
+t.test('a backend that there is not is refused', async (t) => {
+  const create = Session.create(new Graph(), { schema: [], batchSize: 1, backend: 'tpu' as 'wasm' });
+  await t.rejects(create, { code: 'ML_FLAG', message: /tpu is none of wasm, reference, cuda, auto/ });
+});
+
+t.test('a session shows its users no memory', async (t) => {
+  const session = await Session.create(new Graph(), { schema: [], batchSize: 1, threads: 1, memoryBytes: 8 << 20 });
+  t.teardown(() => session.close());
+  const inner = [
+    'memory',
+    'views',
+    'arena',
+    'heap',
+    'control',
+    'kernels',
+    'tables',
+    'resource',
+    'onStep',
+    'deviceTables',
+  ];
+  t.same(
+    inner.filter((name) => name in session),
+    [],
+  );
+});
