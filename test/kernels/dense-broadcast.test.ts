@@ -1,5 +1,5 @@
 import t from 'tap';
-import { COMPLETED_GRAIN } from '../../src/runtime/compile/lowering.js';
+import { COMPLETED_GRAIN } from '../../src/runtime/compile/program-code.js';
 import { inbatchAucLoss, inbatchAucLossGradient } from '../../src/tensor/ops/inbatch-auc-loss.js';
 import { forShapes, putMatrix, randomFloats, runBoth, stream, within } from './both.js';
 import { KernelHarness } from './harness.js';

@@ -3,7 +3,8 @@ import { type Op, type OpDef, Tensor } from '../../graph/graph.js';
 import { Variable } from '../../graph/ops/state.js';
 import { BATCH } from '../../memory/batch.js';
 import { COMMAND_CAPACITY } from '../../memory/control-layout.js';
-import { type Program, pointerWords } from '../compile/compiler.js';
+import type { Program } from '../compile/compiler.js';
+import { pointerWords } from '../compile/pointer-words.js';
 import type { SessionCore } from './session-core.js';
 
 export type FetchValue = number | Float32Array | BigInt64Array | undefined;

@@ -2,7 +2,8 @@
 import { misfit, type Tensor } from '../../../graph/graph.js';
 import { ClipByValue, ClipToNorm, RootOfSum, RowSquares, SQUARES_GRAIN, SumSquares } from '../../../graph/ops/clip.js';
 import { KERNEL } from '../../kernels/kernels.js';
-import { COMPLETED_GRAIN, type LoweringContext, registerLowering } from '../lowering.js';
+import { type LoweringContext, registerLowering } from '../lowering.js';
+import { COMPLETED_GRAIN } from '../program-code.js';
 
 /** First address of a tensor that all examples share. Of equal copies those of the first slice or thread will do. */
 function baseOf(context: LoweringContext, tensor: Tensor): number {

@@ -1,0 +1,39 @@
+/** @file What a batch must keep to for a program: how many ids a slice holds, and how many classes a loss has. */
+import type { Op, OpDef, Tensor } from '../../graph/graph.js';
+import { Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
+import { SoftmaxLoss, type SoftmaxLossAttrs } from '../../graph/ops/losses.js';
+import { Placeholder } from '../../graph/ops/state.js';
+import { StopGradient } from '../../graph/ops/unary.js';
+import type { BatchSchema } from '../../memory/batch.js';
+import type { ClassLimit, RaggedLimit } from './check-batch.js';
+import type { FeedUse } from './compile-environment.js';
+import { pointerWords } from './pointer-words.js';
+
+/** Feeds of ids, and how many values a slice of each can hold. */
+export function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): RaggedLimit[] {
+  const words = pointerWords(schema);
+  return feeds.flatMap(({ tensor, ragged }) => {
+    const { name } = tensor.op;
+    return ragged === undefined ? [] : [{ name, word: words.get(name)!.word, capacity: ragged.capacity }];
+  });
+}
+
+/** Feeds, or a column of them, that are the classes of a loss as they are; `stopGradient` changes no value. */
+export function classLimits(schema: BatchSchema, ops: readonly Op[]): ClassLimit[] {
+  const words = pointerWords(schema);
+  return ops.flatMap(({ def, attrs, inputs, name: op }) => {
+    if (def !== (SoftmaxLoss as OpDef<unknown>) || !(attrs as SoftmaxLossAttrs).sparse) return [];
+    const logits = inputs[0]!;
+    const labels = withoutStops(inputs[1]!);
+    const isColumn = labels.op.def === (Columns as OpDef<unknown>);
+    const feed = isColumn ? withoutStops(labels.op.inputs[0]!) : labels;
+    const place = feed.op.type === Placeholder.type ? words.get(feed.op.name) : undefined;
+    if (place === undefined) return [];
+    const column = isColumn ? (labels.op.attrs as ColumnsAttrs).start : 0;
+    return [{ name: feed.op.name, word: place.word, column, width: feed.columns, classes: logits.columns, op }];
+  });
+}
+
+function withoutStops(tensor: Tensor): Tensor {
+  return tensor.op.def === (StopGradient as OpDef<unknown>) ? withoutStops(tensor.op.inputs[0]!) : tensor;
+}

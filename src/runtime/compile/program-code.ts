@@ -1,0 +1,150 @@
+/**
+ * @file The code of a program while it is written: instruction lists, registers, and memory that instructions use.
+ *
+ * Slice code runs once per slice of the batch, over that slice's buffers; thread code runs once per thread, over ranges of
+ * what all slices share. `schedule.ts` says in which stage of the step the code of an op runs.
+ */
+import type { Op } from '../../graph/graph.js';
+import type { Kernel, Operands } from '../kernels/kernels.js';
+import { Code, type FloatRegister, type Register } from './code.js';
+import type { CompileEnvironment, Plan } from './compile-environment.js';
+import type { ExactRegisters, MatrixRegisters, OperandRegisters } from './registers.js';
+import type { Schedule } from './schedule.js';
+
+/**
+ * Floats that thread code on completed sums never splits: results of a grain do not depend on the number of threads, and
+ * no two threads write one cache line.
+ */
+export const COMPLETED_GRAIN = 1024;
+
+/** A part of consecutive floats for each thread, in registers of thread code. */
+export interface ThreadRange {
+  /** Address of the part in what begins at `base`. */
+  at(base: number): Register;
+  readonly floats: Register;
+}
+
+export class ProgramCode {
+  readonly environment: CompileEnvironment;
+  readonly plan: Plan;
+  readonly slice = new Code();
+  readonly thread = new Code();
+  /** Rows of the slice at hand, and 1/rows of the whole batch as f32. */
+  readonly rows: Register;
+  readonly inverseBatch: FloatRegister;
+  /** The op behind each trace name of an instruction. */
+  readonly instructions = new Map<number, Op>();
+  /** Registers that point to the slice's rows of a buffer for the whole batch. */
+  readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
+  readonly batchRowsRegisters: Register[] = [];
+  protected readonly schedule: Schedule;
+  /** The op that is lowered: instructions and buffers are named after it. */
+  protected opAtHand: Op | undefined;
+  readonly #scratch: { bytes: number; base: number; pointer?: Register } = { bytes: 0, base: 0 };
+
+  constructor(environment: CompileEnvironment, schedule: Schedule) {
+    this.environment = environment;
+    this.plan = environment.plan;
+    this.schedule = schedule;
+    this.rows = this.slice.each();
+    this.inverseBatch = this.slice.eachF32();
+  }
+
+  /** Adds a kernel call to the slice code of the op's stage. */
+  emit<O extends Operands, G extends OperandRegisters<O>>(
+    kernel: Kernel<O>,
+    operands: ExactRegisters<O, G>,
+    result?: Register,
+  ): void {
+    const options = { traceName: this.#traceName(kernel), stage: this.#stages.slice };
+    this.slice.emit(kernel, operands, { ...options, ...(result !== undefined && { result }) });
+  }
+
+  /** Adds a kernel call to the thread code of the op's stage. */
+  emitThread<O extends Operands, G extends OperandRegisters<O>>(
+    kernel: Kernel<O>,
+    operands: ExactRegisters<O, G>,
+    options: { checked?: boolean } = {},
+  ): void {
+    this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), stage: this.#stages.thread, ...options });
+  }
+
+  get #stages() {
+    return this.opAtHand === undefined ? { slice: 0, thread: 1 } : this.schedule.of(this.opAtHand);
+  }
+
+  #traceName(kernel: Kernel): number {
+    const id = this.environment.traceNames.id(`${kernel.name} ${this.opAtHand?.name ?? ''}`.trimEnd(), 'kernel');
+    if (this.opAtHand !== undefined) this.instructions.set(id, this.opAtHand);
+    return id;
+  }
+
+  /**
+   * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
+   * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
+   */
+  threadRange(count: number, grain = COMPLETED_GRAIN, bytes = 4): ThreadRange {
+    const { thread, plan } = this;
+    const grains = Math.ceil(count / grain);
+    const begin = (index: number) => Math.min(count, Math.floor((grains * index) / plan.threads) * grain);
+    return {
+      at: (base) => thread.each((index) => base + begin(index) * bytes),
+      floats: thread.each((index) => begin(index + 1) - begin(index)),
+    };
+  }
+
+  alloc(bytes: number, what: string): number {
+    return this.environment.arena.alloc(bytes, `${this.opAtHand?.name ?? 'program'}/${what}`);
+  }
+
+  /** A buffer of `bytes` for each slice, and the register that points to the slice's own. */
+  perSlice(bytes: number, what: string): { base: number; sliceBytes: number; pointer: Register } {
+    const sliceBytes = Math.ceil(bytes / 64) * 64;
+    const base = this.alloc(sliceBytes * this.plan.slices, what);
+    return { base, sliceBytes, pointer: this.slice.each((slice) => base + slice * sliceBytes) };
+  }
+
+  /** The register that points to memory which kernels of slice code may use while they run: one buffer for each thread. */
+  scratch(bytes: number): Register {
+    const scratch = this.#scratch;
+    scratch.bytes = Math.max(scratch.bytes, Math.ceil(bytes / 64) * 64);
+    // The largest need is known when registers get their values.
+    scratch.pointer ??= this.slice.each((slice) => {
+      scratch.base ||= this.alloc(scratch.bytes * this.plan.threads, 'scratch');
+      return scratch.base + this.threadOf(slice) * scratch.bytes;
+    });
+    return scratch.pointer;
+  }
+
+  /** The thread that runs a slice. */
+  threadOf(slice: number): number {
+    const { slices, threads } = this.plan;
+    return Math.floor(((slice + 1) * threads - 1) / slices);
+  }
+
+  /** Number of examples of the whole batch. */
+  get batchRows(): Register {
+    if (this.batchRowsRegisters.length === 0) this.batchRowsRegisters.push(this.slice.each());
+    return this.batchRowsRegisters[0]!;
+  }
+
+  /** Index of the slice's first example in the batch. */
+  get firstRow(): Register {
+    return this.rowsFrom(0, 1);
+  }
+
+  /** The register that points to the first row of the slice in a buffer with rows of the whole batch. */
+  protected rowsFrom(base: number, rowBytes: number): Register {
+    const known = this.fixedRows.find((fixed) => fixed.base === base && fixed.rowBytes === rowBytes);
+    if (known !== undefined) return known.register;
+    const register = this.slice.each();
+    this.fixedRows.push({ register, base, rowBytes });
+    return register;
+  }
+
+  /** What stands for a matrix that there is not. */
+  get noMatrix(): MatrixRegisters {
+    const none = this.slice.constant(0);
+    return { pointer: none, stride: none };
+  }
+}
