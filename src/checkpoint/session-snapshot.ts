@@ -102,9 +102,9 @@ function filtersOf(session: Session): AdmissionFilter[] {
 }
 
 function denseVariables(session: Session): Tensor[] {
-  return session.graph.getCollection<Tensor>(VARIABLES).filter((tensor) => tensor.op.name !== GLOBAL_STEP);
+  return session.graph.getCollection(VARIABLES).filter((tensor) => tensor.op.name !== GLOBAL_STEP);
 }
 
 function tableConfigs(session: Session): readonly TableConfig[] {
-  return session.graph.getCollection<TableConfig>(TABLES);
+  return session.graph.getCollection(TABLES);
 }

@@ -13,7 +13,6 @@ import { graphDescription, graphToJson } from '../graph/graph-description.js';
 import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
 import type { Session } from '../runtime/session/session.js';
 import { coreOf } from '../runtime/session/session-core.js';
-import type { TableConfig } from '../sparse/config/table-config.js';
 import { TABLES } from '../sparse/steps/embedding-ops.js';
 import { HashTable } from '../sparse/table/hash-table.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
@@ -131,7 +130,7 @@ function otherSettings(path: string | null, changed: readonly string[]): Monolit
 
 /** What steps met and went on from: ids without room, gradients that were not finite. */
 function* tableTroubles(session: Session): Generator<MonolithError> {
-  for (const config of session.graph.getCollection<TableConfig>(TABLES)) {
+  for (const config of session.graph.getCollection(TABLES)) {
     const { name, size, passedOver, badGradientRows } = HashTable.of(session, config);
     if (passedOver > 0) yield new MonolithError('ML_TABLE_PASSED_OVER', { table: name, rows: size, count: passedOver });
     if (badGradientRows > 0) yield new MonolithError('ML_GRADIENT', { table: name, where: `${badGradientRows} rows` });

@@ -97,5 +97,5 @@ export function assignAllCachedVariables(graph: Graph): Op {
 }
 
 function cachedOf(graph: Graph): (readonly [Tensor, CachedVariableAssociates])[] {
-  return graph.getCollection<Tensor>(CACHED_VARIABLES).map((variable) => [variable, metaOf(graph).get(variable)!]);
+  return graph.getCollection(CACHED_VARIABLES).map((variable) => [variable, metaOf(graph).get(variable)!]);
 }

@@ -122,6 +122,18 @@ export interface VariableOptions {
 
 export type VariableCreator = (next: (options: VariableOptions) => Tensor, options: VariableOptions) => Tensor;
 
+/**
+ * What the known collections of a graph hold, by name. Whoever begins a collection adds its line with a declaration of this
+ * module, as sparse/steps does for tables; a program may do the same for its own.
+ */
+export interface Collections {
+  readonly variables: Tensor;
+  readonly local_variables: Tensor;
+  readonly global_step: Tensor;
+  readonly monolith_cached_variables: Tensor;
+  readonly update_ops: Op;
+}
+
 /** What a model is built in: ops with their tensors, names, scopes, devices and collections. */
 export class Graph {
   readonly #ops = new Map<string, Op>();
@@ -258,8 +270,10 @@ export class Graph {
     else list.push(value);
   }
 
-  getCollection<T = unknown>(name: string): readonly T[] {
-    return [...(this.#collections.get(name) ?? [])] as T[];
+  getCollection<Name extends keyof Collections>(name: Name): readonly Collections[Name][];
+  getCollection<T = unknown>(name: string): readonly T[];
+  getCollection(name: string): readonly unknown[] {
+    return [...(this.#collections.get(name) ?? [])];
   }
 
   /** Collections that hold something, in the order they were begun. */

@@ -80,6 +80,6 @@ function uniqueScope(graph: Graph, name: string): string {
 /** The variables of a graph that `applyGradients` may step, in the order they were made. */
 export function trainableVariables(graph: Graph): Tensor[] {
   return graph
-    .getCollection<Tensor>(VARIABLES)
+    .getCollection(VARIABLES)
     .filter(({ op }) => (op.attrs as VariableAttrs).trainable && op.output.spec.dtype === 'float32');
 }

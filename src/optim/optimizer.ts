@@ -168,7 +168,7 @@ function createSlot(target: Tensor, { suffix, initial = 0, ...spec }: SlotSpec):
 
 /** The trainable variables of the graph of a loss. */
 export function trainableVariables({ graph }: Tensor): Tensor[] {
-  return graph.getCollection<Tensor>(VARIABLES).filter(({ op }) => (op.attrs as VariableAttrs).trainable);
+  return graph.getCollection(VARIABLES).filter(({ op }) => (op.attrs as VariableAttrs).trainable);
 }
 
 /** Rows of tables have sparse gradients, which no dense optimizer steps. */

@@ -85,7 +85,6 @@ export class MonitoredSession {
   }
 
   /** One step with the hooks around it; the values of `fetches`, in lists and dictionaries as they are. */
-  run(fetches: readonly Fetch[], feeds?: Feeds): Promise<readonly FetchValue[]>;
   run<const F extends FetchTree>(fetches: F, feeds?: Feeds): Promise<Fetched<F>>;
   async run(tree: FetchTree, feeds?: Feeds): Promise<unknown> {
     const nested = isFlat(tree) ? undefined : flattenFetches(tree, this.session.graph);

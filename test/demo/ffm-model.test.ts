@@ -2,7 +2,6 @@ import t from 'tap';
 import { FFM_SLOT_COUNT } from '../../src/demo/ffm-example.js';
 import { buildFfm } from '../../src/demo/ffm-model.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
-import type { TableConfig } from '../../src/sparse/config/table-config.js';
 import { TABLES } from '../../src/sparse/steps/embedding-ops.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { stream } from '../kernels/both.js';
@@ -44,7 +43,7 @@ async function train(steps: number, options: Partial<SessionOptions>) {
     for (let step = 0; step < steps; step++) {
       losses.push((await session.run([model.loss, model.trainOp], feedsOf(batch(step))))[0] as number);
     }
-    const tables = model.graph.getCollection<TableConfig>(TABLES).map((config) => ({
+    const tables = model.graph.getCollection(TABLES).map((config) => ({
       name: config.name,
       rows: [...HashTable.of(session, config).rows()].map(({ id, weights, state }) => [
         id,

@@ -128,7 +128,7 @@ export function buildModel(recipe: Recipe): Model {
   const trainOp = group(graph, [
     ...applyEmbeddingGradients(rows),
     denseOptimizerOf(recipe).applyGradients(weights),
-    ...graph.getCollection<Op>(UPDATE_OPS),
+    ...graph.getCollection(UPDATE_OPS),
     increment(globalStep(graph)),
   ]);
   const batchSize = 17 + Math.floor(next() * 40);

@@ -12,7 +12,6 @@ import type { Session } from '../../src/runtime/session/session.js';
 import type { HashFilter } from '../../src/sparse/admission/admission-filter.js';
 import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
-import type { TableConfig } from '../../src/sparse/config/table-config.js';
 import { TABLES } from '../../src/sparse/steps/embedding-ops.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { raggedOf, withSession } from '../runtime/with-session.js';
@@ -46,7 +45,7 @@ const feeds = (...ids: bigint[][]) => ({
   ...Object.fromEntries(ids.map((list, i) => [`f${i}`, raggedOf([list])])),
   ...Object.fromEntries([2, 3, 3].map((dim, i) => [`seed${i}`, new Float32Array(dim).fill(-1)])),
 });
-const configsOf = (session: Session) => session.graph.getCollection<TableConfig>(TABLES);
+const configsOf = (session: Session) => session.graph.getCollection(TABLES);
 const filtersOf = (session: Session) =>
   configsOf(session).map((config) => HashTable.of(session, config).gate.filter as HashFilter);
 
@@ -60,7 +59,7 @@ t.test('a slot is named after its id, and every table gets the expire times of a
       ['free', undefined, 0, 36500],
     ],
   );
-  const configs = graph.getCollection<TableConfig>(TABLES);
+  const configs = graph.getCollection(TABLES);
   t.equal(configs.length, 2, 'expire times and thresholds keep no slots apart');
   for (const { instance, admission } of configs) {
     t.same(instance.tableConfig.slotExpireTimeConfig, {
@@ -81,7 +80,7 @@ t.test('a slot is named after its id, and every table gets the expire times of a
     },
     capacity: 3000,
   });
-  const open = model({}, [0, 0]).graph.getCollection<TableConfig>(TABLES);
+  const open = model({}, [0, 0]).graph.getCollection(TABLES);
   t.ok(open.every(({ admission }) => admission === undefined));
 });
 
@@ -120,7 +119,7 @@ t.test('a session makes one filter for all tables, and saves and restores it wit
     const [filter] = filtersOf(session);
     t.same([...filter!.get(BigInt64Array.of(seven(1), eight(1)))], [2, 2]);
     const run = (id: bigint) => session.run(again.updates, feeds([id], [], []));
-    const table = HashTable.of(session, again.graph.getCollection<TableConfig>(TABLES)[0]!);
+    const table = HashTable.of(session, again.graph.getCollection(TABLES)[0]!);
     await run(seven(1));
     t.equal(table.size, 0, 'the third sighting is the last that is passed over');
     await run(seven(1));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Graph, type Op } from '../../src/graph/graph.js';
+import { Graph } from '../../src/graph/graph.js';
 import { dice } from '../../src/graph/ops/activations.js';
 import { UPDATE_OPS } from '../../src/graph/ops/norms.js';
 import { group, placeholder, variable } from '../../src/graph/ops/state.js';
@@ -41,7 +41,7 @@ const near = (found: unknown, expected: readonly number[]) =>
 for (const backend of BACKENDS) {
   t.test(`dice is what its definition says, of the batch and of moving averages (${backend})`, async (t) => {
     const { graph, out } = build();
-    const updates = group(graph, graph.getCollection<Op>(UPDATE_OPS));
+    const updates = group(graph, graph.getCollection(UPDATE_OPS));
     await withSession(graph, { backend, threads: 3 }, async (session) => {
       const [unmoved] = await session.run([out], { x });
       t.ok(near(unmoved, byHand([0, 0], [1, 1])), 'moving averages that never moved', { unmoved });

@@ -48,7 +48,7 @@ export function prepareDifferences(
   const values: Record<string, Float32Array> = {};
   for (const { op, columns } of feeds) values[op.name] = fixed[op.name] ?? awayFromZero(next, rows * columns);
   const below = ancestors(out);
-  const targets = [...feeds, ...graph.getCollection<Tensor>(VARIABLES)].filter(
+  const targets = [...feeds, ...graph.getCollection(VARIABLES)].filter(
     ({ op, spec }) => !(op.name in fixed) && spec.dtype === 'float32' && below.has(op),
   );
   const grads = gradients([loss], targets);

@@ -103,7 +103,7 @@ for (const backend of BACKENDS) {
 t.test('slots are variables of their own, named after theirs, and start as the optimizer says', async (t) => {
   const { graph } = linear(3, OPTIMIZERS.ftrl!);
   t.same(
-    graph.getCollection<Tensor>(VARIABLES).map((slot) => slot.op.name),
+    graph.getCollection(VARIABLES).map((slot) => slot.op.name),
     ['bias', 'global_step', 'bias/Ftrl', 'bias/Ftrl_1'],
   );
   await withSession(graph, { threads: 1 }, async (session) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import * as optimizers from '../../src/compat/optimizers.js';
-import { Graph, type Tensor } from '../../src/graph/graph.js';
+import { Graph } from '../../src/graph/graph.js';
 import { columns } from '../../src/graph/ops/columns.js';
 import { scale } from '../../src/graph/ops/elementwise.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
@@ -85,7 +85,7 @@ t.test('a second adam has powers of its own', async (t) => {
   const { graph, loss } = scalarModel();
   for (let i = 0; i < 2; i++) new optimizers.AdamOptimizer().minimize(loss);
   t.same(
-    graph.getCollection<Tensor>(VARIABLES).map(({ op }) => op.name),
+    graph.getCollection(VARIABLES).map(({ op }) => op.name),
     ['v', 'beta1_power', 'beta2_power', 'v/Adam', 'v/Adam_1', 'beta1_power_1', 'beta2_power_1', 'v/Adam_2', 'v/Adam_3'],
   );
 });

@@ -16,7 +16,6 @@ import {
   RmspropOptimizer,
   ShampooOptimizer,
 } from '../../src/compat/optimizers.js';
-import type { Tensor } from '../../src/graph/graph.js';
 import { clipByNorm } from '../../src/graph/ops/clip.js';
 import { VARIABLES } from '../../src/graph/ops/state.js';
 import type { MinimizeOptions, Optimizer } from '../../src/optim/optimizer.js';
@@ -204,15 +203,13 @@ t.test('a restored session goes on as the saved one, whatever the optimizer', as
 t.test('adam has one pair of powers for all variables, and shampoo slots of every axis', async (t) => {
   const names = (optimizer: Optimizer) =>
     fedModel([3, 2], { w: optimizer })
-      .graph.getCollection<Tensor>(VARIABLES)
+      .graph.getCollection(VARIABLES)
       .map((tensor) => tensor.op.name);
   t.same(names(new AdamOptimizer()), ['w', 'beta1_power', 'beta2_power', 'w/Adam', 'w/Adam_1', 'global_step']);
   const shampoo = new ShampooOptimizer({ eigenHead: 1, eigenTail: 1 });
   const model = fedModel([3, 2], { w: shampoo });
   const w = model.variables.get('w')!;
-  const shapes = Object.fromEntries(
-    model.graph.getCollection<Tensor>(VARIABLES).map(({ op, spec }) => [op.name, spec.shape]),
-  );
+  const shapes = Object.fromEntries(model.graph.getCollection(VARIABLES).map(({ op, spec }) => [op.name, spec.shape]));
   t.same(shapes, {
     w: [3, 2],
     global_step: [],

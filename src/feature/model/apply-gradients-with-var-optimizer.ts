@@ -105,7 +105,7 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
           asyncFunctionMgr.addAsyncFunction((...taken) => stepVariables(taken), grads, {}, undefined, 'postpush_queue'),
         ]),
     ...applyEmbeddingGradients(sparse.map(([, lookup], i) => [clipped.sparse[i]!, lookup] as const)),
-    ...graph.getCollection<Op>(UPDATE_OPS),
+    ...graph.getCollection(UPDATE_OPS),
   ];
   if (counter === undefined) return group(graph, updates, { name }) as Op;
   const count = graph.controlDependencies(updates, () => increment(counter, { by: 1, name: `${name}/AssignAdd` }));

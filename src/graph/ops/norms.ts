@@ -39,7 +39,7 @@ export interface BatchNormOptions extends OpOptions, TrainingOption {
  *
  * ```ts
  * const y = batchNorm(x);
- * const train = group(graph, [...updates, ...graph.getCollection<Op>(UPDATE_OPS)]);
+ * const train = group(graph, [...updates, ...graph.getCollection(UPDATE_OPS)]);
  * ```
  */
 export function batchNorm(x: Tensor, options: BatchNormOptions = {}): Tensor {

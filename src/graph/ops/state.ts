@@ -158,7 +158,7 @@ export function variable(graph: Graph, options: NewVariable): Tensor {
 
 /** The counter of training steps, made on first use: an int64 variable called `global_step`. */
 export function globalStep(graph: Graph): Tensor {
-  const existing = graph.getCollection<Tensor>(GLOBAL_STEP)[0];
+  const existing = graph.getCollection(GLOBAL_STEP)[0];
   if (existing !== undefined) return existing;
   const attrs: VariableAttrs = { dtype: 'int64', shape: [], initial: () => new BigInt64Array(1), trainable: false };
   const op = graph.rootScope(() => graph.add(Variable, [], attrs, GLOBAL_STEP));

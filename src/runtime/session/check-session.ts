@@ -3,7 +3,7 @@ import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { schemaProblem } from '../../memory/batch.js';
 import { BACKEND_OPTIONS, checkBackendOptions } from '../pool/load-backend.js';
-import type { SessionOptions } from './session-options.js';
+import { type SessionOptions, specsOf } from './session-options.js';
 
 /** ML_OPTION for an option that there is not, at any depth; ML_FLAG without what a session cannot do without. */
 export function checkSession(graph: unknown, options: SessionOptions | null | undefined): void {
@@ -12,7 +12,7 @@ export function checkSession(graph: unknown, options: SessionOptions | null | un
   };
   if (typeof graph !== 'object' || graph === null) refuse('graph', 'there is none', 'Session.create(graph, options)');
   if (typeof options === 'object' && options !== null) checkNames(options);
-  const problem = schemaProblem(options?.schema);
+  const problem = schemaProblem(options && specsOf(options.schema));
   if (problem !== null) {
     refuse(
       'schema',

@@ -22,18 +22,21 @@ export type FetchTree =
   | readonly FetchTree[]
   | { readonly [key: string]: FetchTree };
 
-/** What a run of `F` gives: the same structure with values, and `undefined` for an op. */
-export type Fetched<F> = F extends Op
+/**
+ * What a run of `F` gives: the same structure with values, and `undefined` for an op; `unknown` of a tree of which nothing is
+ * known.
+ */
+export type Fetched<F> = FetchTree extends F ? unknown : FetchedOf<F>;
+
+type FetchedOf<F> = F extends Op
   ? undefined
   : F extends Tensor
     ? number | Float32Array | BigInt64Array
-    : F extends Fetch | string
+    : F extends string
       ? FetchValue
-      : F extends readonly unknown[]
+      : F extends object
         ? { -readonly [K in keyof F]: Fetched<F[K]> }
-        : F extends object
-          ? { -readonly [K in keyof F]: Fetched<F[K]> }
-          : F;
+        : F;
 
 export interface FlatFetches {
   readonly fetches: readonly Fetch[];

@@ -21,7 +21,7 @@ import type { CompileEnvironment, Plan, StepUpdate } from '../compile/compile-en
 import type { CompileTarget, LaidOutProgram } from '../compile/compiler.js';
 import { checkThreads, usualThreads } from '../pool/thread-count.js';
 import { layHeapOut, TableMemory, type TablePolicy, type TableRegion } from '../tables/table-memory.js';
-import type { SessionOptions } from './session-options.js';
+import { type SessionOptions, specsOf } from './session-options.js';
 import { SessionTrace } from './session-trace.js';
 import { SessionVariables } from './session-variables.js';
 
@@ -60,7 +60,7 @@ export class SessionCore implements CompileTarget {
 
   constructor({ graph, options, backend, memory, module, tables }: CoreParts) {
     this.graph = graph;
-    this.schema = options.schema;
+    this.schema = specsOf(options.schema);
     this.batchSize = options.batchSize;
     this.plan = planOf(options, backend);
     this.seed = options.seed ?? 0;

@@ -3,10 +3,17 @@ import type { BatchSchema } from '../../memory/batch.js';
 import type { KernelVariant } from '../backends/wasm/kernel-variants.js';
 import type { BackendOptions } from '../pool/load-backend.js';
 import type { TablePolicy } from '../tables/table-memory.js';
+import type { FeedMap } from './feed-writer.js';
 
-export interface SessionOptions extends BackendOptions {
-  /** What a batch holds, in this order. */
-  readonly schema: BatchSchema;
+/** A schema that knows the values of its features, as `defineSchema` makes them: what is fed is typed by it. */
+export interface TypedSchema<Values> {
+  readonly specs: BatchSchema;
+  feeds(values: Values): Values;
+}
+
+export interface SessionOptions<Values extends FeedMap = FeedMap> extends BackendOptions {
+  /** What a batch holds, in this order: a schema, or the specs of its feeds. */
+  readonly schema: BatchSchema | TypedSchema<Values>;
   /** Examples a batch has at the most. */
   readonly batchSize: number;
   /** Default: every core. */
@@ -29,4 +36,9 @@ export interface SessionOptions extends BackendOptions {
   /** Events each thread keeps; nothing is traced without it. */
   readonly traceEvents?: number;
   readonly stepTimeoutMs?: number;
+}
+
+/** The specs of a schema in either form; what is none is left to whoever checks it. */
+export function specsOf(schema: SessionOptions['schema']): BatchSchema {
+  return typeof schema === 'object' && schema !== null && 'specs' in schema ? schema.specs : schema;
 }

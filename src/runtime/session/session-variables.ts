@@ -24,8 +24,8 @@ export class SessionVariables {
   /** Places all variables of the graph, with their initial values. */
   constructor(graph: Graph, views: Views, arena: Arena) {
     this.#views = views;
-    for (const collection of [VARIABLES, LOCAL_VARIABLES]) {
-      for (const tensor of graph.getCollection<Tensor>(collection)) this.#place(tensor, arena);
+    for (const collection of [VARIABLES, LOCAL_VARIABLES] as const) {
+      for (const tensor of graph.getCollection(collection)) this.#place(tensor, arena);
     }
   }
 

@@ -30,9 +30,9 @@ import type { SessionTrace } from './session-trace.js';
 import { Turns } from './turns.js';
 
 export type { Fetch, Fetched, FetchTree } from './nested-fetches.js';
-export type { SessionOptions } from './session-options.js';
+export type { SessionOptions, TypedSchema } from './session-options.js';
 /** A batch in shared memory by address, or the values of each feed by its name or its placeholder. */
-export type Feeds = number | FeedMap | ReadonlyMap<Tensor, FeedValue>;
+export type Feeds<Values = FeedMap> = number | Values | ReadonlyMap<Tensor, FeedValue>;
 
 /** The parts of a session that runs. */
 interface RunningParts {
@@ -43,8 +43,11 @@ interface RunningParts {
   readonly stepTimeoutMs: number;
 }
 
-/** Runs programs of a graph on a pool of threads, and keeps its variables and tables. */
-export class Session extends SessionHandle {
+/**
+ * Runs programs of a graph on a pool of threads, and keeps its variables and tables. One that was made with a schema knows what
+ * is fed to it: `Values` are those of its features.
+ */
+export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   readonly backend: BackendName;
   /** The build of the kernels that products are computed with. */
   readonly kernelVariant: KernelVariant;
@@ -67,7 +70,10 @@ export class Session extends SessionHandle {
   }
 
   /** Makes the memory, initialises the variables and starts the threads. */
-  static async create(graph: Graph, options: SessionOptions): Promise<Session> {
+  static async create<Values extends FeedMap = FeedMap>(
+    graph: Graph,
+    options: SessionOptions<Values>,
+  ): Promise<Session<Values>> {
     checkSession(graph, options);
     const { name: backend, opened } = await openBackend(options);
     const { variant, module } = await chooseKernels(opened.plainKernels ? { kernels: 'plain' } : options);
@@ -86,7 +92,7 @@ export class Session extends SessionHandle {
       explain: (result, thread) => explainFailure(core, result, thread),
     });
     const { stepTimeoutMs = 300_000 } = options;
-    return new Session({ core, pool, backend, kernelVariant: variant, stepTimeoutMs });
+    return new Session<Values>({ core, pool, backend, kernelVariant: variant, stepTimeoutMs });
   }
 
   get graph(): Graph {
@@ -169,8 +175,7 @@ export class Session extends SessionHandle {
    * const { loss, scores } = await session.run({ loss: lossTensor, scores: [click, like], trainOp }, { features });
    * ```
    */
-  run(fetches: readonly Fetch[], feeds?: Feeds): Promise<FetchValue[]>;
-  run<const F extends FetchTree>(fetches: F, feeds?: Feeds): Promise<Fetched<F>>;
+  run<const F extends FetchTree>(fetches: F, feeds?: Feeds<Values>): Promise<Fetched<F>>;
   async run(fetches: FetchTree, feeds?: Feeds): Promise<unknown> {
     try {
       if (isFlat(fetches)) return await this.#runFlat(fetches, feeds);

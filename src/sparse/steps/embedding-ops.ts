@@ -26,6 +26,12 @@ import { lowerGroup, type TableGroup } from './table-group.js';
 /** Collection of the tables a graph uses. */
 export const TABLES = 'tables';
 
+declare module '../../graph/graph.js' {
+  interface Collections {
+    readonly tables: TableConfig;
+  }
+}
+
 export interface EmbeddingLookupAttrs {
   readonly table: TableConfig;
   readonly pooling: Pooling;
@@ -55,7 +61,7 @@ export interface LookupOptions extends OpOptions {
 export function embeddingLookup(ids: Ids, table: TableConfig, options: LookupOptions = {}): Tensor {
   const { pooling = 'sum', name } = checkOptions('embeddingLookup', options, ['pooling', 'name']);
   const { graph } = ids;
-  const known = graph.getCollection<TableConfig>(TABLES).find(({ name }) => name === table.name);
+  const known = graph.getCollection(TABLES).find(({ name }) => name === table.name);
   if (known === undefined) graph.addToCollection(TABLES, table);
   else if (known !== table) throw misfit(table.name, 'another table has this name: use one config object for both');
   return graph.add(EmbeddingLookup, [tensorOfIds(ids)], { table, pooling }, name ?? `embedding/${ids.op.name}`).output;

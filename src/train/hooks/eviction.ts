@@ -4,7 +4,6 @@
  */
 import { checkOptions } from '../../base/check-options.js';
 import type { Session } from '../../runtime/session/session.js';
-import type { TableConfig } from '../../sparse/config/table-config.js';
 import { TABLES } from '../../sparse/steps/embedding-ops.js';
 import { HashTable } from '../../sparse/table/hash-table.js';
 import { PeriodicEviction } from '../../sparse/table/periodic-eviction.js';
@@ -34,7 +33,7 @@ export class EvictionHook implements TrainHook {
   /** Starts the clocks: the first eviction is due when the hours of the table have gone by. */
   afterCreateSession(session: Session): void {
     const { nowSec } = this.#options;
-    const configs = session.graph.getCollection<TableConfig>(TABLES);
+    const configs = session.graph.getCollection(TABLES);
     this.#evictions = configs.flatMap((config) => {
       const { enableFeatureEviction, featureEvictEveryNHours: everyHours = EVERY_HOURS } = config.instance.tableConfig;
       if (enableFeatureEviction !== true) return [];
