@@ -49,7 +49,7 @@ export {
   FeatureSlot,
   type FeatureSlotConfig,
 } from './feature/model/feature-slot.js';
-export { Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export { type Collections, Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
 export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
 export type { Floats, Ids } from './memory/given-arrays.js';
@@ -66,6 +66,7 @@ export {
   type FetchTree,
   Session,
   type SessionOptions,
+  type TypedSchema,
 } from './runtime/session/session.js';
 export {
   defineTable,

@@ -123,8 +123,8 @@ export interface VariableOptions {
 export type VariableCreator = (next: (options: VariableOptions) => Tensor, options: VariableOptions) => Tensor;
 
 /**
- * What the known collections of a graph hold, by name. Whoever begins a collection adds its line with a declaration of this
- * module, as sparse/steps does for tables; a program may do the same for its own.
+ * What the known collections of a graph hold, by name. Whoever begins a collection in this package adds its line with a
+ * declaration of this module, as sparse/steps does for tables.
  */
 export interface Collections {
   readonly variables: Tensor;
