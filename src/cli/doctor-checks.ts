@@ -1,11 +1,11 @@
 /** @file The checks of `monolith doctor`: each says what was found and, unless all is well, what to do about it. */
 import { MonolithError, messageOf } from '../base/errors.js';
+import { THREADS_MAX } from '../memory/limits.js';
 import { MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
 import { WASM_FEATURES, type WasmFeature } from '../runtime/backends/wasm/wasm-features.js';
 import { cgroupLimits } from './cgroup.js';
 import type { DoctorProbes } from './doctor-probes.js';
 import { bytesText } from './progress-line.js';
-import { THREADS_MAX } from './train-job.js';
 
 export type Level = 'ok' | 'warn' | 'fail';
 

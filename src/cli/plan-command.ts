@@ -3,15 +3,10 @@ import { MonolithError } from '../base/errors.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../io/record-writer.js';
 import { shardCountOf } from '../io/shard-files.js';
+import { ROW_DIM_MAX } from '../memory/limits.js';
 import { PARTITIONS } from '../memory/table-layout.js';
 import { type PlannedOptimizer, planOptimizer } from '../sparse/config/optimizer-plan.js';
-import {
-  ROW_FLOATS_MAX,
-  rowsThatFit,
-  type TableShape,
-  type TableSize,
-  tableSize,
-} from '../sparse/config/table-size.js';
+import { rowsThatFit, type TableShape, type TableSize, tableSize } from '../sparse/config/table-size.js';
 import type { CliIo } from './io.js';
 import { jsonLine, snakeCaseDeep } from './json-line.js';
 import type { PlanFlags } from './plan-options.js';
@@ -60,13 +55,9 @@ function makePlan({ rows: allRows, dims = [], optimizer, threads, shards, budget
     segments: segments.length,
     threads,
   };
-  if (shape.dim + shape.stateFloats > ROW_FLOATS_MAX) {
-    const reason = `a row of ${shape.dim} floats and ${shape.stateFloats} of state is too large`;
-    throw new MonolithError(
-      'ML_FLAG',
-      { flag: '--dims', reason },
-      { hint: `a row has at most ${ROW_FLOATS_MAX} in all` },
-    );
+  if (shape.dim > ROW_DIM_MAX) {
+    const reason = `a row of ${shape.dim} floats is too large`;
+    throw new MonolithError('ML_FLAG', { flag: '--dims', reason }, { hint: `a row has at most ${ROW_DIM_MAX} in all` });
   }
   const rowsPerShard = Math.ceil(rows / shards);
   const size = sizeOf({ ...shape, rows: rowsPerShard }, rows, shards);

@@ -1,17 +1,15 @@
 /** @file The flags of `monolith plan`. */
 import { z } from 'zod';
 import { suggest } from '../base/suggest.js';
+import { ROW_DIM_MAX, THREADS_MAX } from '../memory/limits.js';
 import { OPTIMIZER_NUMBER } from '../memory/optimizer-layout.js';
 import type { PlannedOptimizer } from '../sparse/config/optimizer-plan.js';
 import { flagMeta, refuse, switchFlag, wholeNumber } from './flags.js';
 import { humanBytes, humanCount } from './human-size.js';
-import { THREADS_MAX } from './train-job.js';
 import { defaultThreads } from './train-options.js';
 
 const OPTIMIZERS = Object.keys(OPTIMIZER_NUMBER) as PlannedOptimizer[];
 const ROWS_MAX = 1e12;
-const DIM_MAX = 65536;
-const SEGMENTS_MAX = 256;
 const SHARDS_MAX = 100_000;
 const BYTES_MIN = 2 ** 20;
 const BYTES_MAX = 2 ** 50;
@@ -27,8 +25,8 @@ function listOf<T>(parse: (part: string, context: z.RefinementCtx) => T, example
         `write ${example}`,
       );
     }
-    if (parts.length > SEGMENTS_MAX) {
-      return refuse(context, `has ${parts.length} parts, a table has at most ${SEGMENTS_MAX}`, undefined);
+    if (parts.length > ROW_DIM_MAX) {
+      return refuse(context, `has ${parts.length} parts, a table has at most ${ROW_DIM_MAX}`, undefined);
     }
     return parts.map((part) => parse(part, context));
   });
@@ -36,8 +34,8 @@ function listOf<T>(parse: (part: string, context: z.RefinementCtx) => T, example
 
 function dimOf(text: string, context: z.RefinementCtx): number {
   const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= DIM_MAX) return value;
-  return refuse(context, `a dimension must be a whole number from 1 to ${DIM_MAX}, found "${text}"`, 'write 16,1');
+  if (/^\d+$/.test(text) && value >= 1 && value <= ROW_DIM_MAX) return value;
+  return refuse(context, `a dimension must be a whole number from 1 to ${ROW_DIM_MAX}, found "${text}"`, 'write 16,1');
 }
 
 function optimizerOf(text: string, context: z.RefinementCtx): PlannedOptimizer {

@@ -5,13 +5,11 @@
  * these types, so `monolith --help` loads no training code.
  */
 
-import { PARTITIONS, type WhenFull } from '../memory/table-layout.js';
+import type { WhenFull } from '../memory/table-layout.js';
 
 export const MODELS = ['ffm'] as const;
 export const DATA_SOURCES = ['clicks', 'reference'] as const;
 export const BACKENDS = ['wasm', 'reference', 'cuda', 'auto'] as const;
-/** As many as a table has partitions. */
-export const THREADS_MAX = PARTITIONS;
 
 export type ModelName = (typeof MODELS)[number];
 export type DataName = (typeof DATA_SOURCES)[number];

@@ -3,10 +3,11 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { DEVICE_ROWS_MAX } from '../memory/device-table-layout.js';
+import { THREADS_MAX } from '../memory/limits.js';
 import { TABLE_BYTES_MAX, TABLE_BYTES_MIN, WHEN_FULL } from '../memory/table-layout.js';
 import { flagMeta, oneOf, parseFlags, pathName, refuse, switchFlag, wholeNumber } from './flags.js';
 import { humanBytes } from './human-size.js';
-import { BACKENDS, DATA_SOURCES, MODELS, THREADS_MAX, type TrainJobOptions } from './train-job.js';
+import { BACKENDS, DATA_SOURCES, MODELS, type TrainJobOptions } from './train-job.js';
 
 const I32_MAX = 2 ** 31 - 1;
 const U32_MAX = 2 ** 32 - 1;

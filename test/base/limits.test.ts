@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parseBoundedJson } from '../../src/base/bounded-json.js';
 import { checkLimit, LIMITS, type LimitName, overLimit } from '../../src/base/limits.js';
-import { ROW_FLOATS_MAX } from '../../src/sparse/config/table-size.js';
+import { ROW_FLOATS_MAX } from '../../src/memory/limits.js';
 
 const page = readFileSync(new URL('../../../docs/limits.md', import.meta.url), 'utf8');
 

@@ -1,6 +1,10 @@
 import t from 'tap';
 import { runProgram } from '../../src/cli/program.js';
+import { ROW_DIM_MAX, ROW_FLOATS_MAX } from '../../src/memory/limits.js';
 import { OPTIMIZER_NUMBER } from '../../src/memory/optimizer-layout.js';
+import { type PlannedOptimizer, planOptimizer } from '../../src/sparse/config/optimizer-plan.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { tableDim } from '../../src/sparse/config/table-plan.js';
 import { FakeIo } from './fake-io.js';
 import { runCli } from './run-cli.js';
 
@@ -93,7 +97,8 @@ t.test('misuse says what to write', async (t) => {
     ['--rows 2m --dims 16 --budget 1k', /--budget: must be from 1048576/, /1048576b at the least/],
     ['--rows 3 --dims 16 --shards 4', /--shards: 4 tables cannot share 3 rows/, /3 at the most/],
     ['--rows 10b --dims 64', /--rows: 10000000000 rows do not fit one table/, /--shards \d+$/],
-    ['--rows 2m --dims 65536,65536', /--dims: a row of 131072 floats/, /at most/],
+    ['--rows 2m --dims 20000', /--dims: a dimension must be .* from 1 to 16384, found "20000"/, /16,1/],
+    ['--rows 2m --dims 16384,1', /--dims: a row of 16385 floats/, /at most 16384/],
     ['--row 2m', /--row: unknown flag/, /did you mean --rows/],
   ];
   for (const [args, message, hint] of cases) {
@@ -101,6 +106,27 @@ t.test('misuse says what to write', async (t) => {
     t.match(ended, { code: 2, out: '', err: message }, args);
     t.match(ended.err.split('\n')[1], hint, args);
     t.equal(ended.err.split('\n').length, 3, `${args}: an error, a hint and no more`);
+  }
+});
+
+t.test('what a plan accepts, a table accepts, and nothing wider', async (t) => {
+  const cases = [[1], [16, 1], [ROW_DIM_MAX], [ROW_DIM_MAX - 1, 1], [ROW_DIM_MAX + 1], [ROW_DIM_MAX, 1], [20_000]];
+  for (const dims of cases) {
+    const { code } = await plan(`--rows 1000 --dims ${dims.join(',')}`);
+    const segments = dims.map((dim) => ({ dim }));
+    const wide = dims.reduce((sum, dim) => sum + dim, 0) > ROW_DIM_MAX;
+    t.equal(code, wide ? 2 : 0, `plan of ${dims}`);
+    const define = () => tableDim(defineTable('wide', segments));
+    if (wide)
+      t.throws(define, { code: 'ML_GRAPH', message: new RegExp(`1 to ${ROW_DIM_MAX} dimensions`) }, `table of ${dims}`);
+    else t.doesNotThrow(define, `table of ${dims}`);
+  }
+});
+
+t.test('the widest row with the most state is still one request to the heap', async (t) => {
+  for (const name of Object.keys(OPTIMIZER_NUMBER) as PlannedOptimizer[]) {
+    const perWeight = planOptimizer({ [name]: {} }, 1).stateFloats;
+    t.ok(ROW_DIM_MAX * (1 + perWeight) <= ROW_FLOATS_MAX, `${name}: ${perWeight} floats of state a weight`);
   }
 });
 

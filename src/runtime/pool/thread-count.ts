@@ -1,10 +1,7 @@
 /** @file How many threads a pool can have. */
 import { availableParallelism } from 'node:os';
 import { MonolithError } from '../../base/errors.js';
-import { PARTITIONS } from '../../memory/table-layout.js';
-
-/** In an update every partition of a table is owned by one thread. */
-export const THREADS_MAX = PARTITIONS;
+import { THREADS_MAX } from '../../memory/limits.js';
 
 /** Threads of a session that does not say how many: one per core. */
 export function usualThreads(): number {

@@ -8,6 +8,7 @@ import type { Rate } from '../../base/rates/rate.js';
 import { checkRateCount } from '../../base/rates/segment-rates.js';
 import { printMessage, valueOr } from '../../io/message.js';
 import type { DumpSegment } from '../../io/optimizer-dump.js';
+import { ROW_DIM_MAX } from '../../memory/limits.js';
 import {
   ENTRY_TYPE,
   EntryConfigMessage,
@@ -21,9 +22,6 @@ import { type OptimizerPlan, planOptimizer } from './optimizer-plan.js';
 import { SgdOptimizer } from './optimizers.js';
 import type { HashTableConfigInstance, TableConfig } from './table-config.js';
 import { checkPartDims, checkTableConfig } from './table-messages.js';
-
-/** Weights in a row. A row with its state is far below the largest block the heap hands out. */
-const DIM_MAX = 16384;
 
 /** How serving keeps a segment, and what of that a lookup shows while training. */
 export interface CompressorPlan {
@@ -96,8 +94,8 @@ function makePlan(
   if (!serving) checkRateCount(learningRateFns, messages.length);
   const dims = messages.map(segmentDim);
   const dim = dims.reduce((sum, one) => sum + one, 0);
-  if (!dims.every((one) => Number.isInteger(one) && one > 0) || dim < 1 || dim > DIM_MAX) {
-    const reason = `its segments must have 1 to ${DIM_MAX} dimensions in all`;
+  if (!dims.every((one) => Number.isInteger(one) && one > 0) || dim < 1 || dim > ROW_DIM_MAX) {
+    const reason = `its segments must have 1 to ${ROW_DIM_MAX} dimensions in all`;
     throw new MonolithError('ML_GRAPH', { op: name, reason });
   }
   const segments: SegmentPlan[] = [];

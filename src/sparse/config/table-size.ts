@@ -10,10 +10,10 @@ import { MonolithError } from '../../base/errors.js';
 import { MEMORY_BYTES_MAX, PAGE_BYTES } from '../../memory/shared-memory.js';
 import {
   BUCKET_BYTES,
+  HEAP_BLOCK_MAX,
   HEAP_HEADER_BYTES,
   PARTITION_BYTES,
   PARTITIONS,
-  ROWS_BLOCK_MAX,
   slotLimit,
   tableBytes,
 } from '../../memory/table-layout.js';
@@ -64,12 +64,8 @@ const BANK_USE_BYTES = BANK_ROOM_BYTES - 64;
 export const TABLE_BYTES_MAX = PARTITIONS * BANK_USE_BYTES;
 /** Keys of a row while its index is between half and three quarters full. */
 const KEY_BYTES_TYPICAL = 28;
-/** The most one request to the heap can be. */
-const HEAP_BLOCK_BYTES_MAX = 2 ** 31;
-/** A block of rows must fit a request. */
-export const ROW_FLOATS_MAX = (HEAP_BLOCK_BYTES_MAX / ROWS_BLOCK_MAX - 16) / 4;
-/** So must the index of a partition, with a little to spare for partitions that get more than their share. */
-export const TABLE_ROWS_MAX = Math.floor(0.999 * PARTITIONS * slotLimit(0, HEAP_BLOCK_BYTES_MAX / BUCKET_BYTES));
+/** The index of a partition must fit a request to the heap, with a little to spare for partitions that get more than their share. */
+export const TABLE_ROWS_MAX = Math.floor(0.999 * PARTITIONS * slotLimit(0, HEAP_BLOCK_MAX / BUCKET_BYTES));
 
 /**
  * The size of a table.
