@@ -9,7 +9,7 @@ import { MonolithError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
 import { placeholder, raggedPlaceholder } from '../graph/ops/state.js';
 import type { DenseInput, RaggedInput } from '../graph/typed-inputs.js';
-import { type BatchData, type BatchSchema, type FeedSpec, rowsOf } from '../memory/batch.js';
+import { type BatchData, type BatchSchema, type FeedSpec, type PartialBatchData, rowsOf } from '../memory/batch.js';
 import { type DenseFeed, feedOf, type RaggedFeed, type SingleIds } from '../tensor/feed-values.js';
 
 /** Floats, `width` of them for each example. */
@@ -96,9 +96,30 @@ export class Schema<F extends Features> {
     return values;
   }
 
+  /** Values for runs that do not need all features: `schema.feedsWithout('label', { user, item })` predicts. */
+  feedsWithout<const Name extends keyof F & string>(
+    _names: Name | readonly Name[],
+    values: Omit<Feeds<F>, Name>,
+  ): Omit<Feeds<F>, Name> {
+    return values;
+  }
+
   /** Values as a batch for `loadBatches`, in the order of the schema. */
   batch(values: Feeds<F>): BatchData {
+    return this.#batch([], values) as BatchData;
+  }
+
+  /** The same without some features; runs that need them refuse the batch. */
+  batchWithout<const Name extends keyof F & string>(
+    names: Name | readonly Name[],
+    values: Omit<Feeds<F>, Name>,
+  ): PartialBatchData {
+    return this.#batch(typeof names === 'string' ? [names] : names, values as Partial<Feeds<F>>);
+  }
+
+  #batch(without: readonly string[], values: Partial<Feeds<F>>): PartialBatchData {
     const feeds = this.specs.map((spec) => {
+      if (without.includes(spec.name)) return undefined;
       const value: unknown = values[spec.name];
       if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
       const feature = this.features[spec.name]!;

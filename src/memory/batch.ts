@@ -11,6 +11,8 @@
  *  ragged feed:  two pointers  splits i32[rows + 1], from 0;  values i64[splits[rows]]
  * ```
  * The header and every array start at a multiple of 64 bytes: threads that work on different arrays share no line.
+ *
+ * A batch may lack feeds: their pointers are 0, which is no address. Programs that need them refuse it.
  */
 import { MonolithError } from '../base/errors.js';
 import { CACHE_LINE } from './arena.js';
@@ -48,6 +50,13 @@ export interface BatchData {
   readonly feeds: readonly FeedData[];
 }
 
+/** A batch that may lack feeds, such as one to predict on, which has no label. */
+export interface PartialBatchData {
+  readonly rows: number;
+  /** In the order of the schema; `undefined` for those it has no values of. */
+  readonly feeds: readonly (FeedData | undefined)[];
+}
+
 /** What is wrong with `schema`, for an error; null when it is one. */
 export function schemaProblem(schema: unknown): string | null {
   if (!Array.isArray(schema)) return schema == null ? 'there is none' : 'it is not a list of feeds';
@@ -64,8 +73,10 @@ export function schemaProblem(schema: unknown): string | null {
   return null;
 }
 
-/** Rows of a batch, counted in its first feed. */
-export function rowsOf([spec]: BatchSchema, [feed]: readonly FeedData[]): number {
+/** Rows of a batch, counted in the first feed it has. */
+export function rowsOf(schema: BatchSchema, feeds: readonly (FeedData | undefined)[]): number {
+  const first = feeds.findIndex((feed) => feed !== undefined);
+  const [spec, feed] = [schema[first], feeds[first]];
   if (spec === undefined || feed === undefined) return 0;
   const width = spec.kind === 'ragged' ? 1 : spec.width;
   const rows = feed.kind === 'ragged' ? feed.splits.length - 1 : feed.values.length / width;
@@ -82,6 +93,11 @@ export function pointerCount(schema: BatchSchema): number {
 /** Bytes that a row of the feed has; 0 for a ragged one, whose rows differ. */
 export function rowBytes(feed: FeedSpec): number {
   return feed.kind === 'ragged' ? 0 : feed.width * (feed.kind === 'ids' ? 8 : 4);
+}
+
+/** Number of values of each ragged feed of a batch; 0 for those it lacks. */
+export function valueCountsOf(schema: BatchSchema, feeds: readonly (FeedData | undefined)[]): number[] {
+  return schema.flatMap(({ kind }, index) => (kind === 'ragged' ? [feeds[index]?.values.length ?? 0] : []));
 }
 
 /** Bytes of a batch of `rows` rows; `valueCounts` has the number of values of each ragged feed, in schema order. */
@@ -101,7 +117,7 @@ export function bytesFor(schema: BatchSchema, rows: number, valueCounts: readonl
 }
 
 /** Writes `data` at `at`, a multiple of 64, and returns the bytes used. The header is written last. */
-export function writeBatch(views: Views, at: number, schema: BatchSchema, data: BatchData): number {
+export function writeBatch(views: Views, at: number, schema: BatchSchema, data: PartialBatchData): number {
   if (data.feeds.length !== schema.length) {
     throw misfit('batch', `it has ${data.feeds.length} feeds and the schema ${schema.length}`);
   }
@@ -116,9 +132,14 @@ export function writeBatch(views: Views, at: number, schema: BatchSchema, data: 
     top += padded(bytes);
     return start;
   };
+  const first = schema[data.feeds.findIndex((feed) => feed !== undefined)];
   schema.forEach((spec, index) => {
-    const feed = data.feeds[index]!;
-    checkFeed(spec, feed, data.rows, schema[0]!.name);
+    const feed = data.feeds[index];
+    if (feed === undefined) {
+      pointers.push(...(spec.kind === 'ragged' ? [0, 0] : [0]));
+      return;
+    }
+    checkFeed(spec, feed, data.rows, first!.name);
     if (feed.kind === 'dense') {
       const { length } = feed.values;
       view(Float32Array, views.buffer, take(length * 4), length, spec.name).set(feed.values);
@@ -166,6 +187,7 @@ export function readBatch(views: Views, at: number, schema: BatchSchema): BatchD
   let next = BATCH.pointers;
   const feeds = schema.map((spec): FeedData => {
     const first = header[next++]!;
+    if (first === 0) throw misfit(spec.name, 'the batch has no values of it');
     if (spec.kind === 'dense') {
       return { kind: 'dense', values: view(Float32Array, views.buffer, first, rows * spec.width, spec.name).slice() };
     }

@@ -12,6 +12,7 @@ import { STREAM_ORDERS } from './stream-orders.js';
 
 const FILES = [
   'runtime/random-graphs',
+  'runtime/needed-feeds',
   'sparse/pooling',
   'sparse/embedding-ops',
   'sparse/id-blocks',

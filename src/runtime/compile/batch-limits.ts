@@ -1,13 +1,19 @@
-/** @file What a batch must keep to for a program: how many ids a slice holds, and how many classes a loss has. */
+/** @file What a batch must keep to for a program: which feeds it must have, how many ids a slice holds, and how many classes a loss has. */
 import type { Op, OpDef, Tensor } from '../../graph/graph.js';
 import { Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
 import { SoftmaxLoss, type SoftmaxLossAttrs } from '../../graph/ops/losses.js';
 import { Placeholder } from '../../graph/ops/state.js';
 import { StopGradient } from '../../graph/ops/unary.js';
 import type { BatchSchema } from '../../memory/batch.js';
-import type { ClassLimit, RaggedLimit } from './check-batch.js';
+import type { ClassLimit, NeededFeed, RaggedLimit } from './check-batch.js';
 import type { FeedUse } from './compile-environment.js';
 import { pointerWords } from './pointer-words.js';
+
+/** Feeds that the program reads. */
+export function neededFeeds(schema: BatchSchema, feeds: readonly FeedUse[]): NeededFeed[] {
+  const words = pointerWords(schema);
+  return feeds.map(({ tensor }) => ({ name: tensor.op.name, word: words.get(tensor.op.name)!.word }));
+}
 
 /** Feeds of ids, and how many values a slice of each can hold. */
 export function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): RaggedLimit[] {

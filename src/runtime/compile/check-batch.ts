@@ -24,8 +24,16 @@ export interface ClassLimit {
   readonly op: string;
 }
 
+/** A feed of a program: where its first pointer is in a batch header. */
+export interface NeededFeed {
+  readonly name: string;
+  readonly word: number;
+}
+
 /** What feeds of a program have to keep to. */
 export interface FeedLimits {
+  /** Feeds that a batch must have values of. */
+  readonly needed: readonly NeededFeed[];
   readonly ragged: readonly RaggedLimit[];
   readonly classes: readonly ClassLimit[];
 }
@@ -36,13 +44,17 @@ export interface BatchLimits {
   readonly plan: Plan;
 }
 
-/** Throws ML_FEED when `batch` is no batch of the schema, holds more than the buffers of the program do, or names no class. */
-export function checkBatch(views: Views, batch: number, limits: BatchLimits, { ragged, classes }: FeedLimits): void {
+/** Throws ML_FEED when `batch` is no batch of the schema, lacks a feed, holds more than the buffers of the program do, or names no class. */
+export function checkBatch(views: Views, batch: number, limits: BatchLimits, feeds: FeedLimits): void {
+  const { needed, ragged, classes } = feeds;
   const { schema, batchSize, plan } = limits;
   const at = batch / 4;
   const { u32, i32 } = views;
   if (!Number.isInteger(batch / 64) || batch <= 0 || u32[at + BATCH.pointerCount] !== pointerCount(schema)) {
     throw misfit('batch', `there is no batch at address ${batch}`);
+  }
+  for (const { name, word } of needed) {
+    if (u32[at + word] === 0) throw misfit(name, 'no value was given', 'the fetches of this run need it');
   }
   const rows = u32[at + BATCH.rows]!;
   if (rows > batchSize) throw misfit('batch', `${rows} rows, the session holds ${batchSize}`);

@@ -7,8 +7,8 @@
 import { type Op, Tensor } from '../../graph/graph.js';
 import type { BatchSchema } from '../../memory/batch.js';
 import { CONTEXT, CONTEXT_BYTES } from '../../memory/program-layout.js';
-import { classLimits, raggedLimits } from './batch-limits.js';
-import type { ClassLimit, RaggedLimit } from './check-batch.js';
+import { classLimits, neededFeeds, raggedLimits } from './batch-limits.js';
+import type { ClassLimit, NeededFeed, RaggedLimit } from './check-batch.js';
 import type { CompileEnvironment } from './compile-environment.js';
 import { executionOrder } from './execution-order.js';
 import { LoweringContext } from './lowering.js';
@@ -32,6 +32,7 @@ export interface Program {
   readonly contextStride: number;
   readonly needsBatch: boolean;
   storage(tensor: Tensor): Storage;
+  readonly needed: readonly NeededFeed[];
   readonly ragged: readonly RaggedLimit[];
   readonly classes: readonly ClassLimit[];
   /** Scalars per batch that are kept for each command: their index among the captures, and where those are. */
@@ -101,6 +102,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
     contextStride: CONTEXT_BYTES,
     needsBatch: feeds.length > 0,
     storage: (tensor) => context.storage(tensor),
+    needed: neededFeeds(target.schema, feeds),
     ragged: raggedLimits(target.schema, feeds),
     classes: classLimits(target.schema, context.ops),
     captured,

@@ -4,7 +4,7 @@ import { didYouMean } from '../../base/suggest.js';
 import type { Graph, OpDef, Tensor } from '../../graph/graph.js';
 import { Placeholder, type PlaceholderAttrs } from '../../graph/ops/state.js';
 import type { Arena } from '../../memory/arena.js';
-import { type BatchSchema, bytesFor, type FeedData, rowsOf, writeBatch } from '../../memory/batch.js';
+import { type BatchSchema, bytesFor, type FeedData, rowsOf, valueCountsOf, writeBatch } from '../../memory/batch.js';
 import type { Views } from '../../memory/views.js';
 import { isDetached, withFixedLength } from '../../memory/whole-array.js';
 import { type FeedValue, feedOf } from '../../tensor/feed-values.js';
@@ -33,26 +33,25 @@ export class FeedWriter {
     );
   }
 
-  /** The values of `given` in the order of the schema, in place. */
-  read(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): readonly FeedData[] {
+  /** The values of `given` in the order of the schema, in place; which of them a run needs is known when it is compiled. */
+  read(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): readonly (FeedData | undefined)[] {
     if (given === null) throw new MonolithError('ML_FEED', { name: 'batch', reason: 'null is no map of feeds' });
     const feeds = isMap(given) ? byName(given) : given;
     // Unknown names first: of a mistyped one both are true, and this says what was meant.
     for (const name of Object.keys(feeds)) {
       if (!this.#schema.some((spec) => spec.name === name)) throw this.#unknown(name);
     }
-    return this.#schema.map((spec, index): FeedData => {
+    return this.#schema.map((spec, index): FeedData | undefined => {
       const value = feeds[spec.name];
-      if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
+      if (value === undefined) return undefined;
       return whole(spec.name, feedOf(spec, value, this.#valuesPerRow[index]!));
     });
   }
 
   /** Address of the batch that holds `data`. It is good until the next call. */
-  write(data: readonly FeedData[]): number {
+  write(data: readonly (FeedData | undefined)[]): number {
     const rows = rowsOf(this.#schema, data);
-    const valueCounts = data.flatMap((feed) => (feed.kind === 'ragged' ? [feed.values.length] : []));
-    const bytes = bytesFor(this.#schema, rows, valueCounts);
+    const bytes = bytesFor(this.#schema, rows, valueCountsOf(this.#schema, data));
     if (bytes > this.#bytes) {
       // The old region is lost: growing at least twofold keeps the sum of all below twice the last.
       const grown = Math.max(bytes, 2 * this.#bytes);
@@ -71,8 +70,10 @@ export class FeedWriter {
 }
 
 /** The same values in memory of their own. */
-export function copyOf(feed: FeedData): FeedData {
-  switch (feed.kind) {
+export function copyOf(feed: FeedData | undefined): FeedData | undefined {
+  switch (feed?.kind) {
+    case undefined:
+      return undefined;
     case 'dense':
       return { ...feed, values: feed.values.slice() };
     case 'ids':

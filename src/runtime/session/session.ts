@@ -201,7 +201,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
    * Feeds are read at the call, so that the caller may use its arrays again: into the batch they become, or, where a run before
    * this one still reads that memory, into a copy.
    */
-  #batchOf(feeds: Feeds | undefined): number | readonly FeedData[] | undefined {
+  #batchOf(feeds: Feeds | undefined): number | readonly (FeedData | undefined)[] | undefined {
     if (typeof feeds !== 'object' || this.#turns.isClosed) return typeof feeds === 'object' ? undefined : feeds;
     const data = this.#feeds.read(feeds);
     return this.#turns.isIdle ? this.#feeds.write(data) : data.map(copyOf);
