@@ -62,6 +62,7 @@ export { type MatMulOptions, matMul } from '../graph/ops/matmul.js';
 export { type BatchNormOptions, batchNorm, l2Normalize, layerNorm, type NormOptions } from '../graph/ops/norms.js';
 export type { OpOptions } from '../graph/ops/options.js';
 export { cin, type FfmKind, type FfmOptions, type FmOptions, ffm, fmPairs } from '../graph/ops/pairs.js';
+export { concatInner, gatherInner, sliceInner, splitInner } from '../graph/ops/positions.js';
 export {
   type Axis,
   type ReduceOptions,
@@ -73,7 +74,6 @@ export {
 export { addBias, rowDot, scaleColumns, scaleRows } from '../graph/ops/rows.js';
 export { sequenceLengths, sequenceMask } from '../graph/ops/sequence.js';
 export { reshape, stack, transposeInner, unstack } from '../graph/ops/shape.js';
-export { concatInner, gatherInner, sliceInner, splitInner } from '../graph/ops/slices.js';
 export {
   assign,
   assignAdd,

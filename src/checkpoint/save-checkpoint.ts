@@ -19,8 +19,8 @@ import { checkOptions } from '../base/check-options.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { cleanUp, writeError, writingTo } from '../base/files/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import { PendingFiles } from '../base/files/pending-files.js';
 import { isPath } from '../base/files/read-file.js';
-import { StagedFiles } from '../base/files/staged-files.js';
 import { formatCheckpointState } from '../io/checkpoint-state.js';
 import { deleteCheckpoint, exemptCheckpoints, removeLeftovers } from './leftovers.js';
 import { checkpointExists, readState } from './model-dir.js';
@@ -39,8 +39,8 @@ import { PENDING_FILE, writePending } from './pending-save.js';
 import { publishState } from './publish-state.js';
 import { type Retention, retain } from './retention.js';
 import { checkSnapshot, type Snapshot } from './snapshot.js';
-import { stageCheckpoint } from './stage-checkpoint.js';
 import { hasAnyFile, verifyCheckpoint } from './verify-checkpoint.js';
+import { writeCheckpointFiles } from './write-checkpoint-files.js';
 
 export interface SaveOptions {
   /** Checkpoints to keep, 5 unless told. 0 keeps all and lists only the newest. */
@@ -117,28 +117,28 @@ async function save(
   const warnings: string[] = [];
   const known = knownCheckpoints(modelDir, warnings);
   const { free, taken } = prefixesOf(modelDir, snapshot.step);
-  const staged = new StagedFiles(fs);
+  const pending = new PendingFiles(fs);
   let prefix = free;
   let bytes: number;
   let backup: string;
   let removed: readonly string[];
   try {
-    const { manifestText, bytes: written } = await stageCheckpoint(free, snapshot, staged, fs);
+    const { manifestText, bytes: written } = await writeCheckpointFiles(free, snapshot, pending, fs);
     bytes = written;
     prefix = (await savedAlready(taken, manifestText)) ?? free;
-    const plan = rotate(modelDir, known, prefix, { keep, exempt }, warnings);
-    removed = plan.removed;
+    const rotation = rotate(modelDir, known, prefix, { keep, exempt }, warnings);
+    removed = rotation.removed;
     await writePending(modelDir, [...(prefix === free ? [free] : []), ...removed], fs);
-    if (prefix === free) await staged.publish();
-    else await staged.rollBack();
+    if (prefix === free) await pending.publish();
+    else await pending.rollBack();
     const state = {
       modelCheckpointPath: relativeToDir(modelDir, prefix),
-      allModelCheckpointPaths: plan.listed.map((path) => relativeToDir(modelDir, path)),
+      allModelCheckpointPaths: rotation.listed.map((path) => relativeToDir(modelDir, path)),
     };
     backup = await publishState(join(modelDir, STATE_FILE), formatCheckpointState(state), fs);
   } catch (cause) {
     throw await cleanUp(writeError(prefix, cause), async () => {
-      await staged.rollBack();
+      await pending.rollBack();
       await fs.remove(join(modelDir, PENDING_FILE));
     });
   }

@@ -25,7 +25,7 @@ export interface DenseValue extends DenseLayout {
   readonly data: Float32Array | Int32Array | BigInt64Array;
 }
 
-/** One slice of a table's rows: its weights and the optimizer that updates them. */
+/** One segment of a table's rows: its weights and the optimizer that updates them. */
 export type TableSegment = DumpSegment;
 
 /** A row; `state` is in row order: adagrad norm[dim]; ftrl norm[dim], zero[dim]; segment after segment. */

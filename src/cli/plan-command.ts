@@ -19,7 +19,7 @@ interface PlannedSegment {
   readonly stateFloats: number;
 }
 
-interface Plan {
+interface PlanReport {
   readonly rows: number;
   readonly segments: readonly PlannedSegment[];
   readonly shards: number;
@@ -43,7 +43,7 @@ export function runPlanCommand(flags: PlanFlags, io: Pick<CliIo, 'out'>): number
   return plan.fits === false ? EXIT_FAILED : EXIT_DONE;
 }
 
-function makePlan({ rows: allRows, dims = [], optimizer, threads, shards, budget }: PlanFlags): Plan {
+function makePlan({ rows: allRows, dims = [], optimizer, threads, shards, budget }: PlanFlags): PlanReport {
   const rows = allRows ?? 0;
   const segments = dims.map((dim, i): PlannedSegment => {
     const name = optimizer[i] ?? optimizer[0]!;
@@ -108,11 +108,11 @@ function recordBytes(segments: readonly PlannedSegment[]): number {
 }
 
 /** The plan as programs see it. Bytes of `table` are of one shard. */
-function planFields({ size, ...plan }: Plan): Readonly<Record<string, unknown>> {
+function planFields({ size, ...plan }: PlanReport): Readonly<Record<string, unknown>> {
   return snakeCaseDeep({ ...plan, table: size }) as Readonly<Record<string, unknown>>;
 }
 
-function planText(plan: Plan): string {
+function planText(plan: PlanReport): string {
   const { rows, segments, shards, rowsPerShard, size } = plan;
   const names = new Set(segments.map((segment) => segment.optimizer));
   const shown = segments.map(({ dim, optimizer }) => (names.size > 1 ? `${dim} (${optimizer})` : String(dim)));
@@ -148,7 +148,7 @@ function planText(plan: Plan): string {
   return `${[title, ...text, ...budgetLines(plan)].join('\n')}\n`;
 }
 
-function budgetLines({ budgetBytes, fits, rowsThatFit: rows, shards }: Plan): string[] {
+function budgetLines({ budgetBytes, fits, rowsThatFit: rows, shards }: PlanReport): string[] {
   if (budgetBytes === null || rows === null) return [];
   const each = shards > 1 ? ' per shard' : '';
   const verdict = fits ? 'fits' : 'does not fit';

@@ -48,9 +48,9 @@ function compressFragment(input: Uint8Array, begin: number, end: number, out: Ui
   let next = begin + 1;
   for (let skip = 32; next < limit; ) {
     const bytes = word(next);
-    const slot = Math.imul(bytes, 0x1e35a7bd) >>> (32 - TABLE_BITS);
-    const candidate = begin + table[slot]!;
-    table[slot] = next - begin;
+    const cell = Math.imul(bytes, 0x1e35a7bd) >>> (32 - TABLE_BITS);
+    const candidate = begin + table[cell]!;
+    table[cell] = next - begin;
     if (candidate >= next || word(candidate) !== bytes) {
       next += skip++ >> 5;
       continue;

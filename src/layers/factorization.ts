@@ -4,9 +4,9 @@ import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { innerShape } from '../graph/ops/inner-shape.js';
 import { nameOf, type OpOptions } from '../graph/ops/options.js';
 import { fmPairs } from '../graph/ops/pairs.js';
+import { gatherInner } from '../graph/ops/positions.js';
 import { rowDot } from '../graph/ops/rows.js';
 import { reshape, stack } from '../graph/ops/shape.js';
-import { gatherInner } from '../graph/ops/slices.js';
 
 /**
  * Sum of the dot products of all pairs of fields, `[batch]`: the second-order term of FM and DeepFM. `fields` is a list

@@ -1,9 +1,9 @@
 /**
- * @file What a program keeps about a table in other memories: where it is there, and where threads stage their ids.
+ * @file What a program keeps about a table in other memories: where it is there, and where threads copy their ids to.
  *
  * Record, u32 words in the session's memory:
- * | 0 banks | 1 floats of a copied row | 2 ids a slice can have | 3 slices | 4 gate, or 0 | control block per bank … | stage per thread and bank … |
- * Stage, in the bank, for the ids of all slices; parts begin at multiples of 64:
+ * | 0 banks | 1 floats of a copied row | 2 ids a slice can have | 3 slices | 4 gate, or 0 | control block per bank … | bay per thread and bank … |
+ * Bay, in the bank, for the ids of all slices; parts begin at multiples of 64:
  * | ids i64 | order u32, the identity | rows u32 | slots u32 | merged u32 | slice records | offsets of each slice | floats |
  */
 import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS } from './table-layout.js';
@@ -15,7 +15,7 @@ export const GATE_WORDS = 5;
 /** Offsets of the partitions of a slice, rounded up to whole lines. */
 export const OFFSETS_BYTES = lines((PARTITIONS + 1) * 4);
 
-export interface StageParts {
+export interface BayParts {
   readonly ids: number;
   readonly order: number;
   readonly rows: number;
@@ -29,8 +29,8 @@ export interface StageParts {
   readonly bytes: number;
 }
 
-/** Byte offsets of the parts of a stage. */
-export function stageParts(sliceIds: number, slices: number, rowFloats: number): StageParts {
+/** Byte offsets of the parts of a bay. */
+export function bayParts(sliceIds: number, slices: number, rowFloats: number): BayParts {
   const capacity = sliceIds * slices;
   let bytes = 0;
   const take = (size: number): number => {

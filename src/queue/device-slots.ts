@@ -24,7 +24,7 @@ export class DeviceSlot {
   readonly #made: CudaEvent;
   #device: DeviceBuffer | undefined;
   /** Pinned memory of the same size. */
-  #staging: ArrayBuffer | undefined;
+  #pinned: ArrayBuffer | undefined;
   #isRead = false;
   #usedBytes = 0;
 
@@ -48,7 +48,7 @@ export class DeviceSlot {
       offsets.push(end);
       end = alignUp(end + size);
     }
-    // The staging memory may still be on its way from the last time.
+    // The pinned memory may still be on its way from the last time.
     if (!this.#written.isDone()) await this.#written.finished();
     const device = this.#reserve(Math.max(end, ALIGN_BYTES));
     if (this.#isRead) this.#copies.wait(this.#read);
@@ -63,9 +63,9 @@ export class DeviceSlot {
       if (tensor instanceof DeviceTensor) this.#copies.copy(device, offset, tensor.buffer, tensor.offset, bytes);
       else {
         const { data } = tensor;
-        const staged = new Uint8Array(this.#staging!, offset, bytes);
-        staged.set(new Uint8Array(data.buffer, data.byteOffset, bytes));
-        this.#copies.upload(device, staged, offset);
+        const pinned = new Uint8Array(this.#pinned!, offset, bytes);
+        pinned.set(new Uint8Array(data.buffer, data.byteOffset, bytes));
+        this.#copies.upload(device, pinned, offset);
       }
     });
     this.#copies.record(this.#written);
@@ -83,13 +83,13 @@ export class DeviceSlot {
   /** Copies of the tensors on the host, all by one copy of the slot. */
   async toHost(tensors: readonly DeviceTensor[]): Promise<Tensor[]> {
     if (this.#usedBytes > 0) {
-      this.#copies.download(new Uint8Array(this.#staging!, 0, this.#usedBytes), this.#device!);
+      this.#copies.download(new Uint8Array(this.#pinned!, 0, this.#usedBytes), this.#device!);
       this.#copies.record(this.#written);
       await this.#written.finished();
     }
     return tensors.map(({ dtype, shape, offset, byteLength }) => {
       const data = allocateData(dtype, sizeOfShape(shape));
-      new Uint8Array(data.buffer).set(new Uint8Array(this.#staging!, offset, byteLength));
+      new Uint8Array(data.buffer).set(new Uint8Array(this.#pinned!, offset, byteLength));
       return new Tensor(dtype, shape, data);
     });
   }
@@ -106,7 +106,7 @@ export class DeviceSlot {
     this.free();
     const size = 2 ** Math.ceil(Math.log2(bytes));
     this.#device = this.#driver.alloc(size);
-    this.#staging = this.#driver.allocPinned(size);
+    this.#pinned = this.#driver.allocPinned(size);
     return this.#device;
   }
 
@@ -114,8 +114,8 @@ export class DeviceSlot {
   free(): void {
     this.#device?.free();
     this.#device = undefined;
-    if (this.#staging !== undefined) this.#driver.freePinned(this.#staging);
-    this.#staging = undefined;
+    if (this.#pinned !== undefined) this.#driver.freePinned(this.#pinned);
+    this.#pinned = undefined;
   }
 
   destroy(): void {

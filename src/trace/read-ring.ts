@@ -67,7 +67,7 @@ export function snapshotRing(ring: TraceRing): RingSnapshot {
 
 /**
  * How many of the newest records of a copy are whole, when the count was `before` at its start and `after` at its end.
- * A writer at work has touched the slots up to and including the one after its count.
+ * A writer at work has touched the records up to and including the one after its count.
  */
 export function keptCount(capacity: number, before: number, after: number): number {
   const held = Math.min(before, capacity);

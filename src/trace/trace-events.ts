@@ -60,8 +60,8 @@ function writeWord(m: Views, ring: number, kind: number, nameId: number, argumen
 /** Starts the next record and returns its word index. */
 function claim(m: Views, ring: number, kind: number, nameId: number): number {
   const header = ring / WORD_BYTES;
-  const slot = m.u32[header + TRACE_RING.written]! & (m.u32[header + TRACE_RING.capacity]! - 1);
-  const word = (ring + TRACE_HEADER_BYTES + slot * TRACE_RECORD_BYTES) / WORD_BYTES;
+  const cell = m.u32[header + TRACE_RING.written]! & (m.u32[header + TRACE_RING.capacity]! - 1);
+  const word = (ring + TRACE_HEADER_BYTES + cell * TRACE_RECORD_BYTES) / WORD_BYTES;
   m.u32[word] = (kind << 24) | (nameId & NAME_MASK);
   return word;
 }

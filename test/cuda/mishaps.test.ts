@@ -147,7 +147,7 @@ for (const { name, controls, code, message, hint, inStep } of MISHAPS) {
 }
 
 t.test(
-  'without memory to pin, staging memory is plain and losses are the same',
+  'without memory to pin, copies go through plain memory and losses are the same',
   withSimulated(async (t, driver) => {
     const pinned = await trainOnce();
     driver.simulator.configure({ pinnedBytes: 4096 });

@@ -12,7 +12,7 @@ const on = (side: Side, reads: readonly number[], writes: readonly number[] = []
   ],
 });
 const text = (works: readonly Work[]) =>
-  planStep(works).ops.map((op) => {
+  planStep(works).entries.map((op) => {
     if (op.kind === 'work') return `work ${op.work}`;
     if (op.kind === 'wait') return `${op.side} waits ${op.copy}`;
     return `copy ${op.copy}`;
@@ -86,7 +86,7 @@ function simulate(works: readonly Work[], blocks: number, steps: number): number
       }
     }
     const flying = new Map<number, number>();
-    for (const op of plan.ops) {
+    for (const op of plan.entries) {
       if (op.kind === 'copy') {
         const { block, to } = plan.copies[op.copy]!;
         flying.set(op.copy, memory[to === 'host' ? 'device' : 'host'][block]!);

@@ -88,14 +88,14 @@ t.test('of the demo model only ids and tables stay on the host', async (t) => {
     [],
   );
   t.ok(kernelsOn(works, 'launch').includes('applyAdagradF32') || kernelsOn(works, 'launch').length > 5);
-  t.ok(works.stages.length > 0, 'rows are staged');
+  t.ok(works.packs.length > 0, 'rows are packed');
   const { copies } = planStep(works.works);
   const kinds = copies.map(({ block, to }) => `${works.blocks[block]!.kind} to ${to}`);
-  t.ok(kinds.includes('stage to device'));
+  t.ok(kinds.includes('pack to device'));
   t.ok(kinds.includes('feed to device'));
   t.ok(kinds.includes('arena to host'), 'gradients of rows and the loss');
   t.ok(
-    copies.filter(({ block }) => works.blocks[block]!.kind === 'stage').every(({ extent }) => extent !== undefined),
+    copies.filter(({ block }) => works.blocks[block]!.kind === 'pack').every(({ extent }) => extent !== undefined),
     'no more rows than there are',
   );
 });
@@ -107,7 +107,7 @@ t.test(
     const session = { ...one, backend: 'cuda', cuda: { driver: 'sim' }, useGpuEmbTable: true } as const;
     await withSession(graph, session, async (session) => {
       const works = worksOf(coreOf(session), [loss, trainOp]);
-      t.same(works.stages, []);
+      t.same(works.packs, []);
       t.ok(works.lookups.length > 0);
       t.same(
         works.works.filter(({ kind }) => kind === 'find' || kind === 'apply').map(({ kind }) => kind),
@@ -145,8 +145,8 @@ t.test('gradients of rows are summed by sorted segments, and by atomics on a dev
 t.test('without room for rows lookups run on the host', async (t) => {
   const { graph, loss, trainOp } = buildFfm();
   const core = cpuCore(graph, one);
-  const works = worksOf(core, [loss, trainOp], { stagesRows: false });
-  t.same(works.stages, []);
+  const works = worksOf(core, [loss, trainOp], { packsRows: false });
+  t.same(works.packs, []);
   t.ok(kernelsOn(works, 'host').some((name) => /^(pool|gather)/.test(name)));
 });
 

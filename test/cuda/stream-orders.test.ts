@@ -56,7 +56,7 @@ t.test(
       driver.simulator.configure({ ...DEFAULTS, lazyStreams: true, streamOrder });
       const device = new CudaDevice(driver);
       const span = device.alloc(8);
-      const [queued, given] = [device.allocStaging(4), device.allocStaging(4)];
+      const [queued, given] = [device.allocPinned(4), device.allocPinned(4)];
       device.fill(span, 1);
       device.upload(span, queued.fill(2));
       device.uploadNow(span, given.fill(3));

@@ -17,8 +17,8 @@ import {
   topK,
 } from '../../src/graph/ops/inner.js';
 import { cin, ffm } from '../../src/graph/ops/pairs.js';
+import { concatInner, gatherInner, sliceInner, splitInner } from '../../src/graph/ops/positions.js';
 import { reshape, stack, transposeInner, unstack } from '../../src/graph/ops/shape.js';
-import { concatInner, gatherInner, sliceInner, splitInner } from '../../src/graph/ops/slices.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { stream } from '../kernels/both.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';

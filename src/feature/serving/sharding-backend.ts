@@ -12,7 +12,7 @@ import type { OpsKernels } from '../../runtime/backends/wasm/calls/ops.js';
 import type { SparseKernels } from '../../runtime/backends/wasm/calls/sparse.js';
 
 /** Where the ids of a feature go, per server. */
-export interface Placement {
+export interface ShardLists {
   /** Words of fid_offset: `high` names the list, `low` is the place of the first id of this feature in it. */
   readonly high: Uint32Array;
   readonly low: Uint32Array;
@@ -27,7 +27,7 @@ export interface Placement {
 export interface AssignedFids {
   /** Ids for each server. */
   readonly counts: Int32Array;
-  place(placement: Placement): void;
+  write(lists: ShardLists): void;
 }
 
 export interface ShardingBackend {
@@ -60,7 +60,7 @@ export const PLAIN_SHARDING: ShardingBackend = {
     });
     return {
       counts,
-      place({ high, low, scale, targets, offsets }) {
+      write({ high, low, scale, targets, offsets }) {
         const words = new Uint32Array(offsets.buffer, offsets.byteOffset, offsets.length * 2);
         fids.forEach((fid, i) => {
           const server = servers[i]!;
@@ -125,7 +125,7 @@ export function createKernelSharding(
       const counts = view(Int32Array, buffer, perServer, psNum).slice();
       return {
         counts,
-        place({ high, low, scale, targets, offsets }) {
+        write({ high, low, scale, targets, offsets }) {
           const words = view(Uint32Array, buffer, perServer, psNum * RECORD_WORDS);
           for (let server = 0; server < psNum; server++) {
             words[server * RECORD_WORDS + SHARD_SERVER.low] = low[server]!;

@@ -139,7 +139,7 @@ export function shardFidColumns(
       return fidList[list]!.subarray(splits[indexInTable], splits[indexInTable + 1]);
     });
     const to = from + columns[index]!.fids.length;
-    assigned[index]!.place({
+    assigned[index]!.write({
       high,
       low,
       scale: version <= 2 ? 1 : dim,

@@ -7,13 +7,13 @@
  */
 import {
   BANKED,
+  type BayParts,
+  bayParts,
   GATE,
   gateParts,
   lines,
   localParts,
   OFFSETS_BYTES,
-  type StageParts,
-  stageParts,
 } from '../../memory/bank-layout.js';
 import { APPLY_SLICE, APPLY_SLICE_BYTES, PARTITIONS, UPDATE_RESULT } from '../../memory/table-layout.js';
 import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
@@ -45,13 +45,13 @@ interface Gate {
   readonly counts: number;
 }
 
-/** One table, one thread: the stage it has in each bank. */
-interface Stage {
+/** One table, one thread: the bay it has in each bank. */
+interface Bay {
   readonly gate: Gate | null;
   readonly bank: CallableBank;
   readonly table: number;
   readonly base: number;
-  readonly parts: StageParts;
+  readonly parts: BayParts;
   readonly sliceIds: number;
 }
 
@@ -59,7 +59,7 @@ export class BankCalls {
   readonly #banks: readonly CallableBank[];
   readonly #here: () => CallerMemory;
   readonly #thread: number;
-  readonly #stages = new Map<number, readonly Stage[]>();
+  readonly #bays = new Map<number, readonly Bay[]>();
 
   /** `here` is asked for late: the kernels of the session's memory are made with these calls among their imports. */
   constructor(banks: readonly CallableBank[], here: () => CallerMemory, thread: number) {
@@ -84,25 +84,25 @@ export class BankCalls {
   /** bankedFind: rows[i] = address of a copy of the row of ids[i] in `local`, which also has room for the ids in front. */
   find(record: number, ids: number, order: number, offsets: number, rows: number, local: number): number {
     const { views, kernels } = this.#here();
-    const stages = this.#stagesOf(record);
+    const bays = this.#baysOf(record);
     const rowFloats = views.u32[record / 4 + BANKED.rowFloats]!;
     const own = localParts(views.u32[record / 4 + BANKED.sliceIds]!, rowFloats);
     let at = local + own.rows;
     let found = 0;
-    stages.forEach(({ bank, table, base, parts, gate }, index) => {
-      const n = kernels.bankIds(ids, order, offsets, index, stages.length, local);
+    bays.forEach(({ bank, table, base, parts, gate }, index) => {
+      const n = kernels.bankIds(ids, order, offsets, index, bays.length, local);
       if (n === 0) return;
       copy(views, local, bank.views, base + parts.ids, n * 8);
       const out = base + parts.floats;
       found += bank.kernels.tableRetrieve(table, base + parts.ids, n, out, rowFloats, base + parts.scratch);
       copy(bank.views, out, views, at, n * rowFloats * 4);
-      kernels.bankRows(order, offsets, index, stages.length, rows, at, rowFloats * 4);
+      kernels.bankRows(order, offsets, index, bays.length, rows, at, rowFloats * 4);
       at += n * rowFloats * 4;
       if (gate === null || gate.filter === 0) return;
       const slots = base + parts.slots;
       bank.kernels.tableFind(table, base + parts.ids, n, base + parts.rows, slots);
       const present = bank.views.u32.subarray(slots / 4, slots / 4 + n);
-      markPresent(views.u32, present, { order, offsets, bank: index, banks: stages.length }, local + own.present);
+      markPresent(views.u32, present, { order, offsets, bank: index, banks: bays.length }, local + own.present);
     });
     return found;
   }
@@ -120,52 +120,52 @@ export class BankCalls {
     gathered: number,
     updateSec: number,
   ): number {
-    const stages = this.#stagesOf(record);
+    const bays = this.#baysOf(record);
     let stepped = 0;
-    for (const [index, stage] of stages.entries()) {
-      const owners = { first, end, bank: index, banks: stages.length };
-      const staged = this.#stageSlices(stage, owners, slices, sliceCount, gathered);
-      if (staged === 0) continue;
-      this.#admit(stage, staged);
-      const { bank, table, base, parts } = stage;
+    for (const [index, bay] of bays.entries()) {
+      const owners = { first, end, bank: index, banks: bays.length };
+      const copied = this.#copySlices(bay, owners, slices, sliceCount, gathered);
+      if (copied === 0) continue;
+      this.#admit(bay, copied);
+      const { bank, table, base, parts } = bay;
       const [records, merged] = [base + parts.records, base + parts.merged];
       const result = bank.kernels.tableApply(table, first, end, records, sliceCount, merged, updateSec);
       if (result < 0) return result;
       stepped += result;
-      if (!this.#touch(stage, staged)) return UPDATE_RESULT.lostLock;
+      if (!this.#touch(bay, copied)) return UPDATE_RESULT.lostLock;
     }
     return stepped;
   }
 
   /** Ids that filterAsk keeps out, which is known here, go to the sinks, which are there. */
-  #admit({ bank, table, base, parts, gate }: Stage, staged: number): void {
+  #admit({ bank, table, base, parts, gate }: Bay, copied: number): void {
     if (gate === null || gate.filter === 0) return;
-    copy(this.#here().views, gate.counts, bank.views, base + parts.merged, staged * 4);
+    copy(this.#here().views, gate.counts, bank.views, base + parts.merged, copied * 4);
     const [rowsAt, slotsAt] = [base + parts.rows, base + parts.slots];
-    bank.kernels.tablePassOver(table, base + parts.ids, staged, base + parts.merged, rowsAt, slotsAt);
+    bank.kernels.tablePassOver(table, base + parts.ids, copied, base + parts.merged, rowsAt, slotsAt);
   }
 
   /** Records the ids that got a step; false when a lock is lost. */
-  #touch({ bank, table, base, parts, gate }: Stage, staged: number): boolean {
+  #touch({ bank, table, base, parts, gate }: Bay, copied: number): boolean {
     if (gate === null || gate.touched === 0) return true;
     const { views, kernels } = this.#here();
     // The gradients are spent: their place is free.
     const out = base + parts.floats;
-    const n = bank.kernels.tableStepped(table, base + parts.ids, staged, base + parts.slots, out);
+    const n = bank.kernels.tableStepped(table, base + parts.ids, copied, base + parts.slots, out);
     copy(bank.views, out, views, gate.ids, n * 8);
     return kernels.insertTouchedPairs(gate.touched, gate.ids, n, gate.tableIndex, gate.scratch) >= 0;
   }
 
-  /** Copies what all slices have for one bank into its stage, finds the rows, and returns how many ids there are. */
-  #stageSlices(
-    { bank, table, base, parts, sliceIds, gate }: Stage,
+  /** Copies what all slices have for one bank into its bay, finds the rows, and returns how many ids there are. */
+  #copySlices(
+    { bank, table, base, parts, sliceIds, gate }: Bay,
     owners: { first: number; end: number; bank: number; banks: number },
     slices: number,
     sliceCount: number,
     gathered: number,
   ): number {
     const { views, kernels } = this.#here();
-    let staged = 0;
+    let copied = 0;
     for (let s = 0; s < sliceCount; s++) {
       const slice = slices + s * APPLY_SLICE_BYTES;
       const stride = views.u32[slice / 4 + APPLY_SLICE.stride]!;
@@ -174,36 +174,36 @@ export class BankCalls {
       const { first, end, bank: index, banks } = owners;
       const n = kernels.bankUpdates(slice, first, end, index, banks, gatheredIds, gatheredRows, gathered);
       if (gate !== null && gate.filter !== 0) {
-        kernels.bankCounts(slice, first, end, index, banks, gate.counts + staged * 4);
+        kernels.bankCounts(slice, first, end, index, banks, gate.counts + copied * 4);
       }
-      const [ids, rows, slots] = [parts.ids + staged * 8, parts.rows + staged * 4, parts.slots + staged * 4];
-      const [offsets, gradients] = [parts.offsets + s * OFFSETS_BYTES, parts.floats + staged * stride * 4];
+      const [ids, rows, slots] = [parts.ids + copied * 8, parts.rows + copied * 4, parts.slots + copied * 4];
+      const [offsets, gradients] = [parts.offsets + s * OFFSETS_BYTES, parts.floats + copied * stride * 4];
       copy(views, gathered, bank.views, base + offsets, OFFSETS_BYTES);
       copy(views, gatheredIds, bank.views, base + ids, n * 8);
       copy(views, gatheredRows, bank.views, base + gradients, n * stride * 4);
       const words = [ids, parts.order, offsets, rows, gradients].map((part) => base + part);
       bank.views.u32.set([...words, stride, base + slots], (base + parts.records + s * APPLY_SLICE_BYTES) / 4);
       bank.kernels.tableFind(table, base + ids, n, base + rows, base + slots);
-      staged += n;
+      copied += n;
     }
-    return staged;
+    return copied;
   }
 
-  #stagesOf(record: number): readonly Stage[] {
-    let stages = this.#stages.get(record);
-    if (stages === undefined) {
+  #baysOf(record: number): readonly Bay[] {
+    let bays = this.#bays.get(record);
+    if (bays === undefined) {
       const word = (index: number) => this.#here().views.u32[record / 4 + index]!;
       const banks = word(BANKED.banks);
       const sliceIds = word(BANKED.sliceIds);
-      const parts = stageParts(sliceIds, word(BANKED.slices), word(BANKED.rowFloats));
+      const parts = bayParts(sliceIds, word(BANKED.slices), word(BANKED.rowFloats));
       const gate = this.#gateOf(word(BANKED.gate), sliceIds * word(BANKED.slices));
-      stages = Array.from({ length: banks }, (_, index) => {
+      bays = Array.from({ length: banks }, (_, index) => {
         const base = word(BANKED.addresses + banks * (1 + this.#thread) + index);
         return { bank: this.#banks[index]!, table: word(BANKED.addresses + index), base, parts, sliceIds, gate };
       });
-      this.#stages.set(record, stages);
+      this.#bays.set(record, bays);
     }
-    return stages;
+    return bays;
   }
 
   #gateOf(record: number, capacity: number): Gate | null {

@@ -5,7 +5,7 @@
 import { MonolithError } from '../../base/errors.js';
 import { BATCH, type BatchSchema, pointerCount } from '../../memory/batch.js';
 import type { Views } from '../../memory/views.js';
-import type { Plan } from './lowering.js';
+import type { SlicePlan } from './lowering.js';
 
 /** A ragged feed of a program: where its splits are in a batch header, and the values a slice has room for. */
 export interface RaggedLimit {
@@ -41,7 +41,7 @@ export interface FeedLimits {
 export interface BatchLimits {
   readonly batchSize: number;
   readonly schema: BatchSchema;
-  readonly plan: Plan;
+  readonly plan: SlicePlan;
 }
 
 /** Throws ML_FEED when `batch` is no batch of the schema, lacks a feed, holds more than the buffers of the program do, or names no class. */

@@ -14,7 +14,7 @@ export interface RaggedFeed {
 }
 
 /** What a program is compiled for. */
-export interface Plan {
+export interface SlicePlan {
   readonly slices: number;
   readonly threads: number;
   /** Examples a slice can hold. */
@@ -34,7 +34,7 @@ export interface KernelSizes {
 
 /** What the session lends to the compiler. */
 export interface CompileEnvironment {
-  readonly plan: Plan;
+  readonly plan: SlicePlan;
   readonly views: Views;
   readonly arena: Arena;
   readonly traceNames: TraceNames;

@@ -13,7 +13,7 @@ import type { CompileEnvironment } from './compile-environment.js';
 import { executionOrder } from './execution-order.js';
 import { LoweringContext } from './lowering.js';
 import './lower/all.js';
-import { Placement } from './placement.js';
+import { Destinations } from './destinations.js';
 import { Schedule } from './schedule.js';
 import type { Storage } from './storage.js';
 import { writeBindings } from './write-bindings.js';
@@ -59,7 +59,7 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
   const ops = executionOrder(fetches);
   const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
   const schedule = new Schedule(ops);
-  const context = new LoweringContext(target, schedule, new Placement(ops, fetched));
+  const context = new LoweringContext(target, schedule, new Destinations(ops, fetched));
   for (const op of schedule.order) context.lower(op);
 
   const { views, arena, plan } = target;

@@ -7,12 +7,12 @@
 import { located, misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { ColumnsAttrs } from '../../graph/ops/columns.js';
 import type { CompileEnvironment } from './compile-environment.js';
+import type { Destinations } from './destinations.js';
 import { type LoweringTraits, setTraits, trains } from './lowering-traits.js';
-import type { Placement } from './placement.js';
 import type { Schedule } from './schedule.js';
 import { TensorStorage } from './tensor-storage.js';
 
-export type { CompileEnvironment, FeedUse, Plan, RaggedFeed, StepUpdate } from './compile-environment.js';
+export type { CompileEnvironment, FeedUse, RaggedFeed, SlicePlan, StepUpdate } from './compile-environment.js';
 export type { LoweringTraits, Phase } from './lowering-traits.js';
 export type { ThreadRange } from './program-code.js';
 export type { Matrix, Storage } from './storage.js';
@@ -22,7 +22,7 @@ export type Lower<A> = (op: Op<A>, context: LoweringContext) => void;
 
 const lowerings = new Map<OpDef<unknown>, Lower<unknown>>();
 
-/** Says how ops of a type become kernel calls. Layers above `runtime` do so for ops of their own. */
+/** Says how ops of a type become kernel calls. Rooms above do so for ops of their own. */
 export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: LoweringTraits<A> = {}): void {
   setTraits(def, traits);
   lowerings.set(def as OpDef<unknown>, lower as Lower<unknown>);
@@ -36,8 +36,8 @@ export class LoweringContext extends TensorStorage {
   readonly #lowered = new Set<Op>();
   readonly #shared = new Map<object, unknown>();
 
-  constructor(environment: CompileEnvironment, schedule: Schedule, placement: Placement) {
-    super(environment, schedule, placement);
+  constructor(environment: CompileEnvironment, schedule: Schedule, destinations: Destinations) {
+    super(environment, schedule, destinations);
     this.ops = schedule.order;
     this.trains = trains(this.ops);
   }
@@ -69,12 +69,12 @@ export class LoweringContext extends TensorStorage {
 
   /** The Columns that the op of `tensor` writes one by one, or undefined when it writes the tensor. */
   partsOf(tensor: Tensor): readonly Op<ColumnsAttrs>[] | undefined {
-    return this.placement.partsOf(tensor);
+    return this.destinations.partsOf(tensor);
   }
 
   /** The ops that use a tensor; undefined when somebody fetches it. */
   usersOf(tensor: Tensor): readonly Op[] | undefined {
-    return this.placement.usersOf(tensor);
+    return this.destinations.usersOf(tensor);
   }
 
   /** Whether the slice code of two ops runs in the same stage. */
@@ -89,11 +89,11 @@ export class LoweringContext extends TensorStorage {
 
   /** The op that alone uses a tensor; undefined when there are others, or somebody fetches it. */
   onlyUserOf(tensor: Tensor): Op | undefined {
-    return this.placement.onlyUserOf(tensor);
+    return this.destinations.onlyUserOf(tensor);
   }
 
   /** Whether nobody puts this assembled tensor together: who uses it takes its parts. */
   isLoose(tensor: Tensor): boolean {
-    return this.placement.isLoose(tensor);
+    return this.destinations.isLoose(tensor);
   }
 }

@@ -7,7 +7,7 @@
 import type { Op } from '../../graph/graph.js';
 import type { Kernel, Operands } from '../kernels/kernels.js';
 import { Code, type FloatRegister, type Register } from './code.js';
-import type { CompileEnvironment, Plan } from './compile-environment.js';
+import type { CompileEnvironment, SlicePlan } from './compile-environment.js';
 import type { ExactRegisters, MatrixRegisters, OperandRegisters } from './registers.js';
 import type { Schedule } from './schedule.js';
 
@@ -26,7 +26,7 @@ export interface ThreadRange {
 
 export class ProgramCode {
   readonly environment: CompileEnvironment;
-  readonly plan: Plan;
+  readonly plan: SlicePlan;
   readonly slice = new Code();
   readonly thread = new Code();
   /** Rows of the slice at hand, and 1/rows of the whole batch as f32. */

@@ -1,7 +1,7 @@
 /**
  * @file Which tensors repeat rows: those of a lookup of one id per example are equal wherever the id is.
  *
- * Layers that make such tensors say so, and products of matrices that are put together of them multiply each distinct row once.
+ * Ops that make such tensors say so, and products of matrices that are put together of them multiply each distinct row once.
  */
 import type { Op, OpDef, Tensor } from '../../graph/graph.js';
 import { AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';

@@ -2,20 +2,20 @@
 import { misfit, type Tensor } from '../../graph/graph.js';
 import type { Register } from './code.js';
 import type { CompileEnvironment, FeedUse, RaggedFeed } from './compile-environment.js';
-import type { Placement } from './placement.js';
+import type { Destinations } from './destinations.js';
 import { ProgramCode } from './program-code.js';
 import type { Schedule } from './schedule.js';
 import type { Matrix, Storage } from './storage.js';
 
 export class TensorStorage extends ProgramCode {
   readonly feeds = new Map<string, FeedUse>();
-  protected readonly placement: Placement;
+  protected readonly destinations: Destinations;
   readonly #storage = new Map<Tensor, Storage>();
   readonly #written = new Set<Tensor>();
 
-  constructor(environment: CompileEnvironment, schedule: Schedule, placement: Placement) {
+  constructor(environment: CompileEnvironment, schedule: Schedule, destinations: Destinations) {
     super(environment, schedule);
-    this.placement = placement;
+    this.destinations = destinations;
   }
 
   // --- of tensors that are there ---------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ export class TensorStorage extends ProgramCode {
   }
 
   #allocate(tensor: Tensor): Storage {
-    const place = this.placement.of(tensor);
+    const place = this.destinations.of(tensor);
     if (place !== undefined) {
       const into = this.allocate(place.into);
       if (into.kind !== 'slice') throw new Error('only per-example tensors are placed');
@@ -173,7 +173,7 @@ export class TensorStorage extends ProgramCode {
   /** As `output`, for ops that hand addresses to their kernel in memory. */
   outputStorage(tensor: Tensor): { readonly storage: Storage; readonly adds: boolean } {
     const storage = this.allocate(tensor);
-    const sum = this.placement.sumOf(tensor);
+    const sum = this.destinations.sumOf(tensor);
     return { storage, adds: sum !== undefined && this.startSum(sum) };
   }
 
@@ -186,15 +186,15 @@ export class TensorStorage extends ProgramCode {
 
   /** Whether the tensor is written straight into `into`, at that column. */
   isPlaced(tensor: Tensor, into: Tensor, column = 0): boolean {
-    const place = this.placement.of(tensor);
+    const place = this.destinations.of(tensor);
     return place?.into === into && place.column === column;
   }
 
   /** Gives `output` the storage of `input`, if neither has a place elsewhere and nobody reads `input` later. */
   writeOver(input: Tensor, output: Tensor): void {
     const storage = this.storage(input);
-    const isApart = this.placement.of(input) === undefined && this.placement.of(output) === undefined;
-    if (isApart && storage.kind === 'slice' && this.placement.onlyUserOf(input) !== undefined)
+    const isApart = this.destinations.of(input) === undefined && this.destinations.of(output) === undefined;
+    if (isApart && storage.kind === 'slice' && this.destinations.onlyUserOf(input) !== undefined)
       this.#storage.set(output, storage);
   }
 }

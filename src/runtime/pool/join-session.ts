@@ -82,10 +82,10 @@ function runCommands(views: Views, message: JoinMessage, runStep: RunStep): Join
       ring?.span(message.traceWait, start, ring.now());
     }
     command = nextCommand(command);
-    const slot = at + CONTROL.commands + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
-    if (u32[slot + COMMAND.kind] !== COMMAND_KIND.step) return { kind: 'stopped' };
-    const context = u32[slot + COMMAND.contexts]! + thread * u32[slot + COMMAND.contextStride]!;
-    const status = runStep(context, u32[slot + COMMAND.batch]!, command, u32[slot + COMMAND.quiet]!);
+    const entry = at + CONTROL.commands + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
+    if (u32[entry + COMMAND.kind] !== COMMAND_KIND.step) return { kind: 'stopped' };
+    const context = u32[entry + COMMAND.contexts]! + thread * u32[entry + COMMAND.contextStride]!;
+    const status = runStep(context, u32[entry + COMMAND.batch]!, command, u32[entry + COMMAND.quiet]!);
     if (status === STATUS.aborted) return { kind: 'aborted' };
     if (status !== 0) {
       const failedAt = u32[context / 4 + CONTEXT.failedAt]!;

@@ -184,12 +184,12 @@ export class ThreadPool {
   #write(kind: number, contexts = 0, contextStride = 0, batch = 0, quiet = false): void {
     const { u32 } = this.#views;
     this.#command = nextCommand(this.#command);
-    const slot = this.#at + CONTROL.commands + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
-    u32[slot + COMMAND.kind] = kind;
-    u32[slot + COMMAND.contexts] = contexts;
-    u32[slot + COMMAND.contextStride] = contextStride;
-    u32[slot + COMMAND.batch] = batch;
-    u32[slot + COMMAND.quiet] = quiet ? 1 : 0;
+    const entry = this.#at + CONTROL.commands + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
+    u32[entry + COMMAND.kind] = kind;
+    u32[entry + COMMAND.contexts] = contexts;
+    u32[entry + COMMAND.contextStride] = contextStride;
+    u32[entry + COMMAND.batch] = batch;
+    u32[entry + COMMAND.quiet] = quiet ? 1 : 0;
   }
 
   /** Shows the threads all commands written so far. */

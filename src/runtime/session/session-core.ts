@@ -1,5 +1,5 @@
 /**
- * @file What a session is made of: its memory, variables, tables, trace and backend. The compiler and the layers above build on
+ * @file What a session is made of: its memory, variables, tables, trace and backend. The compiler and the rooms above build on
  * it through `coreOf`; users see `Session`.
  *
  * Memory: a null page, an arena that the main thread lays out, and a heap that tables grow in.
@@ -17,7 +17,7 @@ import type { TraceNames } from '../../trace/trace-names.js';
 import type { OpenBackend, SettledBackend } from '../backends/backend.js';
 import { instantiateKernels } from '../backends/wasm/load-kernels.js';
 import type { WasmKernels } from '../backends/wasm/wasm-kernels.js';
-import type { CompileEnvironment, Plan, StepUpdate } from '../compile/compile-environment.js';
+import type { CompileEnvironment, SlicePlan, StepUpdate } from '../compile/compile-environment.js';
 import type { CompileTarget, LaidOutProgram } from '../compile/compiler.js';
 import { checkThreads, usualThreads } from '../pool/thread-count.js';
 import { layHeapOut, TableMemory, type TablePolicy, type TableRegion } from '../tables/table-memory.js';
@@ -42,7 +42,7 @@ export class SessionCore implements CompileTarget {
   readonly graph: Graph;
   readonly schema: BatchSchema;
   readonly batchSize: number;
-  readonly plan: Plan;
+  readonly plan: SlicePlan;
   readonly seed: number;
   readonly memory: WasmMemory;
   readonly views: Views;
@@ -127,7 +127,7 @@ export class SessionCore implements CompileTarget {
   }
 }
 
-function planOf({ threads: asked, deterministic = false, batchSize }: SessionOptions, backend: OpenBackend): Plan {
+function planOf({ threads: asked, deterministic = false, batchSize }: SessionOptions, backend: OpenBackend): SlicePlan {
   const { threads, slices } = backend.slice({ threads: asked ?? usualThreads(), deterministic });
   checkThreads(threads);
   if (!Number.isInteger(batchSize) || batchSize < 1) {
@@ -138,7 +138,7 @@ function planOf({ threads: asked, deterministic = false, batchSize }: SessionOpt
 
 let coreOfHandle: (handle: SessionHandle) => SessionCore;
 
-/** A session as users hold it: its core is for the layers above only, by `coreOf`. */
+/** A session as users hold it: its core is for the rooms above only, by `coreOf`. */
 export abstract class SessionHandle {
   readonly #core: SessionCore;
 

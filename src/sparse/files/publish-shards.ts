@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../base/errors.js';
 import { cleanUp, writeError } from '../../base/files/atomic-file.js';
 import type { FileSystem } from '../../base/files/file-system.js';
-import { StagedFiles } from '../../base/files/staged-files.js';
+import { PendingFiles } from '../../base/files/pending-files.js';
 import { shardTemporaryName } from '../../base/files/temporary-names.js';
 
 /**
@@ -15,18 +15,18 @@ export async function publishShards<T extends { readonly shardCount: number }>(
   fs: FileSystem,
   write: (pathOf: (file: string) => string) => Promise<T>,
 ): Promise<T & { readonly warnings: readonly string[] }> {
-  const staged = new StagedFiles(fs, shardTemporaryName);
+  const pending = new PendingFiles(fs, shardTemporaryName);
   let written: T;
   try {
     await fs.makeDirectory(dirname(bases[0]));
-    written = await write((file) => staged.stage(file));
-    await staged.publish();
+    written = await write((file) => pending.add(file));
+    await pending.publish();
   } catch (cause) {
-    throw await cleanUp(writeError(bases[0], cause), () => staged.rollBack());
+    throw await cleanUp(writeError(bases[0], cause), () => pending.rollBack());
   }
   const warnings: string[] = [];
   try {
-    await staged.removeAside();
+    await pending.removeAside();
     for (const base of bases) await removeOtherCounts(base, written.shardCount, fs);
   } catch (cause) {
     warnings.push(messageOf(cause));

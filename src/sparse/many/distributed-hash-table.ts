@@ -11,16 +11,16 @@ import { splitByIndices, splitByIndicesGradient } from '../../tensor/ops/split-b
 import { Tensor } from '../../tensor/tensor.js';
 import type { EmbeddingTable, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
 import { idList, rowList } from '../table/table-checks.js';
-import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
+import { PLAIN_ROUTING, RoutedIds, type Routing } from './routed-ids.js';
 
 /** One table over several servers, by the owner of each id. */
 export class DistributedHashTable implements EmbeddingTable {
   readonly name: string;
   readonly dim: number;
   readonly servers: readonly EmbeddingTable[];
-  readonly #ops: RoutingOps;
+  readonly #routing: Routing;
 
-  constructor(name: string, servers: readonly EmbeddingTable[], ops: RoutingOps = PLAIN_ROUTING) {
+  constructor(name: string, servers: readonly EmbeddingTable[], routing: Routing = PLAIN_ROUTING) {
     const [first] = servers;
     if (first === undefined || servers.some(({ dim }) => dim !== first.dim)) {
       const reason = `its servers have rows of [${servers.map(({ dim }) => dim)}] floats`;
@@ -29,7 +29,7 @@ export class DistributedHashTable implements EmbeddingTable {
     this.name = name;
     this.dim = first.dim;
     this.servers = servers;
-    this.#ops = ops;
+    this.#routing = routing;
   }
 
   get sliceSize(): number {
@@ -90,7 +90,7 @@ export class DistributedHashTable implements EmbeddingTable {
 
   #route(ids: BigInt64Array): RoutedIds {
     const options = { dims: [this.dim], numOfShards: this.servers.length, rank0Empty: false };
-    return new RoutedIds([ids], options, this.#ops);
+    return new RoutedIds([ids], options, this.#routing);
   }
 
   /** Calls `visit` for each server that has ids, with its part of them and of `floats`. */

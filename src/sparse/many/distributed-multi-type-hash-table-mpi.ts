@@ -12,7 +12,7 @@ import type { AllToAll } from './all-to-all.js';
 import { gradientsInOrder, routeSlots, slotRows } from './distributed-multi-type-hash-table.js';
 import type { FusedEmbeddings } from './fused-lookup.js';
 import type { MultiTypeHashTable, SlotIds, SlotRows } from './multi-type-hash-table.js';
-import { PLAIN_ROUTING, type RoutedIds, type RoutingOps } from './routed-ids.js';
+import { PLAIN_ROUTING, type RoutedIds, type Routing } from './routed-ids.js';
 
 /** What a worker asks another for. */
 interface IdPart {
@@ -34,19 +34,19 @@ export class DistributedMultiTypeHashTableMpi {
   /** This worker's part of the tables. */
   readonly local: MultiTypeHashTable;
   readonly #collective: AllToAll;
-  readonly #ops: RoutingOps;
+  readonly #routing: Routing;
 
-  constructor(local: MultiTypeHashTable, collective: AllToAll, ops: RoutingOps = PLAIN_ROUTING) {
+  constructor(local: MultiTypeHashTable, collective: AllToAll, routing: Routing = PLAIN_ROUTING) {
     this.local = local;
     this.#collective = collective;
-    this.#ops = ops;
+    this.#routing = routing;
   }
 
   /** Rows of all slots, for every position. All workers look up at the same time. */
   async lookup(slotToIds: SlotIds): Promise<SyncLookup> {
     const { workerCount } = this.#collective;
     const { tables } = this.local;
-    const routed = routeSlots(tables, slotToIds, { numOfShards: workerCount }, this.#ops);
+    const routed = routeSlots(tables, slotToIds, { numOfShards: workerCount }, this.#routing);
     const asked = await this.#collective.exchange<IdPart>(
       Array.from({ length: workerCount }, (_, w) => ({ ids: routed.idsOf(w), cellSizes: routed.cellsOf(w) })),
     );

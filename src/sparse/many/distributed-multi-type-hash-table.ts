@@ -18,7 +18,7 @@ import type {
   SlotUpdates,
 } from './multi-type-hash-table.js';
 import { NamedTables } from './named-tables.js';
-import { PLAIN_ROUTING, RoutedIds, type RoutingOps } from './routed-ids.js';
+import { PLAIN_ROUTING, RoutedIds, type Routing } from './routed-ids.js';
 
 const NO_IDS = new BigInt64Array(0);
 
@@ -27,20 +27,20 @@ export class DistributedMultiTypeHashTable implements BaseMultiTypeHashTable {
   readonly servers: readonly MultiTypeHashTable[];
   /** Each slot's table over all servers. */
   readonly tables: NamedTables;
-  readonly #ops: RoutingOps;
+  readonly #routing: Routing;
 
-  constructor(servers: readonly MultiTypeHashTable[], ops: RoutingOps = PLAIN_ROUTING) {
+  constructor(servers: readonly MultiTypeHashTable[], routing: Routing = PLAIN_ROUTING) {
     const names = checkServers(servers);
     this.servers = servers;
     this.tables = new NamedTables(
       Object.fromEntries(
         names.map((name) => {
           const parts = servers.map(({ tables }) => tables.get(name));
-          return [name, new DistributedHashTable(name, parts, ops)];
+          return [name, new DistributedHashTable(name, parts, routing)];
         }),
       ),
     );
-    this.#ops = ops;
+    this.#routing = routing;
   }
 
   get tableDimSizes(): Readonly<Record<string, number>> {
@@ -52,7 +52,7 @@ export class DistributedMultiTypeHashTable implements BaseMultiTypeHashTable {
       this.tables,
       slotToIds,
       { numOfShards: this.servers.length, rank0Empty: false },
-      this.#ops,
+      this.#routing,
     );
     const embeddings = new Float32Array(routed.floatCount);
     this.servers.forEach((server, s) => {
@@ -69,7 +69,7 @@ export class DistributedMultiTypeHashTable implements BaseMultiTypeHashTable {
       this.tables,
       of('ids'),
       { numOfShards: this.servers.length, rank0Empty: false },
-      this.#ops,
+      this.#routing,
     );
     const sums = routed.sum(gradientsInOrder(this.tables, of('values')));
     this.servers.forEach((server, s) => {
@@ -109,12 +109,12 @@ export function routeSlots(
   tables: NamedTables,
   slotToIds: SlotIds,
   options: { readonly numOfShards: number; readonly rank0Empty?: boolean },
-  ops: RoutingOps,
+  routing: Routing,
 ): RoutedIds {
   for (const slot of Object.keys(slotToIds)) tables.get(slot);
   const dims = tables.tables.map(({ dim }) => dim);
   const slots = tables.names.map((name) => idList(name, slotToIds[name] ?? NO_IDS));
-  return new RoutedIds(slots, { dims, ...options }, ops);
+  return new RoutedIds(slots, { dims, ...options }, routing);
 }
 
 /** Rows of the slots that were asked for, out of those of all tables. */

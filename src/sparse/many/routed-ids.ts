@@ -17,8 +17,8 @@ import { Tensor } from '../../tensor/tensor.js';
 
 type Floats = Tensor<'float32'>;
 
-/** The ops that route: in plain TypeScript, or by kernels (`KernelOps`, whose arena the caller then releases). */
-export interface RoutingOps {
+/** The distribution ops that route: in plain TypeScript, or by kernels (`KernelOps`, whose arena the caller then releases). */
+export interface Routing {
   fusedReorderByIndices(inputs: readonly BigInt64Array[], options: FusedReorderOptions): FusedReordered;
   fusedGatherEmbeddingsByInput(fused: Float32Array, offsets: readonly Int32Array[], dims: readonly number[]): Floats[];
   fusedGatherEmbeddingsByInputGradient(
@@ -29,7 +29,7 @@ export interface RoutingOps {
   ): Float32Array;
 }
 
-export const PLAIN_ROUTING: RoutingOps = {
+export const PLAIN_ROUTING: Routing = {
   fusedReorderByIndices,
   fusedGatherEmbeddingsByInput,
   fusedGatherEmbeddingsByInputGradient,
@@ -44,14 +44,14 @@ export class RoutedIds {
   readonly idEnds: Int32Array;
   /** First float of each server, and the end. */
   readonly floatEnds: Int32Array;
-  readonly #ops: RoutingOps;
+  readonly #routing: Routing;
   readonly #dims: readonly number[];
   readonly #offsets: readonly Int32Array[];
 
-  constructor(slots: readonly BigInt64Array[], options: FusedReorderOptions, ops: RoutingOps = PLAIN_ROUTING) {
+  constructor(slots: readonly BigInt64Array[], options: FusedReorderOptions, routing: Routing = PLAIN_ROUTING) {
     const { dims, numOfShards } = options;
-    const reordered = ops.fusedReorderByIndices(slots, options);
-    this.#ops = ops;
+    const reordered = routing.fusedReorderByIndices(slots, options);
+    this.#routing = routing;
     this.#dims = dims;
     this.ids = reordered.output;
     this.cellSizes = reordered.shardedSlotSizes;
@@ -90,7 +90,7 @@ export class RoutedIds {
 
   /** Rows of every slot for all its positions, from the embeddings of the unique ids. */
   spread(embeddings: Float32Array): Float32Array[] {
-    return this.#ops.fusedGatherEmbeddingsByInput(embeddings, this.#offsets, this.#dims).map(({ data }) => data);
+    return this.#routing.fusedGatherEmbeddingsByInput(embeddings, this.#offsets, this.#dims).map(({ data }) => data);
   }
 
   /** Gradients of the unique ids, from those of all positions: sums, in the order of the positions. */
@@ -99,6 +99,6 @@ export class RoutedIds {
       const shape = [this.#offsets[s]!.length, this.#dims[s]!];
       return new Tensor('float32', shape, data);
     });
-    return this.#ops.fusedGatherEmbeddingsByInputGradient(this.floatCount, rows, this.#offsets, this.#dims);
+    return this.#routing.fusedGatherEmbeddingsByInputGradient(this.floatCount, rows, this.#offsets, this.#dims);
   }
 }

@@ -2,7 +2,7 @@
  * @file Programs over tables in other memories than the session's: rows are copied here to be read, gradients there to
  * be applied. src/memory/bank-layout.ts draws what a program keeps for that, runtime/backends/bank-calls.ts follows it.
  */
-import { BANKED, bankedWords, gatherBytes, localParts, stageParts } from '../../memory/bank-layout.js';
+import { BANKED, bankedWords, bayParts, gatherBytes, localParts } from '../../memory/bank-layout.js';
 import { TIME_UNKNOWN } from '../../memory/table-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
@@ -32,12 +32,12 @@ export class BankedTable {
     this.#sliceIds = sliceIds;
     this.rowFloats = Math.ceil(table.dim / 4) * 4;
     const { banks } = table;
-    const parts = stageParts(sliceIds, plan.slices, this.rowFloats);
-    const stages = Array.from({ length: plan.threads }, () =>
+    const parts = bayParts(sliceIds, plan.slices, this.rowFloats);
+    const bays = Array.from({ length: plan.threads }, () =>
       banks.map((bank) => {
-        const stage = scratchBlock(bank, parts.bytes, `${table.name}/stage`);
-        for (let i = 0; i < sliceIds * plan.slices; i++) bank.views.u32[(stage + parts.order) / 4 + i] = i;
-        return stage;
+        const bay = scratchBlock(bank, parts.bytes, `${table.name}/bay`);
+        for (let i = 0; i < sliceIds * plan.slices; i++) bank.views.u32[(bay + parts.order) / 4 + i] = i;
+        return bay;
       }),
     );
     this.#record = context.alloc(bankedWords(banks.length, plan.threads) * 4, 'banked table');
@@ -47,7 +47,7 @@ export class BankedTable {
     u32[this.#record / 4 + BANKED.sliceIds] = sliceIds;
     u32[this.#record / 4 + BANKED.slices] = plan.slices;
     u32[this.#record / 4 + BANKED.gate] = gate;
-    u32.set([...table.addresses, ...stages.flat()], this.#record / 4 + BANKED.addresses);
+    u32.set([...table.addresses, ...bays.flat()], this.#record / 4 + BANKED.addresses);
   }
 
   /** Whether the rows of a table are where the program runs. */

@@ -1,7 +1,7 @@
 /**
  * @file One thread's grip on a table: memory of its own in every bank, through which ids and rows go to the kernels.
  *
- * With one bank a chunk of ids is staged as it is. With more, the ids of a chunk are dealt out by the top bits of their
+ * With one bank a chunk of ids is copied as it is. With more, the ids of a chunk are dealt out by the top bits of their
  * hash, which name the partition and so the bank; within a bank they keep their order, and an id is always in one bank.
  */
 import { MonolithError } from '../../base/errors.js';
@@ -11,12 +11,12 @@ import type { TableBank, TableMemory } from '../../runtime/tables/table-memory.j
 import type { BankTable } from './table-control.js';
 import { releaseScratch, type Scratch, scratchOf } from './table-scratch.js';
 
-/** Ids that a chunk has at the least: what is staged begins at multiples of it. */
+/** Ids that a chunk has at the least: what is copied begins at multiples of it. */
 const CHUNK_MIN = 16;
 /** An id, a word and a byte. */
 const ID_BYTES = 8 + 4 + 1;
 
-/** The ids of one chunk that are in one bank, staged there. Addresses are of that bank. */
+/** The ids of one chunk that are in one bank, copied there. Addresses are of that bank. */
 export interface TablePart {
   readonly bank: TableBank;
   readonly address: number;
@@ -44,7 +44,7 @@ export class TableGrip {
   readonly #dim: number;
   readonly #idBytes: number;
   readonly #hash = new Uint32Array(2);
-  #parts: readonly StagedPart[] = [];
+  #parts: readonly BankPart[] = [];
   #scratch: Scratch | undefined;
   #closed: string | undefined;
 
@@ -53,7 +53,7 @@ export class TableGrip {
     this.#tables = tables;
     this.#dim = dim;
     this.#idBytes = ID_BYTES + dim * 4;
-    this.#staged();
+    this.#bankParts();
   }
 
   /** The table in each bank, until it is closed. */
@@ -64,7 +64,7 @@ export class TableGrip {
 
   /** Calls `work` for the ids of each bank, a chunk at a time. `work` may end it all by throwing. */
   each(ids: BigInt64Array, work: (part: TablePart) => void): void {
-    const parts = this.#staged();
+    const parts = this.#bankParts();
     const { capacity } = parts[0]!;
     for (let from = 0; from < ids.length; from += capacity) {
       const chunk = ids.subarray(from, from + capacity);
@@ -74,7 +74,7 @@ export class TableGrip {
     }
   }
 
-  #deal(parts: readonly StagedPart[], ids: BigInt64Array, from: number): void {
+  #deal(parts: readonly BankPart[], ids: BigInt64Array, from: number): void {
     const lanes = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
     for (const part of parts) part.begin(from);
     for (let i = 0; i < ids.length; i++) {
@@ -85,7 +85,7 @@ export class TableGrip {
   }
 
   /** The scratch memory may have moved since the last call: another table needed more. */
-  #staged(): readonly StagedPart[] {
+  #bankParts(): readonly BankPart[] {
     this.#refuseClosed();
     const scratch = scratchOf(this.#memory, this.#idBytes * CHUNK_MIN);
     if (scratch !== this.#scratch) {
@@ -93,7 +93,7 @@ export class TableGrip {
       const { bytes, addresses } = scratch;
       const capacity = Math.floor(bytes / this.#idBytes / CHUNK_MIN) * CHUNK_MIN;
       this.#parts = this.#tables.map(
-        (table, index) => new StagedPart(table, index, this.#dim, { at: addresses[index]!, capacity }),
+        (table, index) => new BankPart(table, index, this.#dim, { at: addresses[index]!, capacity }),
       );
     }
     return this.#parts;
@@ -116,7 +116,7 @@ export class TableGrip {
   }
 }
 
-class StagedPart implements TablePart {
+class BankPart implements TablePart {
   readonly bank: TableBank;
   readonly address: number;
   readonly index: number;

@@ -44,7 +44,7 @@ export class CudaDevice implements Device {
   }
 
   /** Pinned while the system has memory to pin; copies work from any other memory too, only slower. */
-  allocStaging(bytes: number): Uint8Array {
+  allocPinned(bytes: number): Uint8Array {
     const size = Math.max(16, bytes);
     let buffer: ArrayBuffer;
     try {

@@ -1,5 +1,5 @@
 /**
- * @file A program ready to run on a device: its works, prepared launches, copies and staged rows. A step allocates nothing.
+ * @file A program ready to run on a device: its works, prepared launches, copies and packed rows. A step allocates nothing.
  */
 import { MonolithError } from '../../../base/errors.js';
 import { ON_DEVICE, ON_HOST } from '../../../memory/placement-layout.js';
@@ -8,10 +8,10 @@ import type { Device, DeviceLaunch, DeviceSpan } from './device.js';
 import type { DeviceBlock, DeviceMemory } from './device-memory.js';
 import type { DeviceTable } from './device-table.js';
 import { GradientSort } from './gradient-sort.js';
+import { PinnedCopy } from './pinned-copy.js';
 import { type FeedArray, type ProgramText, readProgram } from './read-program.js';
-import { StagedCopy } from './staged-copy.js';
-import { type PlanOp, planStep, type StepPlan } from './step-plan.js';
-import type { LaunchArgument, RowStage, StepWork, StepWorks } from './step-work.js';
+import { type PlanEntry, planStep, type StepPlan } from './step-plan.js';
+import type { LaunchArgument, RowPack, StepWork, StepWorks } from './step-work.js';
 import { stepWorks } from './step-works.js';
 import { TableUse } from './table-use.js';
 
@@ -27,24 +27,24 @@ export interface ReadyLaunch {
 /** A feed that goes to the device, and where a step puts it for that. */
 export interface ReadyFeed {
   readonly feed: FeedArray;
-  readonly staging: Uint8Array;
+  readonly pinned: Uint8Array;
   /** Views of the places it was copied from. */
   readonly seen: Map<number, Uint8Array>;
 }
 
-export interface ReadyStage {
-  readonly stage: RowStage;
+export interface ReadyPack {
+  readonly pack: RowPack;
   readonly rows: Float32Array;
 }
 
 export class DeviceProgram {
   readonly works: readonly StepWork[];
-  readonly ops: readonly PlanOp[];
-  readonly copies: readonly StagedCopy[];
+  readonly entries: readonly PlanEntry[];
+  readonly copies: readonly PinnedCopy[];
   /** By the number of the work. */
   readonly launches: readonly (ReadyLaunch | undefined)[];
   readonly feeds: readonly ReadyFeed[];
-  readonly stages: readonly ReadyStage[];
+  readonly packs: readonly ReadyPack[];
   /** Tables on the device. */
   readonly uses: readonly TableUse[];
   readonly sorts: readonly GradientSort[];
@@ -66,11 +66,11 @@ export class DeviceProgram {
     }
     this.works = built.works.works;
     this.plan = built.plan;
-    this.ops = built.plan.ops;
+    this.entries = built.plan.entries;
     this.copies = built.copies;
     this.launches = built.launches;
     this.feeds = built.feeds;
-    this.stages = built.stages;
+    this.packs = built.packs;
     this.uses = built.works.lookups.map(({ record, countWord, capacity, ids, found, gradients }) => {
       const at = (block: number) => built.blocks[block]!.span.address;
       return new TableUse(device, views, tableOf(record), {
@@ -123,17 +123,17 @@ export type TableOf = (record: number) => DeviceTable;
 interface Built {
   readonly works: StepWorks;
   readonly plan: StepPlan;
-  readonly copies: readonly StagedCopy[];
+  readonly copies: readonly PinnedCopy[];
   readonly launches: readonly (ReadyLaunch | undefined)[];
   readonly feeds: readonly ReadyFeed[];
-  readonly stages: readonly ReadyStage[];
+  readonly packs: readonly ReadyPack[];
   readonly sorts: readonly GradientSort[];
   /** What the device has no part in has no block. */
   readonly blocks: readonly (DeviceBlock | undefined)[];
 }
 
-function build(device: Device, memory: DeviceMemory, views: Views, text: ProgramText, stagesRows: boolean): Built {
-  const works = stepWorks(text, views, { has: (kernel) => device.has(kernel), stagesRows });
+function build(device: Device, memory: DeviceMemory, views: Views, text: ProgramText, packsRows: boolean): Built {
+  const works = stepWorks(text, views, { has: (kernel) => device.has(kernel), packsRows });
   const plan = planStep(works.works);
   const onDevice = new Set(
     works.works.flatMap(({ side, accesses }) => (side === 'device' ? accesses.map(({ block }) => block) : [])),
@@ -144,24 +144,24 @@ function build(device: Device, memory: DeviceMemory, views: Views, text: Program
     return source.kind === 'arena' ? memory.ofArena(source.begin, source.bytes, records) : memory.apart(source.bytes);
   });
   const feeds: ReadyFeed[] = [];
-  const stages: ReadyStage[] = [];
+  const packs: ReadyPack[] = [];
   const sorts: GradientSort[] = [];
   const copies = plan.copies.map(({ block: index, to, extent }) => {
     const [block, source] = [blocks[index]!, works.blocks[index]!];
-    const staging = device.allocStaging(source.bytes);
-    if (source.kind === 'feed') feeds.push({ feed: text.feeds[source.feed]!, staging, seen: new Map() });
-    if (source.kind === 'stage') {
-      const stage = works.stages[source.stage]!;
-      stages[source.stage] = { stage, rows: new Float32Array(staging.buffer, staging.byteOffset, source.bytes / 4) };
+    const pinned = device.allocPinned(source.bytes);
+    if (source.kind === 'feed') feeds.push({ feed: text.feeds[source.feed]!, pinned, seen: new Map() });
+    if (source.kind === 'pack') {
+      const pack = works.packs[source.pack]!;
+      packs[source.pack] = { pack, rows: new Float32Array(pinned.buffer, pinned.byteOffset, source.bytes / 4) };
     }
     if (source.kind === 'sorted') {
       const { source: gradients, uniqueMax } = works.sorts[source.sort]!;
-      const list = new Uint32Array(staging.buffer, staging.byteOffset, source.bytes / 4);
+      const list = new Uint32Array(pinned.buffer, pinned.byteOffset, source.bytes / 4);
       sorts[source.sort] = new GradientSort(gradients, uniqueMax, list);
     }
-    return new StagedCopy(device, block, to, staging, extent);
+    return new PinnedCopy(device, block, to, pinned, extent);
   });
-  const rowLists = works.stages.map((stage) => addressList(device, memory, stage, blocks[stage.block]!));
+  const rowLists = works.packs.map((pack) => addressList(device, memory, pack, blocks[pack.block]!));
   const launches = works.works.map((work) => {
     if (work.kind !== 'launch') return undefined;
     const { lookups } = works;
@@ -175,7 +175,7 @@ function build(device: Device, memory: DeviceMemory, views: Views, text: Program
     )[0];
     return { launch, traceName: work.instruction.traceName, changing, ...(segments && { segments }) };
   });
-  return { works, plan, copies, launches, feeds, stages, sorts, blocks };
+  return { works, plan, copies, launches, feeds, packs, sorts, blocks };
 }
 
 interface Places {
@@ -193,7 +193,7 @@ function operandOf(arg: LaunchArgument, places: Places): number {
     case 'block':
       return blocks[arg.block]!.span.address + arg.offset;
     case 'rows':
-      return rowLists[arg.stage]!.address;
+      return rowLists[arg.pack]!.address;
     case 'found':
       return blocks[lookups[arg.lookup]!.found]!.span.address;
     case 'none':
@@ -219,9 +219,9 @@ function operandOf(arg: LaunchArgument, places: Places): number {
   }
 }
 
-/** The addresses of staged rows, which never change. */
-function addressList(device: Device, memory: DeviceMemory, stage: RowStage, { span }: DeviceBlock): DeviceSpan {
-  const addresses = Array.from({ length: stage.capacity }, (_, index) => span.address + index * stage.width * 4);
+/** The addresses of packed rows, which never change. */
+function addressList(device: Device, memory: DeviceMemory, pack: RowPack, { span }: DeviceBlock): DeviceSpan {
+  const addresses = Array.from({ length: pack.capacity }, (_, index) => span.address + index * pack.width * 4);
   const list = device.addressBytes === 8 ? BigUint64Array.from(addresses, BigInt) : Uint32Array.from(addresses);
   const at = memory.allocApart(list.byteLength);
   device.uploadNow(at, new Uint8Array(list.buffer));

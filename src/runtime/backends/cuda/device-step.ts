@@ -12,11 +12,11 @@ import { traceNow, traceSpan } from '../../../trace/trace-events.js';
 import { bindBatch } from './bind-batch.js';
 import type { Device, DeviceMark } from './device.js';
 import { DeviceMemory } from './device-memory.js';
-import { DeviceProgram, type ReadyFeed, type ReadyLaunch, type ReadyStage } from './device-program.js';
+import { DeviceProgram, type ReadyFeed, type ReadyLaunch, type ReadyPack } from './device-program.js';
 import { DeviceTable } from './device-table.js';
 import type { DeviceTimeline } from './device-timeline.js';
+import type { PinnedCopy } from './pinned-copy.js';
 import type { Instruction } from './read-program.js';
-import type { StagedCopy } from './staged-copy.js';
 
 /** A kernel of the host by name. */
 export type HostKernels = (name: string) => (...operands: number[]) => number | undefined;
@@ -39,7 +39,7 @@ export class DeviceStep {
   readonly #programs = new Map<number, DeviceProgram>();
   readonly #tables = new Map<number, DeviceTable>();
   readonly #calls = new Map<Instruction, HostCall>();
-  /** Works of the step before: its copies have left the staging memory, its launches are through. */
+  /** Works of the step before: its copies have left the pinned memory, its launches are through. */
   readonly #copied: DeviceMark;
   readonly #computed: DeviceMark;
   readonly #between: DeviceMark;
@@ -101,7 +101,7 @@ export class DeviceStep {
   #steps(program: DeviceProgram, context: number, batch: number, control: number): number {
     const device = this.#device;
     if (this.#started) {
-      // Staging memory and blocks are free once the step before has read them.
+      // Pinned memory and blocks are free once the step before has read them.
       if (!this.#await(this.#copied, control)) return STATUS.aborted;
       device.wait('copy', this.#computed);
     }
@@ -113,14 +113,14 @@ export class DeviceStep {
       if (!this.#await(this.#computed, control)) return STATUS.aborted;
       this.#traced.open();
     }
-    for (const op of program.ops) {
-      switch (op.kind) {
+    for (const entry of program.entries) {
+      switch (entry.kind) {
         case 'copy':
-          this.#copy(program.copies[op.copy]!, program.plan.copies[op.copy]!.afterWorks);
+          this.#copy(program.copies[entry.copy]!, program.plan.copies[entry.copy]!.afterWorks);
           break;
         case 'wait': {
-          const copy = program.copies[op.copy]!;
-          if (op.side === 'device') device.wait('compute', copy.mark);
+          const copy = program.copies[entry.copy]!;
+          if (entry.side === 'device') device.wait('compute', copy.mark);
           else {
             if (!this.#await(copy.mark, control)) return STATUS.aborted;
             copy.deliver();
@@ -128,12 +128,12 @@ export class DeviceStep {
           break;
         }
         case 'work': {
-          const status = this.#work(program, op.work, context, batch);
+          const status = this.#work(program, entry.work, context, batch);
           if (status !== 0) return status;
           break;
         }
         default:
-          op satisfies never;
+          entry satisfies never;
       }
     }
     device.record('copy', this.#copied);
@@ -142,7 +142,7 @@ export class DeviceStep {
     return 0;
   }
 
-  #copy(copy: StagedCopy, afterWorks: boolean): void {
+  #copy(copy: PinnedCopy, afterWorks: boolean): void {
     if (copy.to === 'host' || afterWorks) {
       this.#device.record('compute', this.#between);
       this.#device.wait('copy', this.#between);
@@ -162,10 +162,10 @@ export class DeviceStep {
       case 'host':
         return this.#call(work.instruction, context);
       case 'feeds':
-        for (const feed of program.feeds) stageFeed(feed, this.#views, batch);
+        for (const feed of program.feeds) copyFeed(feed, this.#views, batch);
         return 0;
-      case 'stage':
-        stageRows(program.stages[work.stage]!, this.#views);
+      case 'pack':
+        packRows(program.packs[work.pack]!, this.#views);
         return 0;
       case 'find':
       case 'apply': {
@@ -249,7 +249,7 @@ export class DeviceStep {
   }
 }
 
-function stageFeed({ feed, staging, seen }: ReadyFeed, { u32, u8 }: Views, batch: number): void {
+function copyFeed({ feed, pinned, seen }: ReadyFeed, { u32, u8 }: Views, batch: number): void {
   const { pointerWord, rowBytes, extraRows, countRegister } = feed;
   const rows = u32[batch / 4]!;
   const bytes = countRegister === 0 ? rowBytes * (rows + extraRows) : u32[countRegister]! * 8;
@@ -260,12 +260,12 @@ function stageFeed({ feed, staging, seen }: ReadyFeed, { u32, u8 }: Views, batch
     view = u8.subarray(from, from + bytes);
     seen.set(from, view);
   }
-  staging.set(view);
+  pinned.set(view);
 }
 
 /** Gathers rows from where the host has them. */
-function stageRows({ stage, rows }: ReadyStage, { u32, f32 }: Views): void {
-  const { addresses, width, countWord } = stage;
+function packRows({ pack, rows }: ReadyPack, { u32, f32 }: Views): void {
+  const { addresses, width, countWord } = pack;
   const count = u32[countWord]!;
   for (let i = 0; i < count; i++) {
     const from = u32[addresses / 4 + i]! / 4;

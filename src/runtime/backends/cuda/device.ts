@@ -33,7 +33,7 @@ export interface Device {
   alloc(bytes: number): DeviceSpan;
   free(span: DeviceSpan): void;
   /** Host memory that copies are quick from and to. */
-  allocStaging(bytes: number): Uint8Array;
+  allocPinned(bytes: number): Uint8Array;
   /** Addresses are given as numbers. */
   prepare(kernel: string, operands: readonly number[]): DeviceLaunch;
   /** Puts a copy on the copy queue. The host memory is left alone until a mark after it is done. */

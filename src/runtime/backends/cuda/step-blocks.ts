@@ -4,7 +4,7 @@
 export type BlockSource =
   | { readonly kind: 'arena'; readonly begin: number; readonly bytes: number }
   | { readonly kind: 'feed'; readonly feed: number; readonly bytes: number }
-  | { readonly kind: 'stage'; readonly stage: number; readonly bytes: number }
+  | { readonly kind: 'pack'; readonly pack: number; readonly bytes: number }
   /** What was found of a table on the device; see table-use.ts. */
   | { readonly kind: 'found'; readonly bytes: number }
   | { readonly kind: 'sorted'; readonly sort: number; readonly bytes: number };

@@ -1,7 +1,7 @@
 /**
  * @file Plans the copies of a step whose works run in two memories: what must be moved, and the earliest moment for it.
  *
- * Pure: works go in with the blocks they read and write, a list of ops comes out that a step repeats as it is. A block
+ * Pure: works go in with the blocks they read and write, a list of entries comes out that a step repeats as it is. A block
  * follows the rules of a cache line: whoever touches it needs its newest values first, even to write, since a part may
  * stay; and a write makes the other copy old. A copy starts right after the work that wrote the values, and whoever
  * needs it waits as late as possible, so that copies and computing run side by side.
@@ -37,14 +37,14 @@ export interface Copy {
   readonly afterWorks: boolean;
 }
 
-export type PlanOp =
+export type PlanEntry =
   | { readonly kind: 'work'; readonly work: number }
   | { readonly kind: 'copy'; readonly copy: number }
   /** That side goes on only when the copy is there. */
   | { readonly kind: 'wait'; readonly side: Side; readonly copy: number };
 
 export interface StepPlan {
-  readonly ops: readonly PlanOp[];
+  readonly entries: readonly PlanEntry[];
   readonly copies: readonly Copy[];
   /** Blocks whose newest values must be on a side when the step starts. */
   readonly needs: Readonly<Record<Side, readonly number[]>>;
@@ -71,8 +71,8 @@ export function planStep(works: readonly Work[]): StepPlan {
   const states = new Map<number, BlockState>();
   const copies: Copy[] = [];
   const needs: Record<Side, number[]> = { host: [], device: [] };
-  const before: PlanOp[][] = works.map(() => []);
-  const after: PlanOp[][] = works.map(() => []);
+  const before: PlanEntry[][] = works.map(() => []);
+  const after: PlanEntry[][] = works.map(() => []);
 
   const stateOf = (block: number): BlockState => {
     let state = states.get(block);
@@ -124,11 +124,11 @@ export function planStep(works: readonly Work[]): StepPlan {
     }
   });
 
-  const ops = works.flatMap((_, work) => [...before[work]!, { kind: 'work', work } as const, ...after[work]!]);
+  const entries = works.flatMap((_, work) => [...before[work]!, { kind: 'work', work } as const, ...after[work]!]);
   const leaves = [...states]
     .filter(([, { written }]) => written !== null)
     .map(([block, { valid }]) => ({ block, ...valid }));
-  return { ops, copies, needs, leaves };
+  return { entries, copies, needs, leaves };
 }
 
 function sameExtent(a: Extent | undefined, b: Extent | undefined): boolean {

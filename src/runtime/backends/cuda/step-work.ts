@@ -5,7 +5,7 @@ import type { BlockPlace, BlockSource } from './step-blocks.js';
 import type { Work } from './step-plan.js';
 
 /** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
-export interface RowStage {
+export interface RowPack {
   readonly addresses: number;
   readonly width: number;
   readonly capacity: number;
@@ -42,7 +42,7 @@ export interface TableLookup {
 
 export type LaunchArgument =
   | { readonly kind: 'block'; readonly block: number; readonly offset: number }
-  | { readonly kind: 'rows'; readonly stage: number }
+  | { readonly kind: 'rows'; readonly pack: number }
   | { readonly kind: 'found'; readonly lookup: number }
   | { readonly kind: 'pieces'; readonly list: PieceList }
   | { readonly kind: 'none' }
@@ -62,7 +62,7 @@ export type StepWork = Work &
         readonly instruction: Instruction;
         readonly args: readonly LaunchArgument[];
       }
-    | { readonly kind: 'stage'; readonly stage: number }
+    | { readonly kind: 'pack'; readonly pack: number }
     | { readonly kind: 'find' | 'apply'; readonly lookup: number; readonly instruction: Instruction }
     | { readonly kind: 'sort'; readonly sort: number }
     | { readonly kind: 'end' }
@@ -71,7 +71,7 @@ export type StepWork = Work &
 export interface StepWorks {
   readonly works: readonly StepWork[];
   readonly blocks: readonly BlockSource[];
-  readonly stages: readonly RowStage[];
+  readonly packs: readonly RowPack[];
   readonly lookups: readonly TableLookup[];
   readonly sorts: readonly SortPlan[];
 }

@@ -19,7 +19,7 @@ import { callOf, type Instruction, type ProgramText } from './read-program.js';
 import { entriesExtent, type SegmentSum, type SumPiece, segmentSumOf } from './segment-sums.js';
 import { StepBlocks } from './step-blocks.js';
 import { type Access, type Extent, mergeAccesses, type Side } from './step-plan.js';
-import type { LaunchArgument, PieceList, RowStage, SortPlan, StepWork, StepWorks } from './step-work.js';
+import type { LaunchArgument, PieceList, RowPack, SortPlan, StepWork, StepWorks } from './step-work.js';
 import { rowsAway, TableWorks } from './table-works.js';
 
 /** Counters are for the host, which asks for them at every step, and so are counts of ids, for filters. */
@@ -32,8 +32,8 @@ type Piece = Readonly<Record<keyof typeof PIECE, number>>;
 export interface WorksOptions {
   /** Whether the device has this kernel. */
   readonly has: (kernel: string) => boolean;
-  /** False: lookups pool on the host, and no rows are staged. */
-  readonly stagesRows?: boolean;
+  /** False: lookups pool on the host, and no rows are packed. */
+  readonly packsRows?: boolean;
 }
 
 export function stepWorks(text: ProgramText, views: Views, options: WorksOptions): StepWorks {
@@ -45,9 +45,9 @@ class WorkList {
   readonly #u32: Uint32Array;
   readonly #options: WorksOptions;
   readonly #blocks: StepBlocks;
-  readonly #stages: RowStage[] = [];
+  readonly #packs: RowPack[] = [];
   readonly #sorts: SortPlan[] = [];
-  readonly #stageOf = new Map<number, number>();
+  readonly #packOf = new Map<number, number>();
   readonly #feedBlock: number[];
   readonly #tables: TableWorks;
   readonly instructions: readonly Instruction[];
@@ -91,9 +91,9 @@ class WorkList {
         return;
       }
       const addresses = this.#rowAddresses(instruction);
-      if (addresses !== null && !this.#stageOf.has(addresses) && this.#tables.at(addresses) === undefined) {
-        const stage = this.#addStage(addresses, widths.get(addresses)!);
-        works.push({ kind: 'stage', side: 'host', stage, accesses: this.#stageAccesses(stage) });
+      if (addresses !== null && !this.#packOf.has(addresses) && this.#tables.at(addresses) === undefined) {
+        const pack = this.#addPack(addresses, widths.get(addresses)!);
+        works.push({ kind: 'pack', side: 'host', pack, accesses: this.#packAccesses(pack) });
       }
       const sum = this.#segmentSum(instruction);
       if (sum !== null) works.push(...this.#sortedSum(instruction, sum));
@@ -111,7 +111,7 @@ class WorkList {
     });
     const ordered = hoistLaunches(works, staysBehind);
     const { lookups } = this.#tables;
-    return { works: ordered, blocks: this.#blocks.sources, stages: this.#stages, sorts: this.#sorts, lookups };
+    return { works: ordered, blocks: this.#blocks.sources, packs: this.#packs, sorts: this.#sorts, lookups };
   }
 
   #side(instruction: Instruction): Side {
@@ -126,7 +126,7 @@ class WorkList {
   #fits(access: OperandAccess, register: number, instruction: Instruction): boolean {
     if (access === 'none' || access === 'hostScratch') return true;
     if (access === 'rows' && this.#tables.at(this.#u32[register]!) !== undefined) return true;
-    if (access === 'rows') return this.#options.stagesRows !== false && this.#countWord(this.#u32[register]!) !== null;
+    if (access === 'rows') return this.#options.packsRows !== false && this.#countWord(this.#u32[register]!) !== null;
     if (access === 'records') return hasPieces(instruction.kernel);
     if (this.#text.feedRegisters.has(register)) return access === 'read';
     return this.#u32[register] === 0 || this.#blocks.place(this.#u32[register]!) !== null;
@@ -188,19 +188,19 @@ class WorkList {
     return widths;
   }
 
-  #addStage(addresses: number, floats: number): number {
+  #addPack(addresses: number, floats: number): number {
     const place = this.#blocks.place(addresses)!;
     const width = Math.ceil(floats / 4) * 4;
     const capacity = this.#blocks.wordsFrom(place);
-    const stage = this.#stages.length;
-    const block = this.#blocks.add({ kind: 'stage', stage, bytes: capacity * width * 4 });
-    this.#stages.push({ addresses, width, capacity, countWord: this.#countWord(addresses)!, block });
-    this.#stageOf.set(addresses, stage);
-    return stage;
+    const pack = this.#packs.length;
+    const block = this.#blocks.add({ kind: 'pack', pack, bytes: capacity * width * 4 });
+    this.#packs.push({ addresses, width, capacity, countWord: this.#countWord(addresses)!, block });
+    this.#packOf.set(addresses, pack);
+    return pack;
   }
 
-  #stageAccesses(index: number): Access[] {
-    const { addresses, width, block, countWord } = this.#stages[index]!;
+  #packAccesses(index: number): Access[] {
+    const { addresses, width, block, countWord } = this.#packs[index]!;
     const extent: Extent = { scale: width * 4, words: [countWord] };
     return [
       { block: this.#blocks.place(addresses)!.block, writes: false },
@@ -279,7 +279,7 @@ class WorkList {
       if (access === 'rows') {
         const lookup = this.#tables.at(this.#u32[register]!);
         return lookup === undefined
-          ? { kind: 'rows', stage: this.#stageOf.get(this.#u32[register]!)! }
+          ? { kind: 'rows', pack: this.#packOf.get(this.#u32[register]!)! }
           : { kind: 'found', lookup };
       }
       if (access === 'records') return { kind: 'pieces', list: this.#pieceList(instruction) };
@@ -321,8 +321,8 @@ class WorkList {
         if (access === 'rows' && side === 'device') {
           const lookup = this.#tables.at(this.#u32[register]!);
           if (lookup !== undefined) return [{ block: this.#tables.lookups[lookup]!.found, writes: false }];
-          const stage = this.#stageOf.get(this.#u32[register]!);
-          return stage === undefined ? [] : [{ block: this.#stages[stage]!.block, writes: false }];
+          const pack = this.#packOf.get(this.#u32[register]!);
+          return pack === undefined ? [] : [{ block: this.#packs[pack]!.block, writes: false }];
         }
         const use = this.#text.feedRegisters.get(register);
         // The host has feeds anyway.

@@ -18,7 +18,7 @@ import './reductions.js';
 import './rows.js';
 import './sequence.js';
 import './shape.js';
-import './slices.js';
+import './positions.js';
 import './slot-queue.js';
 import './state.js';
 import './training.js';

@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import type { FileSystem } from './file-system.js';
 import { temporaryName } from './temporary-names.js';
 
-interface Staged {
+interface Pending {
   readonly temporary: string;
   readonly target: string;
   /** Where the previous owner of the target's name waits. */
@@ -17,10 +17,10 @@ interface Staged {
   moved: 'no' | 'aside' | 'yes';
 }
 
-export class StagedFiles {
+export class PendingFiles {
   readonly #fs: FileSystem;
   readonly #temporaryName: (path: string) => string;
-  readonly #staged: Staged[] = [];
+  readonly #pending: Pending[] = [];
 
   constructor(fs: FileSystem, name = temporaryName) {
     this.#fs = fs;
@@ -28,15 +28,15 @@ export class StagedFiles {
   }
 
   /** Announces `target` and returns the name to write it under. Targets appear in the order of these calls. */
-  stage(target: string): string {
+  add(target: string): string {
     const temporary = this.#temporaryName(target);
-    this.#staged.push({ temporary, target, aside: this.#temporaryName(target), moved: 'no' });
+    this.#pending.push({ temporary, target, aside: this.#temporaryName(target), moved: 'no' });
     return temporary;
   }
 
   /** Gives everything its final name. After an error the caller calls `rollBack`. */
   async publish(): Promise<void> {
-    for (const item of this.#staged) {
+    for (const item of this.#pending) {
       if (existsSync(item.target)) {
         await this.#fs.rename(item.target, item.aside);
         item.moved = 'aside';
@@ -47,9 +47,9 @@ export class StagedFiles {
     for (const dir of this.#directories()) await this.#fs.syncDirectory(dir);
   }
 
-  /** Removes what was staged or published and puts back what was moved aside. */
+  /** Removes what is pending or was published and puts back what was moved aside. */
   async rollBack(): Promise<void> {
-    for (const item of [...this.#staged].reverse()) {
+    for (const item of [...this.#pending].reverse()) {
       if (item.moved === 'yes') await this.#fs.remove(item.target);
       if (existsSync(item.aside)) await this.#fs.rename(item.aside, item.target);
       await this.#fs.remove(item.temporary);
@@ -59,10 +59,10 @@ export class StagedFiles {
 
   /** Drops the previous owners; only after the new files are known to be good. */
   async removeAside(): Promise<void> {
-    for (const { aside } of this.#staged) if (existsSync(aside)) await this.#fs.remove(aside);
+    for (const { aside } of this.#pending) if (existsSync(aside)) await this.#fs.remove(aside);
   }
 
   #directories(): Set<string> {
-    return new Set(this.#staged.map(({ target }) => dirname(target)));
+    return new Set(this.#pending.map(({ target }) => dirname(target)));
   }
 }

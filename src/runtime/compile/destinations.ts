@@ -20,7 +20,7 @@ function isOp<A>(op: Op, def: OpDef<A>): op is Op<A> & Op {
   return op.def === (def as OpDef<unknown>);
 }
 
-export class Placement {
+export class Destinations {
   readonly #places = new Map<Tensor, Place>();
   readonly #sums = new Map<Tensor, Tensor>();
   readonly #parts = new Map<Tensor, readonly Op<ColumnsAttrs>[]>();

@@ -1,5 +1,5 @@
 /** @file Lowerings of ops that move parts of rows. */
-import { AssembleBlocks, GatherInner, ScatterInner, SliceInner } from '../../../graph/ops/slices.js';
+import { AssembleBlocks, GatherInner, ScatterInner, SliceInner } from '../../../graph/ops/positions.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import { type LoweringContext, type Matrix, registerLowering, type Storage } from '../lowering.js';
 import { innerSizes } from './inner.js';

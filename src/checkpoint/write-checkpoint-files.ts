@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { crcHex } from '../base/crc32c.js';
 import { type FileSink, writeWhole, writingTo } from '../base/files/atomic-file.js';
 import type { FileSystem } from '../base/files/file-system.js';
-import type { StagedFiles } from '../base/files/staged-files.js';
+import type { PendingFiles } from '../base/files/pending-files.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import { tableBaseName } from '../io/shard-files.js';
 import { sortedByName, writeBundleData } from '../io/tensor-bundle.js';
@@ -25,17 +25,17 @@ export interface StagedCheckpoint {
   readonly bytes: number;
 }
 
-/** Writes the snapshot as the checkpoint `prefix`, all of it still under the temporary names of `staged`. */
-export async function stageCheckpoint(
+/** Writes the snapshot as the checkpoint `prefix`, all of it still under the temporary names of `pending`. */
+export async function writeCheckpointFiles(
   prefix: string,
   snapshot: Snapshot,
-  staged: StagedFiles,
+  pending: PendingFiles,
   fs: FileSystem,
 ): Promise<StagedCheckpoint> {
   // The assets take their name first and the index last: a checkpoint exists once its index does.
-  const assets = staged.stage(`${prefix}${ASSETS_SUFFIX}`);
-  const dataFile = staged.stage(`${prefix}${DATA_SUFFIX}`);
-  const indexFile = staged.stage(`${prefix}${INDEX_SUFFIX}`);
+  const assets = pending.add(`${prefix}${ASSETS_SUFFIX}`);
+  const dataFile = pending.add(`${prefix}${DATA_SUFFIX}`);
+  const indexFile = pending.add(`${prefix}${INDEX_SUFFIX}`);
 
   const files: ManifestFile[] = [];
   const tables: ManifestTable[] = [];

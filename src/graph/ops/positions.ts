@@ -1,7 +1,7 @@
 /**
- * @file Positions of an inner axis: slices, equal parts, their concatenation, and any list of positions.
+ * @file Positions of an inner axis: ranges, equal parts, their concatenation, and any list of positions.
  *
- * A slice of the first inner axis is a view. The other ones copy.
+ * A range of the first inner axis is a view. The other ones copy.
  */
 
 import { checkOptions } from '../../base/check-options.js';
