@@ -4,8 +4,8 @@
  *   npm run build:ptx               compile, lower the PTX version, assemble for every architecture, write
  *   node cuda/build-ptx.mjs --check compile and compare with what is there; writes nothing
  *
- * PTX is for compute capability 7.5 and newer. nvcc writes the PTX version of its own release, which older drivers refuse, so
- * the line is lowered; ptxas refuses instructions that the lower version does not have.
+ * PTX is for compute capability 7.5 and newer. nvcc writes the PTX version of its own release, which older drivers
+ * refuse, so the line is lowered; ptxas refuses instructions that the lower version does not have.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -113,7 +113,9 @@ export async function compiledDigests() {
   );
 }
 
-/** What ptxas says about the kernels of every kept module on every architecture; asked again when PTX or ptxas change. */
+/**
+ * What ptxas says about the kernels of every kept module on every architecture; asked again when PTX or ptxas change.
+ */
 export async function assembleAll() {
   const ptxas = buildOf('ptxas');
   const jobs = moduleNames().flatMap((module) => ARCHITECTURES.map((architecture) => ({ module, architecture })));

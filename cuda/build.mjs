@@ -56,7 +56,9 @@ function missing() {
   return null;
 }
 
-/** node-gyp of this repository, or the one of the npm that runs this script: an installed package has none of its own. */
+/**
+ * node-gyp of this repository, or the one of the npm that runs this script: an installed package has none of its own.
+ */
 function gypPath() {
   try {
     return require.resolve('node-gyp/bin/node-gyp.js');

@@ -1,6 +1,9 @@
 /** @file How much of a multiprocessor a kernel can fill, from NVIDIA's limits per architecture. */
 
-/** Warps, blocks, registers and bytes of shared memory of a multiprocessor, and bytes that each block costs besides its own. */
+/**
+ * Warps, blocks, registers and bytes of shared memory of a multiprocessor, and bytes that each block costs besides its
+ * own.
+ */
 const LIMITS = {
   sm_75: { warps: 32, blocks: 16, registers: 65536, sharedBytes: 65536, reservedBytes: 0 },
   sm_80: { warps: 64, blocks: 32, registers: 65536, sharedBytes: 167936, reservedBytes: 1024 },

@@ -1,8 +1,9 @@
 /**
  * @file Keeps what a slow program answered, by a digest of all that its answer depends on.
  *
- * Compiling and assembling every kernel takes most of a minute of CPU time, and gives the same as long as sources, flags and
- * compilers are the same. Answers are in node_modules/.cache, which a build leaves alone; delete it to ask again.
+ * Compiling and assembling every kernel takes most of a minute of CPU time, and gives the same as long as sources,
+ * flags and compilers are the same. Answers are in node_modules/.cache, which a build leaves alone; delete it to ask
+ * again.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

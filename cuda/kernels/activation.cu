@@ -1,33 +1,34 @@
-// Activations and their gradients. Bit-equal to the CPU where no exp, tanh or erf enters; a few units in the last place else.
+// Activations and their gradients. Bit-equal to the CPU where no exp, tanh or erf enters; a few units in the last place
+// else.
 #include "common.cuh"
 
-#define FORWARD(name, expression)                                                                                   \
-  KERNEL name(const float* x, u32 xStride, float* y, u32 yStride, u32 rows, u32 cols) {                             \
-    mapRows(x, xStride, y, yStride, rows, cols, 0, [](float v) { return expression; });                             \
+#define FORWARD(name, expression)                                                       \
+  KERNEL name(const float* x, u32 xStride, float* y, u32 yStride, u32 rows, u32 cols) { \
+    mapRows(x, xStride, y, yStride, rows, cols, 0, [](float v) { return expression; }); \
   }
 
 /** `v` is y or x, whichever the slope is taken from. */
-#define BACKWARD(name, expression)                                                                                   \
+#define BACKWARD(name, expression)                                                                                     \
   KERNEL name(const float* dy, u32 dyStride, const float* y, u32 yStride, float* dx, u32 dxStride, u32 rows, u32 cols, \
-              u32 acc) {                                                                                             \
-    zipRows(dy, dyStride, y, yStride, dx, dxStride, rows, cols, acc, [](float g, float v) { return expression; });   \
+              u32 acc) {                                                                                               \
+    zipRows(dy, dyStride, y, yStride, dx, dxStride, rows, cols, acc, [](float g, float v) { return expression; });     \
   }
 
 /** With long functions, one element at a time: four copies of expf would not make the memory faster. */
-#define SMOOTH(name, expression)                                                                                    \
-  KERNEL name(const float* x, u32 xStride, float* y, u32 yStride, u32 rows, u32 cols) {                             \
-    forElements(rows, cols, [=](u32 r, u32 c) {                                                                      \
-      const float v = x[(u64)r * xStride + c];                                                                       \
-      y[(u64)r * yStride + c] = expression;                                                                          \
-    });                                                                                                              \
+#define SMOOTH(name, expression)                                                        \
+  KERNEL name(const float* x, u32 xStride, float* y, u32 yStride, u32 rows, u32 cols) { \
+    forElements(rows, cols, [=](u32 r, u32 c) {                                         \
+      const float v = x[(u64)r * xStride + c];                                          \
+      y[(u64)r * yStride + c] = expression;                                             \
+    });                                                                                 \
   }
-#define SMOOTH_GRAD(name, expression)                                                                                \
+#define SMOOTH_GRAD(name, expression)                                                                                  \
   KERNEL name(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dx, u32 dxStride, u32 rows, u32 cols, \
-              u32 acc) {                                                                                             \
-    forElements(rows, cols, [=](u32 r, u32 c) {                                                                      \
-      const float v = x[(u64)r * xStride + c];                                                                       \
-      put(dx + (u64)r * dxStride + c, dy[(u64)r * dyStride + c] * (expression), acc);                                \
-    });                                                                                                              \
+              u32 acc) {                                                                                               \
+    forElements(rows, cols, [=](u32 r, u32 c) {                                                                        \
+      const float v = x[(u64)r * xStride + c];                                                                         \
+      put(dx + (u64)r * dxStride + c, dy[(u64)r * dyStride + c] * (expression), acc);                                  \
+    });                                                                                                                \
   }
 
 FORWARD(reluF32, maxOf(v, 0.0f))
@@ -37,7 +38,7 @@ KERNEL biasReluF32(const float* x, u32 xStride, const float* bias, float* y, u32
 
 BACKWARD(reluGradF32, v > 0 ? g : 0.0f)
 SMOOTH(sigmoidF32, logistic(v))
-BACKWARD(sigmoidGradF32, g * (v * (1.0f - v)))
+BACKWARD(sigmoidGradF32, (g * (v * (1.0f - v))))
 SMOOTH(tanhF32, tanhf(v))
 BACKWARD(tanhGradF32, g * (1.0f - v * v))
 
@@ -53,11 +54,11 @@ INLINE float geluTanhSlope(float x) {
   return s + s * rest * x * (1.5957691216057308f * (1.0f + 3.0f * 0.044715f * x * x));
 }
 
-SMOOTH(geluF32, v * normcdff(v))
+SMOOTH(geluF32, (v * normcdff(v)))
 SMOOTH_GRAD(geluGradF32, normcdff(v) + v * normalDensity(v))
-SMOOTH(geluTanhF32, v * geluGate(v))
+SMOOTH(geluTanhF32, (v * geluGate(v)))
 SMOOTH_GRAD(geluTanhGradF32, geluTanhSlope(v))
-SMOOTH(swishF32, v * logistic(v))
+SMOOTH(swishF32, (v * logistic(v)))
 SMOOTH_GRAD(swishGradF32, logistic(v) * (1.0f + v * logistic(-v)))
 SMOOTH(softplusF32, softplus(v))
 SMOOTH_GRAD(softplusGradF32, logistic(v))
@@ -66,17 +67,18 @@ KERNEL leakyReluF32(const float* x, u32 xStride, float* y, u32 yStride, u32 rows
   mapRows(x, xStride, y, yStride, rows, cols, 0, [=](float v) { return v > 0 ? v : v * slope; });
 }
 
-KERNEL leakyReluGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dx, u32 dxStride, u32 rows, u32 cols,
-                        float slope, u32 acc) {
-  zipRows(dy, dyStride, x, xStride, dx, dxStride, rows, cols, acc, [=](float g, float v) { return v > 0 ? g : g * slope; });
+KERNEL leakyReluGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dx, u32 dxStride, u32 rows,
+                        u32 cols, float slope, u32 acc) {
+  zipRows(dy, dyStride, x, xStride, dx, dxStride, rows, cols, acc,
+          [=](float g, float v) { return v > 0 ? g : g * slope; });
 }
 
 KERNEL preluF32(const float* x, u32 xStride, const float* slope, float* y, u32 yStride, u32 rows, u32 cols) {
   zipRows(x, xStride, slope, 0, y, yStride, rows, cols, 0, [](float v, float by) { return v > 0 ? v : v * by; });
 }
 
-KERNEL preluGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, const float* slope, float* dx, u32 dxStride,
-                    u32 rows, u32 cols, u32 acc) {
+KERNEL preluGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, const float* slope, float* dx,
+                    u32 dxStride, u32 rows, u32 cols, u32 acc) {
   forElements(rows, cols, [=](u32 r, u32 c) {
     const float g = dy[(u64)r * dyStride + c];
     put(dx + (u64)r * dxStride + c, x[(u64)r * xStride + c] > 0 ? g : g * slope[c], acc);

@@ -24,8 +24,8 @@ static __device__ double chunkSums[CHUNKS];
 static __device__ u32 chunkedBlocks;
 
 /**
- * finish(sum over all chunks q of all threads' part(q)), in one thread. Blocks take chunks in turn; the last one to end adds them
- * up, in order.
+ * finish(sum over all chunks q of all threads' part(q)), in one thread. Blocks take chunks in turn; the last one to end
+ * adds them up, in order.
  */
 template <class Part, class Finish>
 INLINE void sumChunks(Part part, Finish finish) {

@@ -1,9 +1,10 @@
 // What all kernels share: types, the walk over elements and rows, loads of four floats, sums over a warp.
 //
-// Names and operands are those of src/runtime/kernels/kernels.ts; src/runtime/backends/cuda/launch-table.ts says how each is launched. Strides
-// count floats. Every kernel walks with a stride of the whole grid, so any grid gives the same result. A matrix has fewer than
-// 2^31 elements. Everything is compiled with --fmad=false: a product is rounded before it is added, as on the CPU.
-// No operand of an elementwise kernel is __restrict__: a result may go where an operand was.
+// Names and operands are those of src/runtime/kernels/kernels.ts; src/runtime/backends/cuda/launch-table.ts says how
+// each is launched. Strides count floats. Every kernel walks with a stride of the whole grid, so any grid gives the
+// same result. A matrix has fewer than 2^31 elements. Everything is compiled with --fmad=false: a product is rounded
+// before it is added, as on the CPU. No operand of an elementwise kernel is __restrict__: a result may go where an
+// operand was.
 #pragma once
 #include <stdint.h>
 
@@ -70,8 +71,8 @@ INLINE void mapRows(const float* x, u32 xStride, float* dst, u32 dstStride, u32 
 
 /** dst[r, c] (+)= op(a[r, c], b[r, c]). A stride of 0 repeats the first row. */
 template <class Op>
-INLINE void zipRows(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 dstStride, u32 rows, u32 cols,
-                    u32 acc, Op op) {
+INLINE void zipRows(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 dstStride, u32 rows,
+                    u32 cols, u32 acc, Op op) {
   if (aStride == cols && bStride == cols && dstStride == cols) {
     cols *= rows;
     rows = 1;
@@ -116,8 +117,9 @@ INLINE T warpSum(T v) {
 }
 
 /**
- * The sum of term(first), term(first + step), … below `count`, in the order of sumColumns in assembly/dense/column-sums.ts: 64 terms
- * make a sum, 64 sums make one that is added. A chain over a whole batch would be off by as many roundings as it is long.
+ * The sum of term(first), term(first + step), … below `count`, in the order of sumColumns in
+ * assembly/dense/column-sums.ts: 64 terms make a sum, 64 sums make one that is added. A chain over a whole batch would
+ * be off by as many roundings as it is long.
  */
 template <class Term>
 INLINE float sumInBlocks(u32 first, u32 count, u32 step, Term term) {
@@ -139,8 +141,8 @@ INLINE float sumInBlocks(u32 first, u32 count, u32 step, Term term) {
 
 /**
  * `count` terms of an id are added to what `sum` begins with, in blocks of 256 if `inBlocks`; the order of
- * assembly/sparse/block-sums.ts. store(sum, adds) puts the sum of a block to where the sums are, or adds it. AT_ONCE terms are in
- * flight.
+ * assembly/sparse/block-sums.ts. store(sum, adds) puts the sum of a block to where the sums are, or adds it. AT_ONCE
+ * terms are in flight.
  */
 template <int AT_ONCE, class Value, class Term, class Store>
 INLINE void sumOfId(Value sum, Value zero, u32 count, bool inBlocks, Term term, Store store) {

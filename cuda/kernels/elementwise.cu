@@ -9,11 +9,13 @@ KERNEL zeroRowsF32(float* dst, u32 stride, u32 rows, u32 cols) {
   mapRows(dst, stride, dst, stride, rows, cols, 0, [](float) { return 0.0f; });
 }
 
-KERNEL subF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 dstStride, u32 rows, u32 cols, u32 acc) {
+KERNEL subF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 dstStride, u32 rows, u32 cols,
+              u32 acc) {
   zipRows(a, aStride, b, bStride, dst, dstStride, rows, cols, acc, [](float x, float y) { return x - y; });
 }
 
-KERNEL mulF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 dstStride, u32 rows, u32 cols, u32 acc) {
+KERNEL mulF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 dstStride, u32 rows, u32 cols,
+              u32 acc) {
   zipRows(a, aStride, b, bStride, dst, dstStride, rows, cols, acc, [](float x, float y) { return x * y; });
 }
 
@@ -35,15 +37,15 @@ KERNEL broadcastScalarF32(const float* src, float* dst, u32 dstStride, u32 rows,
   forElements(rows, cols, [=](u32 r, u32 c) { put(dst + (u64)r * dstStride + c, value, acc); });
 }
 
-KERNEL scaleRowsF32(const float* scale, u32 scaleStride, const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows,
-                    u32 cols, u32 acc) {
+KERNEL scaleRowsF32(const float* scale, u32 scaleStride, const float* src, u32 srcStride, float* dst, u32 dstStride,
+                    u32 rows, u32 cols, u32 acc) {
   forElements(rows, cols, [=](u32 r, u32 c) {
     put(dst + (u64)r * dstStride + c, scale[(u64)r * scaleStride] * src[(u64)r * srcStride + c], acc);
   });
 }
 
-KERNEL broadcastF32(const float* src, u32 srcStride, u32 srcStep, float* dst, u32 dstStride, u32 rows, u32 cols, float factor,
-                    u32 acc) {
+KERNEL broadcastF32(const float* src, u32 srcStride, u32 srcStep, float* dst, u32 dstStride, u32 rows, u32 cols,
+                    float factor, u32 acc) {
   forElements(rows, cols, [=](u32 r, u32 c) {
     put(dst + (u64)r * dstStride + c, factor * src[(u64)r * srcStride + (u64)c * srcStep], acc);
   });
@@ -84,8 +86,8 @@ KERNEL unaryF32(u32 kind, const float* x, u32 xStride, float* y, u32 yStride, u3
   forElements(rows, cols, [=](u32 r, u32 c) { y[(u64)r * yStride + c] = single(kind, x[(u64)r * xStride + c]); });
 }
 
-KERNEL divideByScalarF32(const float* x, u32 xStride, const float* divisor, float* dst, u32 dstStride, u32 rows, u32 cols,
-                         u32 acc) {
+KERNEL divideByScalarF32(const float* x, u32 xStride, const float* divisor, float* dst, u32 dstStride, u32 rows,
+                         u32 cols, u32 acc) {
   const float by = divisor[0];
   forElements(rows, cols, [=](u32 r, u32 c) {
     put(dst + (u64)r * dstStride + c, by == 0 ? 0.0f : x[(u64)r * xStride + c] / by, acc);
@@ -105,8 +107,8 @@ INLINE u32 hashU32(u32 seed, u32 a, u32 b, u32 c) {
   return mixWord(mixWord(mixWord(mixWord(seed ^ 0x9e3779b9u) ^ a) ^ (b * 0x85ebca6bu)) ^ (c * 0xc2b2ae35u));
 }
 
-KERNEL dropoutF32(const float* x, u32 xStride, float* y, u32 yStride, u32 rows, u32 cols, u32 first, const u32* step, u32 seed,
-                  u32 drop, float scale, u32 acc) {
+KERNEL dropoutF32(const float* x, u32 xStride, float* y, u32 yStride, u32 rows, u32 cols, u32 first, const u32* step,
+                  u32 seed, u32 drop, float scale, u32 acc) {
   const u32 counter = step[0];
   forElements(rows, cols, [=](u32 r, u32 c) {
     const bool stays = hashU32(seed, counter, first + r, c) >= drop;

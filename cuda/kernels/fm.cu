@@ -1,5 +1,5 @@
-// The second-order term of a factorization machine. Sixteen lanes per row take a column each; sums are in the order of the CPU,
-// so results are bit-equal to it.
+// The second-order term of a factorization machine. Sixteen lanes per row take a column each; sums are in the order of
+// the CPU, so results are bit-equal to it.
 #include "common.cuh"
 
 #define FM_LANES 16
@@ -40,8 +40,8 @@ KERNEL fmPairsF32(const float* x, u32 xStride, float* out, u32 outStride, u32 ro
   }
 }
 
-KERNEL fmPairsGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dx, u32 dxStride, u32 rows, u32 fields,
-                      u32 dim, u32 acc) {
+KERNEL fmPairsGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dx, u32 dxStride, u32 rows,
+                      u32 fields, u32 dim, u32 acc) {
   forElements(rows, dim, [=](u32 r, u32 c) {
     const float* row = x + (u64)r * xStride + c;
     float sum = 0;

@@ -1,9 +1,10 @@
-// Matrix products with fused multiply-add: a product is not rounded before it is added, so results differ from the CPU's in the
-// last bits. As there, 256 steps of k make a sum and sums are added up: a product over a batch is no long chain of roundings.
+// Matrix products with fused multiply-add: a product is not rounded before it is added, so results differ from the
+// CPU's in the last bits. As there, 256 steps of k make a sum and sums are added up: a product over a batch is no long
+// chain of roundings.
 //
-// A block makes a tile of 64 x 64 of C, a thread 4 x 4 of it, 16 steps of k at a time. Operands are read along the side whose
-// stride is 1, whichever it is. The finished tile goes through shared memory, so that C is written a row of threads at a time
-// and bias and activation are in the code once.
+// A block makes a tile of 64 x 64 of C, a thread 4 x 4 of it, 16 steps of k at a time. Operands are read along the side
+// whose stride is 1, whichever it is. The finished tile goes through shared memory, so that C is written a row of
+// threads at a time and bias and activation are in the code once.
 #include "common.cuh"
 
 #define TILE 64
@@ -18,11 +19,11 @@ struct Operand {
 };
 
 /**
- * Loads DEPTH x TILE elements to panel[k][i], 0 where there are none. `outer` counts along the tile, from `first` to below
- * `limit`; the element is at i * outerStride + k * innerStride.
+ * Loads DEPTH x TILE elements to panel[k][i], 0 where there are none. `outer` counts along the tile, from `first` to
+ * below `limit`; the element is at i * outerStride + k * innerStride.
  */
-INLINE void loadPanel(float (*panel)[PITCH], const float* from, u32 outerStride, u32 innerStride, u32 first, u32 limit, u32 k0,
-                      u32 depth) {
+INLINE void loadPanel(float (*panel)[PITCH], const float* from, u32 outerStride, u32 innerStride, u32 first, u32 limit,
+                      u32 k0, u32 depth) {
   const bool alongDepth = innerStride == 1;
 #pragma unroll
   for (u32 step = 0; step < TILE * DEPTH / 256; step++) {
@@ -90,8 +91,8 @@ KERNEL gemmF32(const float* a, u32 aRowStride, u32 aColStride, const float* b, u
 }
 
 /** c = activation(a * b + bias): 0 is none, 1 relu, 2 sigmoid, 3 tanh. Without a bias the pointer is 0. */
-KERNEL gemmBiasF32(const float* a, u32 aRowStride, u32 aColStride, const float* b, u32 bRowStride, u32 bColStride, float* c,
-                   u32 cStride, u32 m, u32 n, u32 k, const float* bias, u32 activation) {
+KERNEL gemmBiasF32(const float* a, u32 aRowStride, u32 aColStride, const float* b, u32 bRowStride, u32 bColStride,
+                   float* c, u32 cStride, u32 m, u32 n, u32 k, const float* bias, u32 activation) {
   multiplyTile(Operand{a, aRowStride, aColStride}, Operand{b, bRowStride, bColStride}, m, n, k, blockIdx.y * TILE,
                blockIdx.x * TILE, [=](u32 row, u32 col, float sum) {
                  float v = bias == nullptr ? sum : sum + bias[col];

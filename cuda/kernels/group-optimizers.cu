@@ -1,11 +1,12 @@
-// Optimizers whose step of a weight depends on the whole row, and batch_softmax, which has one weight. Rows are named as in
-// row-optimizers.cu. Bit-equal to the CPU: a sum of squares has its order, which leaves four lanes to a row.
+// Optimizers whose step of a weight depends on the whole row, and batch_softmax, which has one weight. Rows are named
+// as in row-optimizers.cu. Bit-equal to the CPU: a sum of squares has its order, which leaves four lanes to a row.
 #include "steps.cuh"
 
 #define NO_ROW 0xffffffffu
 #define LANES 4
 
-/** The sum of squares of a row in the order of the CPU: four lanes over whole quads, (0 + 1) + (2 + 3), then the rest. */
+/** The sum of squares of a row in the order of the CPU: four lanes over whole quads, (0 + 1) + (2 + 3), then the rest.
+ */
 INLINE float squaresOfRow(const float* v, u32 dim, u32 lane) {
   float sum = 0;
   const u32 body = dim & ~3u;
@@ -28,8 +29,8 @@ INLINE void forGroups(const u32* index, u32 count, u32 dim, Visit visit) {
 }
 
 /** State: one float. Leaves the gradient changed, and the weights where l or their size is no finite number. */
-KERNEL stepRowsGroupAdagradF32(float* w, u32 wStride, float* state, u32 stateStride, const u32* index, float* grad, u32 gradStride,
-                               u32 count, u32 dim, float lr, float beta, float l2, float decay) {
+KERNEL stepRowsGroupAdagradF32(float* w, u32 wStride, float* state, u32 stateStride, const u32* index, float* grad,
+                               u32 gradStride, u32 count, u32 dim, float lr, float beta, float l2, float decay) {
   forGroups(index, count, dim, [=](u32 i, u32 row, u32 lane, u32 n) {
     float *const weights = w + (u64)row * wStride, *const z = grad + (u64)i * gradStride;
     float* const slot = state + (u64)row * stateStride;
@@ -56,7 +57,8 @@ KERNEL stepRowsGroupAdagradF32(float* w, u32 wStride, float* state, u32 stateStr
 KERNEL stepRowsGroupFtrlF32(float* w, u32 wStride, float* state, u32 stateStride, const u32* index, const float* grad,
                             u32 gradStride, u32 count, u32 dim, float lr, float beta, float l1, float l2) {
   forGroups(index, count, dim, [=](u32 i, u32 row, u32 lane, u32 n) {
-    float *const weights = w + (u64)row * wStride, *const norm = state + (u64)row * stateStride, *const zero = norm + dim;
+    float *const weights = w + (u64)row * wStride, *const norm = state + (u64)row * stateStride,
+                 *const zero = norm + dim;
     const float* const g = grad + (u64)i * gradStride;
     for (u32 c = lane; c < n; c += LANES) {
       const float before = norm[c], after = before + g[c] * g[c];
@@ -74,9 +76,10 @@ KERNEL stepRowsGroupFtrlF32(float* w, u32 wStride, float* state, u32 stateStride
   });
 }
 
-/** State: the step of the last update, 64 bits at a multiple of 4. The rate moves the weight towards the steps in between. */
-KERNEL stepRowsBatchSoftmaxF32(float* w, u32 wStride, u32* state, u32 stateStride, const u32* index, u32 count, float lr,
-                               u32 stepLow, u32 stepHigh) {
+/** State: the step of the last update, 64 bits at a multiple of 4. The rate moves the weight towards the steps in
+ * between. */
+KERNEL stepRowsBatchSoftmaxF32(float* w, u32 wStride, u32* state, u32 stateStride, const u32* index, u32 count,
+                               float lr, u32 stepLow, u32 stepHigh) {
   for (u32 i = firstThread(); i < count; i += allThreads()) {
     const u32 row = index == nullptr ? i : index[i];
     if (row == NO_ROW) continue;

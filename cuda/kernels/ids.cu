@@ -1,12 +1,12 @@
 // Ids: a hash table that finds or inserts, embeddings by id, and the bookkeeping of ragged rows.
 //
-// slots.cuh draws a table. Inserting and looking up are launches of their own, so that no thread waits for what another one
-// writes.
+// slots.cuh draws a table. Inserting and looking up are launches of their own, so that no thread waits for what another
+// one writes.
 #include "slots.cuh"
 
 /**
- * Inserts ids; each new one gets the next row of `counter`, in an order that is not repeatable. flags[0] becomes 1 when the table
- * is full, or when there are more rows than `rowsMax`; such ids have no row.
+ * Inserts ids; each new one gets the next row of `counter`, in an order that is not repeatable. flags[0] becomes 1 when
+ * the table is full, or when there are more rows than `rowsMax`; such ids have no row.
  */
 KERNEL hashInsertI64(Slot* slots, u32 mask, const u64* ids, u32 n, u32* counter, u32 rowsMax, u32* flags) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
@@ -41,8 +41,8 @@ KERNEL hashFindI64(Slot* slots, u32 mask, const u64* ids, u32 n, u32* rows) {
 }
 
 /** out[i, :] = the row of ids[i] in `embeddings`; flags[0] becomes 1 when an id has none. A warp per id. */
-KERNEL mapIdToEmbeddingF32(Slot* slots, u32 mask, const u64* ids, u32 n, const float* embeddings, u32 stride, u32 dim, float* out,
-                           u32 outStride, u32* flags) {
+KERNEL mapIdToEmbeddingF32(Slot* slots, u32 mask, const u64* ids, u32 n, const float* embeddings, u32 stride, u32 dim,
+                           float* out, u32 outStride, u32* flags) {
   forWarpRows(n, [=](u32 i, u32 lane) {
     const Slot* slot = findSlot(slots, mask, ids[i]);
     const u32 row = slot == nullptr ? NONE : slot->value;

@@ -1,5 +1,6 @@
-// Parts of rows moved, scaled and reduced: a row is read as [outer, n, inner] floats, or as groups of neighbouring floats. A
-// thread per result; sums are in the order of the CPU and bit-equal to it, except softmaxF32, where exp enters.
+// Parts of rows moved, scaled and reduced: a row is read as [outer, n, inner] floats, or as groups of neighbouring
+// floats. A thread per result; sums are in the order of the CPU and bit-equal to it, except softmaxF32, where exp
+// enters.
 #include "common.cuh"
 
 /** The order of the CPU for neighbouring terms: four partial sums, (q0 + q2) + (q1 + q3), then the rest. */
@@ -18,16 +19,16 @@ INLINE float sumTerms(u32 count, Term term) {
   return sum;
 }
 
-KERNEL copyBlocksF32(const float* src, u32 srcStride, u32 srcStep, float* dst, u32 dstStride, u32 dstStep, u32 rows, u32 blocks,
-                     u32 width, u32 acc) {
+KERNEL copyBlocksF32(const float* src, u32 srcStride, u32 srcStep, float* dst, u32 dstStride, u32 dstStep, u32 rows,
+                     u32 blocks, u32 width, u32 acc) {
   forElements(rows, blocks * width, [=](u32 r, u32 at) {
     const u32 b = at / width, c = at - b * width;
     put(dst + (u64)r * dstStride + (u64)b * dstStep + c, src[(u64)r * srcStride + (u64)b * srcStep + c], acc);
   });
 }
 
-KERNEL transposeInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n, u32 inner,
-                         u32 acc) {
+KERNEL transposeInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n,
+                         u32 inner, u32 acc) {
   forElements(rows, outer * n * inner, [=](u32 r, u32 to) {
     const u32 o = to / (n * inner), rest = to - o * n * inner, j = rest / n, i = rest - j * n;
     put(dst + (u64)r * dstStride + to, src[(u64)r * srcStride + (o * n + i) * inner + j], acc);
@@ -43,8 +44,8 @@ KERNEL gatherInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride
 }
 
 /** A thread per place of dst looks for the indices that name it: there are few, and no atomics are needed. */
-KERNEL scatterInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n, u32 inner,
-                       const u32* indices, u32 count, u32 acc) {
+KERNEL scatterInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n,
+                       u32 inner, const u32* indices, u32 count, u32 acc) {
   forElements(rows, outer * n * inner, [=](u32 r, u32 to) {
     const u32 o = to / (n * inner), rest = to - o * n * inner, i = rest / inner, c = rest - i * inner;
     float* const place = dst + (u64)r * dstStride + to;
@@ -56,19 +57,21 @@ KERNEL scatterInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStrid
   });
 }
 
-KERNEL sumInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n, u32 inner, float factor,
-                   u32 acc) {
+KERNEL sumInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n, u32 inner,
+                   float factor, u32 acc) {
   forElements(rows, outer * inner, [=](u32 r, u32 at) {
     const u32 o = at / inner;
     const float* first = src + (u64)r * srcStride + o * n * inner + (at - o * inner);
     float sum = 0;
     if (inner == 1) sum = sumTerms(n, [=](u32 j) { return first[j]; });
-    else for (u32 j = 0; j < n; j++) sum += first[j * inner];
+    else
+      for (u32 j = 0; j < n; j++) sum += first[j * inner];
     put(dst + (u64)r * dstStride + at, factor * sum, acc);
   });
 }
 
-KERNEL maxInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n, u32 inner, u32 acc) {
+KERNEL maxInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n, u32 inner,
+                   u32 acc) {
   forElements(rows, outer * inner, [=](u32 r, u32 at) {
     const u32 o = at / inner;
     const float* first = src + (u64)r * srcStride + o * n * inner + (at - o * inner);
@@ -78,8 +81,8 @@ KERNEL maxInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u
   });
 }
 
-KERNEL maxInnerGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, const float* y, u32 yStride, float* dx,
-                       u32 dxStride, u32 rows, u32 outer, u32 n, u32 inner, u32 acc) {
+KERNEL maxInnerGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, const float* y, u32 yStride,
+                       float* dx, u32 dxStride, u32 rows, u32 outer, u32 n, u32 inner, u32 acc) {
   forElements(rows, outer * inner, [=](u32 r, u32 at) {
     const u32 o = at / inner, from = o * n * inner + (at - o * inner);
     const float* first = x + (u64)r * xStride + from;
@@ -92,41 +95,44 @@ KERNEL maxInnerGradF32(const float* dy, u32 dyStride, const float* x, u32 xStrid
   });
 }
 
-KERNEL broadcastInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n, u32 inner,
-                         float factor, u32 acc) {
+KERNEL broadcastInnerF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 outer, u32 n,
+                         u32 inner, float factor, u32 acc) {
   forElements(rows, outer * n * inner, [=](u32 r, u32 to) {
     const u32 o = to / (n * inner), c = to % inner;
     put(dst + (u64)r * dstStride + to, factor * src[(u64)r * srcStride + o * inner + c], acc);
   });
 }
 
-KERNEL addSharedF32(const float* x, u32 xStride, const float* v, float* out, u32 outStride, u32 rows, u32 cols, u32 period,
-                    u32 acc) {
-  forElements(rows, cols, [=](u32 r, u32 c) { put(out + (u64)r * outStride + c, x[(u64)r * xStride + c] + v[c % period], acc); });
+KERNEL addSharedF32(const float* x, u32 xStride, const float* v, float* out, u32 outStride, u32 rows, u32 cols,
+                    u32 period, u32 acc) {
+  forElements(rows, cols,
+              [=](u32 r, u32 c) { put(out + (u64)r * outStride + c, x[(u64)r * xStride + c] + v[c % period], acc); });
 }
 
-KERNEL mulSharedF32(const float* x, u32 xStride, const float* v, float* out, u32 outStride, u32 rows, u32 cols, u32 period,
-                    u32 acc) {
-  forElements(rows, cols, [=](u32 r, u32 c) { put(out + (u64)r * outStride + c, x[(u64)r * xStride + c] * v[c % period], acc); });
+KERNEL mulSharedF32(const float* x, u32 xStride, const float* v, float* out, u32 outStride, u32 rows, u32 cols,
+                    u32 period, u32 acc) {
+  forElements(rows, cols,
+              [=](u32 r, u32 c) { put(out + (u64)r * outStride + c, x[(u64)r * xStride + c] * v[c % period], acc); });
 }
 
-KERNEL scaleGroupsF32(const float* factors, u32 factorsStride, const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows,
-                      u32 groups, u32 width, u32 acc) {
+KERNEL scaleGroupsF32(const float* factors, u32 factorsStride, const float* src, u32 srcStride, float* dst,
+                      u32 dstStride, u32 rows, u32 groups, u32 width, u32 acc) {
   forElements(rows, groups * width, [=](u32 r, u32 at) {
-    put(dst + (u64)r * dstStride + at, factors[(u64)r * factorsStride + at / width] * src[(u64)r * srcStride + at], acc);
+    put(dst + (u64)r * dstStride + at, factors[(u64)r * factorsStride + at / width] * src[(u64)r * srcStride + at],
+        acc);
   });
 }
 
-KERNEL groupDotF32(const float* a, u32 aStride, const float* b, u32 bStride, float* out, u32 outStride, u32 rows, u32 groups,
-                   u32 width, u32 acc) {
+KERNEL groupDotF32(const float* a, u32 aStride, const float* b, u32 bStride, float* out, u32 outStride, u32 rows,
+                   u32 groups, u32 width, u32 acc) {
   forElements(rows, groups, [=](u32 r, u32 g) {
     const float *x = a + (u64)r * aStride + g * width, *y = b + (u64)r * bStride + g * width;
     put(out + (u64)r * outStride + g, sumTerms(width, [=](u32 i) { return x[i] * y[i]; }), acc);
   });
 }
 
-KERNEL softmaxF32(const float* x, u32 xStride, const float* mask, u32 maskStride, u32 maskStep, float* y, u32 yStride, u32 rows,
-                  u32 groups, u32 width) {
+KERNEL softmaxF32(const float* x, u32 xStride, const float* mask, u32 maskStride, u32 maskStep, float* y, u32 yStride,
+                  u32 rows, u32 groups, u32 width) {
   // A warp per group: r counts groups of all rows.
   forWarpRows(rows * groups, [=](u32 at, u32 lane) {
     const u32 r = at / groups, g = at - r * groups;
@@ -151,8 +157,8 @@ KERNEL softmaxF32(const float* x, u32 xStride, const float* mask, u32 maskStride
   });
 }
 
-KERNEL softmaxGradF32(const float* dy, u32 dyStride, const float* y, u32 yStride, float* dx, u32 dxStride, u32 rows, u32 groups,
-                      u32 width, u32 acc) {
+KERNEL softmaxGradF32(const float* dy, u32 dyStride, const float* y, u32 yStride, float* dx, u32 dxStride, u32 rows,
+                      u32 groups, u32 width, u32 acc) {
   forElements(rows, groups, [=](u32 r, u32 g) {
     const float *a = dy + (u64)r * dyStride + g * width, *b = y + (u64)r * yStride + g * width;
     const float mean = sumTerms(width, [=](u32 i) { return a[i] * b[i]; });
@@ -160,8 +166,8 @@ KERNEL softmaxGradF32(const float* dy, u32 dyStride, const float* y, u32 yStride
   });
 }
 
-KERNEL pairProductsF32(const float* left, u32 leftStride, const float* right, u32 rightStride, float* out, u32 outStride, u32 rows,
-                       u32 lefts, u32 rights, u32 dim, u32 acc) {
+KERNEL pairProductsF32(const float* left, u32 leftStride, const float* right, u32 rightStride, float* out,
+                       u32 outStride, u32 rows, u32 lefts, u32 rights, u32 dim, u32 acc) {
   forElements(rows, lefts * rights * dim, [=](u32 r, u32 at) {
     const u32 pair = at / dim, c = at - pair * dim, i = pair / rights, j = pair - i * rights;
     const float value = left[(u64)r * leftStride + i * dim + c] * right[(u64)r * rightStride + j * dim + c];
@@ -169,23 +175,25 @@ KERNEL pairProductsF32(const float* left, u32 leftStride, const float* right, u3
   });
 }
 
-KERNEL pairProductsGradF32(const float* dy, u32 dyStride, const float* other, u32 otherStride, float* dx, u32 dxStride, u32 rows,
-                           u32 count, u32 others, u32 dim, u32 step, u32 otherStep, u32 acc) {
+KERNEL pairProductsGradF32(const float* dy, u32 dyStride, const float* other, u32 otherStride, float* dx, u32 dxStride,
+                           u32 rows, u32 count, u32 others, u32 dim, u32 step, u32 otherStep, u32 acc) {
   forElements(rows, count * dim, [=](u32 r, u32 at) {
     const u32 i = at / dim, c = at - i * dim;
     float* const to = dx + (u64)r * dxStride + at;
     float sum = acc ? *to : 0.0f;
     for (u32 j = 0; j < others; j++) {
-      const float term = dy[(u64)r * dyStride + (i * step + j * otherStep) * dim + c] * other[(u64)r * otherStride + j * dim + c];
+      const float term =
+          dy[(u64)r * dyStride + (i * step + j * otherStep) * dim + c] * other[(u64)r * otherStride + j * dim + c];
       sum = acc || j > 0 ? sum + term : term;
     }
     *to = sum;
   });
 }
 
-/** `shape` is that of assembly/dense/batch-matmul.ts: groups, m, n, k, then group, row and column steps of a, b and c. */
-KERNEL batchMatMulF32(const float* a, u32 aStride, const float* b, u32 bStride, float* c, u32 cStride, u32 rows, const u32* shape,
-                      u32 acc) {
+/** `shape` is that of assembly/dense/batch-matmul.ts: groups, m, n, k, then group, row and column steps of a, b and c.
+ */
+KERNEL batchMatMulF32(const float* a, u32 aStride, const float* b, u32 bStride, float* c, u32 cStride, u32 rows,
+                      const u32* shape, u32 acc) {
   const u32 m = shape[1], n = shape[2], k = shape[3];
   const u32 aRow = shape[5], aCol = shape[6], bRow = shape[8], bCol = shape[9];
   forElements(rows, shape[0] * m * n, [=](u32 r, u32 at) {
@@ -194,13 +202,15 @@ KERNEL batchMatMulF32(const float* a, u32 aStride, const float* b, u32 bStride, 
     const float* y = b + (u64)r * bStride + (u64)g * shape[7] + (u64)j * bCol;
     float sum = 0;
     if (bCol != 1 && aCol == 1 && bRow == 1) sum = sumTerms(k, [=](u32 p) { return x[p] * y[p]; });
-    else for (u32 p = 0; p < k; p++) sum += x[(u64)p * aCol] * y[(u64)p * bRow];
+    else
+      for (u32 p = 0; p < k; p++) sum += x[(u64)p * aCol] * y[(u64)p * bRow];
     put(c + (u64)r * cStride + (u64)g * shape[10] + (u64)i * shape[11] + j, sum, acc);
   });
 }
 
 /** A thread per shared value walks the batch in the order of the CPU. Without b the terms are those of a. */
-KERNEL sumSharedF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 rows, u32 cols, u32 period) {
+KERNEL sumSharedF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 rows, u32 cols,
+                    u32 period) {
   for (u32 c = firstThread(); c < period; c += allThreads()) {
     const u32 pieces = cols / period;
     dst[c] = sumInBlocks(0, rows * pieces, 1, [=](u32 i) {

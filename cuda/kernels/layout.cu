@@ -12,8 +12,10 @@ INLINE u32 pieceAt(const u32* offsets, u32 count, u32 at) {
   return low;
 }
 
-/** dst = the pieces times scale, each from offsets[i] on and filled with zeros to offsets[i + 1]. `total` is offsets[count]. */
-KERNEL packF32(const u64* sources, const u32* sizes, const u32* offsets, u32 count, u32 total, float* dst, float scale) {
+/** dst = the pieces times scale, each from offsets[i] on and filled with zeros to offsets[i + 1]. `total` is
+ * offsets[count]. */
+KERNEL packF32(const u64* sources, const u32* sizes, const u32* offsets, u32 count, u32 total, float* dst,
+               float scale) {
   for (u32 at = firstThread(); at < total; at += allThreads()) {
     const u32 piece = pieceAt(offsets, count, at), i = at - offsets[piece];
     dst[at] = i < sizes[piece] ? ((const float*)sources[piece])[i] * scale : 0.0f;
@@ -35,11 +37,11 @@ struct __align__(8) Source {
 };
 
 /**
- * rows[i] = address of the row of id i, for ids from begin to end. bad[0] becomes the first id whose row is not in its source, if
- * that is less than what it holds.
+ * rows[i] = address of the row of id i, for ids from begin to end. bad[0] becomes the first id whose row is not in its
+ * source, if that is less than what it holds.
  */
-KERNEL layoutResolve(const uint2* fidOffset, u32 begin, u32 end, const Source* sources, u32 sourceCount, u32 dim, u64* rows,
-                     u32* bad) {
+KERNEL layoutResolve(const uint2* fidOffset, u32 begin, u32 end, const Source* sources, u32 sourceCount, u32 dim,
+                     u64* rows, u32* bad) {
   for (u32 i = begin + firstThread(); i < end; i += allThreads()) {
     const uint2 place = fidOffset[i];
     const bool known = place.y < sourceCount;
@@ -52,14 +54,16 @@ KERNEL layoutResolve(const uint2* fidOffset, u32 begin, u32 end, const Source* s
 #define MEAN 1
 #define FIRSTN 3
 
-/** out[b, :] += the pooled columns of sample b; with FIRSTN the columns of its first ids side by side. Bit-equal to the CPU. */
-KERNEL layoutForwardF32(const u64* rows, const u32* samples, u32 batch, u32 shared, u32 start, u32 dim, u32 pooling, u32 limit,
-                        float* out, u32 rowStride, u32 positionStride) {
+/** out[b, :] += the pooled columns of sample b; with FIRSTN the columns of its first ids side by side. Bit-equal to the
+ * CPU. */
+KERNEL layoutForwardF32(const u64* rows, const u32* samples, u32 batch, u32 shared, u32 start, u32 dim, u32 pooling,
+                        u32 limit, float* out, u32 rowStride, u32 positionStride) {
   forElements(batch, dim, [=](u32 b, u32 c) {
     const u32 sample = shared ? 0 : b, first = samples[sample], count = samples[sample + 1] - first;
     float* const to = out + (u64)b * rowStride + c;
     if (pooling == FIRSTN) {
-      for (u32 k = 0; k < min(count, limit); k++) to[(u64)k * positionStride] = ((const float*)rows[first + k])[start + c];
+      for (u32 k = 0; k < min(count, limit); k++)
+        to[(u64)k * positionStride] = ((const float*)rows[first + k])[start + c];
       return;
     }
     float sum = count > 0 ? *to : 0.0f;
@@ -72,8 +76,8 @@ KERNEL layoutForwardF32(const u64* rows, const u32* samples, u32 batch, u32 shar
 }
 
 /** The rows get scale * the gradient of the places they went to, by atomics: an id may come in many samples. */
-KERNEL layoutBackwardF32(const u64* rows, const u32* samples, u32 batch, u32 shared, u32 start, u32 dim, u32 pooling, u32 limit,
-                         const float* grad, u32 rowStride, u32 positionStride, float scale) {
+KERNEL layoutBackwardF32(const u64* rows, const u32* samples, u32 batch, u32 shared, u32 start, u32 dim, u32 pooling,
+                         u32 limit, const float* grad, u32 rowStride, u32 positionStride, float scale) {
   forElements(batch, dim, [=](u32 b, u32 c) {
     const u32 sample = shared ? 0 : b, first = samples[sample], count = samples[sample + 1] - first;
     const u32 used = pooling == FIRSTN ? min(count, limit) : count;

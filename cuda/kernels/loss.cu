@@ -1,5 +1,5 @@
-// Losses of one logit per example, a thread each, and of a row of logits, a warp each. hinge is bit-equal to the CPU, the others
-// are as near as expf and log1pf.
+// Losses of one logit per example, a thread each, and of a row of logits, a warp each. hinge is bit-equal to the CPU,
+// the others are as near as expf and log1pf.
 #include "common.cuh"
 
 #define LOGIT_AND_LABEL(r) const float v = x[(u64)(r) * xStride], y = label[(u64)(r) * labelStride]
@@ -9,7 +9,8 @@ INLINE void forRows(u32 rows, Visit visit) {
   for (u32 r = firstThread(); r < rows; r += allThreads()) visit(r);
 }
 
-KERNEL bceLogitsF32(const float* x, u32 xStride, const float* label, u32 labelStride, float* out, u32 outStride, u32 rows) {
+KERNEL bceLogitsF32(const float* x, u32 xStride, const float* label, u32 labelStride, float* out, u32 outStride,
+                    u32 rows) {
   forRows(rows, [=](u32 r) {
     LOGIT_AND_LABEL(r);
     out[(u64)r * outStride] = (maxOf(v, 0.0f) - v * y) + log1pf(expf(-fabsf(v)));
@@ -24,16 +25,16 @@ KERNEL bceLogitsGradF32(const float* x, u32 xStride, const float* label, u32 lab
   });
 }
 
-KERNEL weightedBceF32(const float* x, u32 xStride, const float* label, u32 labelStride, float* out, u32 outStride, u32 rows,
-                      float positive, float negative) {
+KERNEL weightedBceF32(const float* x, u32 xStride, const float* label, u32 labelStride, float* out, u32 outStride,
+                      u32 rows, float positive, float negative) {
   forRows(rows, [=](u32 r) {
     LOGIT_AND_LABEL(r);
     out[(u64)r * outStride] = positive * y * softplus(-v) + negative * (1.0f - y) * softplus(v);
   });
 }
 
-KERNEL weightedBceGradF32(const float* x, u32 xStride, const float* label, u32 labelStride, const float* dy, u32 dyStride,
-                          float* dx, u32 dxStride, u32 rows, float positive, float negative, u32 acc) {
+KERNEL weightedBceGradF32(const float* x, u32 xStride, const float* label, u32 labelStride, const float* dy,
+                          u32 dyStride, float* dx, u32 dxStride, u32 rows, float positive, float negative, u32 acc) {
   forRows(rows, [=](u32 r) {
     LOGIT_AND_LABEL(r);
     const float slope = negative * (1.0f - y) * logistic(v) - positive * y * logistic(-v);
@@ -48,8 +49,8 @@ KERNEL hingeF32(const float* x, u32 xStride, const float* label, u32 labelStride
   });
 }
 
-KERNEL hingeGradF32(const float* x, u32 xStride, const float* label, u32 labelStride, const float* dy, u32 dyStride, float* dx,
-                    u32 dxStride, u32 rows, u32 acc) {
+KERNEL hingeGradF32(const float* x, u32 xStride, const float* label, u32 labelStride, const float* dy, u32 dyStride,
+                    float* dx, u32 dxStride, u32 rows, u32 acc) {
   forRows(rows, [=](u32 r) {
     LOGIT_AND_LABEL(r);
     const float sign = y + y - 1.0f;
@@ -62,12 +63,13 @@ KERNEL focalF32(const float* x, u32 xStride, const float* label, u32 labelStride
   forRows(rows, [=](u32 r) {
     LOGIT_AND_LABEL(r);
     const float up = softplus(-v), down = softplus(v);
-    out[(u64)r * outStride] = positive * y * expf(-gamma * down) * up + negative * (1.0f - y) * expf(-gamma * up) * down;
+    out[(u64)r * outStride] =
+        positive * y * expf(-gamma * down) * up + negative * (1.0f - y) * expf(-gamma * up) * down;
   });
 }
 
-KERNEL focalGradF32(const float* x, u32 xStride, const float* label, u32 labelStride, const float* dy, u32 dyStride, float* dx,
-                    u32 dxStride, u32 rows, float gamma, float positive, float negative, u32 acc) {
+KERNEL focalGradF32(const float* x, u32 xStride, const float* label, u32 labelStride, const float* dy, u32 dyStride,
+                    float* dx, u32 dxStride, u32 rows, float gamma, float positive, float negative, u32 acc) {
   forRows(rows, [=](u32 r) {
     LOGIT_AND_LABEL(r);
     const float up = softplus(-v), down = softplus(v), p = logistic(v), q = logistic(-v);
@@ -98,8 +100,8 @@ INLINE float labelOf(const float* label, u32 c, u32 cols, u32 index) {
   return exists ? ((float)c == named ? 1.0f : 0.0f) : __int_as_float(0x7fc00000);
 }
 
-KERNEL softmaxLossF32(const float* x, u32 xStride, const float* label, u32 labelStride, float* out, u32 outStride, u32 rows,
-                      u32 cols, u32 index) {
+KERNEL softmaxLossF32(const float* x, u32 xStride, const float* label, u32 labelStride, float* out, u32 outStride,
+                      u32 rows, u32 cols, u32 index) {
   forWarpRows(rows, [=](u32 r, u32 lane) {
     const float* row = x + (u64)r * xStride;
     const float top = rowMax(row, cols, lane);
@@ -115,8 +117,8 @@ KERNEL softmaxLossF32(const float* x, u32 xStride, const float* label, u32 label
   });
 }
 
-KERNEL softmaxLossGradF32(const float* x, u32 xStride, const float* label, u32 labelStride, const float* dy, u32 dyStride,
-                          float* dx, u32 dxStride, u32 rows, u32 cols, u32 index, u32 acc) {
+KERNEL softmaxLossGradF32(const float* x, u32 xStride, const float* label, u32 labelStride, const float* dy,
+                          u32 dyStride, float* dx, u32 dxStride, u32 rows, u32 cols, u32 index, u32 acc) {
   forWarpRows(rows, [=](u32 r, u32 lane) {
     const float* row = x + (u64)r * xStride;
     const float* labels = label + (u64)r * labelStride;

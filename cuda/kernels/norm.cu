@@ -1,5 +1,5 @@
-// Norms within a row, a warp each. Sums are made in f64, in an order that is not the CPU's: after the rounding to f32 results
-// are rarely another float.
+// Norms within a row, a warp each. Sums are made in f64, in an order that is not the CPU's: after the rounding to f32
+// results are rarely another float.
 #include "common.cuh"
 
 template <class Term>
@@ -9,8 +9,8 @@ INLINE double sumOfRow(u32 cols, u32 lane, Term term) {
   return warpSum(sum);
 }
 
-KERNEL layerNormF32(const float* x, u32 xStride, const float* gain, const float* bias, float* y, u32 yStride, float* stats,
-                    u32 rows, u32 cols, float epsilon) {
+KERNEL layerNormF32(const float* x, u32 xStride, const float* gain, const float* bias, float* y, u32 yStride,
+                    float* stats, u32 rows, u32 cols, float epsilon) {
   forWarpRows(rows, [=](u32 r, u32 lane) {
     const float* row = x + (u64)r * xStride;
     const double exact = sumOfRow(cols, lane, [=](u32 c) { return (double)row[c]; }) / (double)cols;
@@ -22,13 +22,15 @@ KERNEL layerNormF32(const float* x, u32 xStride, const float* gain, const float*
   });
 }
 
-KERNEL layerNormGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, const float* gain, const float* stats,
-                        float* dx, u32 dxStride, u32 rows, u32 cols, u32 acc) {
+KERNEL layerNormGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, const float* gain,
+                        const float* stats, float* dx, u32 dxStride, u32 rows, u32 cols, u32 acc) {
   forWarpRows(rows, [=](u32 r, u32 lane) {
     const float mean = stats[2 * (u64)r], rstd = stats[2 * (u64)r + 1];
     const float *grad = dy + (u64)r * dyStride, *row = x + (u64)r * xStride;
-    const float meanH = (float)(sumOfRow(cols, lane, [=](u32 c) { return (double)(grad[c] * gain[c]); }) / (double)cols);
-    const double dots = sumOfRow(cols, lane, [=](u32 c) { return (double)(grad[c] * gain[c]) * ((row[c] - mean) * rstd); });
+    const float meanH =
+        (float)(sumOfRow(cols, lane, [=](u32 c) { return (double)(grad[c] * gain[c]); }) / (double)cols);
+    const double dots =
+        sumOfRow(cols, lane, [=](u32 c) { return (double)(grad[c] * gain[c]) * ((row[c] - mean) * rstd); });
     const float meanDot = (float)(dots / (double)cols);
     for (u32 c = lane; c < cols; c += 32) {
       const float unit = (row[c] - mean) * rstd;
@@ -46,8 +48,8 @@ KERNEL l2NormalizeF32(const float* x, u32 xStride, float* y, u32 yStride, u32 ro
   });
 }
 
-KERNEL l2NormalizeGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dx, u32 dxStride, u32 rows, u32 cols,
-                          float epsilon, u32 acc) {
+KERNEL l2NormalizeGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dx, u32 dxStride, u32 rows,
+                          u32 cols, float epsilon, u32 acc) {
   forWarpRows(rows, [=](u32 r, u32 lane) {
     const float *grad = dy + (u64)r * dyStride, *row = x + (u64)r * xStride;
     const double squares = sumOfRow(cols, lane, [=](u32 c) { return (double)row[c] * row[c]; });

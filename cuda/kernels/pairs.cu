@@ -4,8 +4,9 @@
 #include "block-sums.cuh"
 
 /**
- * out[r, o, :] (+)= sum over pairs of w[pair, o] * left * right. A thread has one column of four outputs (of one, where there are
- * odd ones), so that a product of two fields is used four times. Nothing is kept in memory: there is no scratch.
+ * out[r, o, :] (+)= sum over pairs of w[pair, o] * left * right. A thread has one column of four outputs (of one, where
+ * there are odd ones), so that a product of two fields is used four times. Nothing is kept in memory: there is no
+ * scratch.
  */
 template <u32 OUTS>
 INLINE void interact(const float* left, u32 leftStride, const float* right, u32 rightStride, const float* w, float* out,
@@ -39,17 +40,16 @@ INLINE void interact(const float* left, u32 leftStride, const float* right, u32 
   }
 }
 
-KERNEL cinF32(const float* left, u32 leftStride, const float* right, u32 rightStride, const float* w, float* out, u32 outStride,
-              u32 rows, u32 lefts, u32 rights, u32 dim, u32 outs, float*, u32 acc) {
+KERNEL cinF32(const float* left, u32 leftStride, const float* right, u32 rightStride, const float* w, float* out,
+              u32 outStride, u32 rows, u32 lefts, u32 rights, u32 dim, u32 outs, float*, u32 acc) {
   if (outs % 4 == 0)
     interact<4>(left, leftStride, right, rightStride, w, out, outStride, rows, lefts, rights, dim, outs, acc);
-  else
-    interact<1>(left, leftStride, right, rightStride, w, out, outStride, rows, lefts, rights, dim, outs, acc);
+  else interact<1>(left, leftStride, right, rightStride, w, out, outStride, rows, lefts, rights, dim, outs, acc);
 }
 
 /** to (+)= sum over k of other[k] * dot of w[first + k * step, :] and dy[:], for one column. */
-INLINE void interactGrad(const float* dy, const float* other, const float* w, float* to, u32 count, u32 first, u32 step, u32 dim,
-                         u32 outs, u32 acc) {
+INLINE void interactGrad(const float* dy, const float* other, const float* w, float* to, u32 count, u32 first, u32 step,
+                         u32 dim, u32 outs, u32 acc) {
   float sum = acc ? *to : 0.0f;
   for (u32 k = 0; k < count; k++) {
     const float* const weight = w + (u64)(first + k * step) * outs;
@@ -62,8 +62,8 @@ INLINE void interactGrad(const float* dy, const float* other, const float* w, fl
 }
 
 /** dw[pair, o] = sum over rows, each of them a sum over columns, in blocks of 256. */
-INLINE float weightGrad(const float* dy, u32 dyStride, const float* left, u32 leftStride, const float* right, u32 rightStride,
-                        u32 rows, u32 dim) {
+INLINE float weightGrad(const float* dy, u32 dyStride, const float* left, u32 leftStride, const float* right,
+                        u32 rightStride, u32 rows, u32 dim) {
   float total = 0, block = 0;
   for (u32 r = 0; r < rows; r++, dy += dyStride, left += leftStride, right += rightStride) {
     if (r > 0 && r % 256 == 0) {
@@ -88,12 +88,13 @@ INLINE float weightGrad(const float* dy, u32 dyStride, const float* left, u32 le
 }
 
 /**
- * A thread has one float of both sides, dLeft first: dRight may be added to the same matrix. The threads after those have one weight
- * each. The gradient of a product of fields is computed for either side, which spares a scratch per example.
+ * A thread has one float of both sides, dLeft first: dRight may be added to the same matrix. The threads after those
+ * have one weight each. The gradient of a product of fields is computed for either side, which spares a scratch per
+ * example.
  */
 KERNEL cinGradF32(const float* dy, u32 dyStride, const float* left, u32 leftStride, const float* right, u32 rightStride,
-                  const float* w, float* dLeft, u32 dLeftStride, u32 accLeft, float* dRight, u32 dRightStride, u32 accRight,
-                  float* dw, u32 rows, u32 lefts, u32 rights, u32 dim, u32 outs, float*) {
+                  const float* w, float* dLeft, u32 dLeftStride, u32 accLeft, float* dRight, u32 dRightStride,
+                  u32 accRight, float* dw, u32 rows, u32 lefts, u32 rights, u32 dim, u32 outs, float*) {
   const u32 perRow = max(lefts, rights) * dim, sides = rows * perRow, total = sides + lefts * rights * outs;
   for (u32 item = firstThread(); item < total; item += allThreads()) {
     if (item < sides) {
@@ -101,7 +102,8 @@ KERNEL cinGradF32(const float* dy, u32 dyStride, const float* left, u32 leftStri
       const float* const g = dy + (u64)r * dyStride + d;
       const float* const x = left + (u64)r * leftStride + d;
       const float* const y = right + (u64)r * rightStride + d;
-      if (e < lefts) interactGrad(g, y, w, dLeft + (u64)r * dLeftStride + at, rights, e * rights, 1, dim, outs, accLeft);
+      if (e < lefts)
+        interactGrad(g, y, w, dLeft + (u64)r * dLeftStride + at, rights, e * rights, 1, dim, outs, accLeft);
       if (e < rights) interactGrad(g, x, w, dRight + (u64)r * dRightStride + at, lefts, e, rights, dim, outs, accRight);
     } else {
       const u32 at = item - sides, pair = at / outs, o = at - pair * outs, i = pair / rights, j = pair - i * rights;
@@ -113,7 +115,8 @@ KERNEL cinGradF32(const float* dy, u32 dyStride, const float* left, u32 leftStri
 INLINE bool isPositive(float label) { return label > 0; }
 INLINE bool isNegative(float label) { return label <= 0 && label > -10000.0f; }
 
-/** The sum over positives of the slice and all negatives of log sigmoid of their difference. Chunk q has every 256th positive. */
+/** The sum over positives of the slice and all negatives of log sigmoid of their difference. Chunk q has every 256th
+ * positive. */
 KERNEL inbatchAucF32(const float* labels, const float* logits, u32 rows, u32 first, u32 count, float* dst) {
   sumChunks(
       [=](u32 q) {

@@ -1,11 +1,12 @@
-// Sums and extremes. Sums over a batch are made by many threads in a fixed order that is not the CPU's; their tolerance is in
-// the tests. rowDotF32, reduceSlicesF32, clips and the extremes are bit-equal to the CPU.
+// Sums and extremes. Sums over a batch are made by many threads in a fixed order that is not the CPU's; their tolerance
+// is in the tests. rowDotF32, reduceSlicesF32, clips and the extremes are bit-equal to the CPU.
 #include "block-sums.cuh"
 
 #define COLUMNS 8
 #define LANES 32
 
-/** Sums of 8 columns by a block: 32 threads walk each column, their sums are added in order. 8 floats are one sector. */
+/** Sums of 8 columns by a block: 32 threads walk each column, their sums are added in order. 8 floats are one sector.
+ */
 template <class Term>
 INLINE void sumColumnsOfBlock(float* dst, u32 rows, u32 cols, u32 acc, Term term) {
   __shared__ float parts[LANES][COLUMNS + 1];
@@ -27,15 +28,16 @@ KERNEL sumRowsF32(const float* src, u32 srcStride, float* dst, u32 rows, u32 col
   sumColumnsOfBlock(dst, rows, cols, acc, [=](u32 r, u32 c) { return src[(u64)r * srcStride + c]; });
 }
 
-KERNEL preluSlopeGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dslope, u32 rows, u32 cols) {
+KERNEL preluSlopeGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, float* dslope, u32 rows,
+                         u32 cols) {
   sumColumnsOfBlock(dslope, rows, cols, 0, [=](u32 r, u32 c) {
     const float v = x[(u64)r * xStride + c];
     return v > 0 ? 0.0f : dy[(u64)r * dyStride + c] * v;
   });
 }
 
-KERNEL layerNormGainGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, const float* stats, float* dgain,
-                            u32 rows, u32 cols) {
+KERNEL layerNormGainGradF32(const float* dy, u32 dyStride, const float* x, u32 xStride, const float* stats,
+                            float* dgain, u32 rows, u32 cols) {
   sumColumnsOfBlock(dgain, rows, cols, 0, [=](u32 r, u32 c) {
     const float mean = stats[2 * r], rstd = stats[2 * r + 1];
     return dy[(u64)r * dyStride + c] * ((x[(u64)r * xStride + c] - mean) * rstd);
@@ -85,9 +87,10 @@ KERNEL reduceSlicesF32(const float* src, u32 sliceStride, u32 slices, float* dst
   }
 }
 
-/** Eight lanes per row, each with the partial sum of one column of eight: the order of the CPU, and a sector per step. */
-KERNEL rowDotF32(const float* a, u32 aStride, const float* b, u32 bStride, float* out, u32 outStride, u32 rows, u32 cols,
-                 u32 acc) {
+/** Eight lanes per row, each with the partial sum of one column of eight: the order of the CPU, and a sector per step.
+ */
+KERNEL rowDotF32(const float* a, u32 aStride, const float* b, u32 bStride, float* out, u32 outStride, u32 rows,
+                 u32 cols, u32 acc) {
   const u32 lane = threadIdx.x & 7;
   // All groups of a warp go round together, as the shuffles need them all.
   for (u32 base = (firstThread() >> 5) * 4; base < rows; base += (allThreads() >> 5) * 4) {
@@ -135,8 +138,8 @@ KERNEL clipToNormF32(const float* src, const float* norm, float* dst, u32 count,
   mapRows(src, count, dst, count, 1, count, 0, [=](float x) { return factor * x; });
 }
 
-KERNEL clipRowsToNormF32(const float* src, u32 srcStride, const float* norm, float* dst, u32 dstStride, u32 rows, u32 cols,
-                         float clipNorm) {
+KERNEL clipRowsToNormF32(const float* src, u32 srcStride, const float* norm, float* dst, u32 dstStride, u32 rows,
+                         u32 cols, float clipNorm) {
   const float size = norm[0], factor = size > clipNorm ? clipNorm / size : 1.0f;
   mapRows(src, srcStride, dst, dstStride, rows, cols, 0, [=](float x) { return factor * x; });
 }

@@ -1,10 +1,13 @@
-// Optimizer steps of table rows, each row once: `index` names the rows that the gradients belong to, in any order, without
-// repetition; 2^32 - 1 is no row, and its gradient is passed over. Without `index` row i is that of gradient i. State is laid out
-// as src/runtime/backends/reference/optim has it, `dim` floats after `dim` floats. Bit-equal to the CPU.
+// Optimizer steps of table rows, each row once: `index` names the rows that the gradients belong to, in any order,
+// without repetition; 2^32 - 1 is no row, and its gradient is passed over. Without `index` row i is that of gradient i.
+// State is laid out as src/runtime/backends/reference/optim has it, `dim` floats after `dim` floats. Bit-equal to the
+// CPU.
 #include "steps.cuh"
 
 #define NO_ROW 0xffffffffu
-#define ROWS float *w, u32 wStride, float *state, u32 stateStride, const u32 *index, const float *grad, u32 gradStride, u32 count, u32 dim
+#define ROWS                                                                                                 \
+  float *w, u32 wStride, float *state, u32 stateStride, const u32 *index, const float *grad, u32 gradStride, \
+      u32 count, u32 dim
 #define PASS w, wStride, state, stateStride, index, grad, gradStride, count, dim
 #define STATELESS w, wStride, nullptr, 0, index, grad, gradStride, count, dim
 #define STEP [=](float& x, float& a, float& b, float& c, float g)
@@ -12,7 +15,8 @@
 INLINE u32 rowAt(const u32* index, u32 i) { return index == nullptr ? i : index[i]; }
 
 /** Whether rows, states and gradients are made of quads at multiples of 16 bytes. */
-INLINE bool areWide(const float* w, u32 wStride, const float* state, u32 stateStride, const float* grad, u32 gradStride, u32 dim) {
+INLINE bool areWide(const float* w, u32 wStride, const float* state, u32 stateStride, const float* grad, u32 gradStride,
+                    u32 dim) {
   return ((dim | wStride | stateStride | gradStride) & 3) == 0 && isWide(w) && isWide(state) && isWide(grad);
 }
 
@@ -35,16 +39,19 @@ INLINE void stepRows(ROWS, Step step) {
   }
 }
 
-KERNEL stepRowsSgdF32(float* w, u32 wStride, const u32* index, const float* grad, u32 gradStride, u32 count, u32 dim, float lr) {
+KERNEL stepRowsSgdF32(float* w, u32 wStride, const u32* index, const float* grad, u32 gradStride, u32 count, u32 dim,
+                      float lr) {
   stepRows<0>(STATELESS, STEP { Sgd{lr}(x, g); });
 }
 
-KERNEL stepRowsMovingAverageF32(float* w, u32 wStride, const u32* index, const float* grad, u32 gradStride, u32 count, u32 dim,
-                                float mu) {
+KERNEL stepRowsMovingAverageF32(float* w, u32 wStride, const u32* index, const float* grad, u32 gradStride, u32 count,
+                                u32 dim, float mu) {
   stepRows<0>(STATELESS, STEP { x = mu * x + (1.0f - mu) * g; });
 }
 
-KERNEL stepRowsAdagradF32(ROWS, float lr, float decay) { stepRows<1>(PASS, STEP { Adagrad{lr, decay}(x, a, g); }); }
+KERNEL stepRowsAdagradF32(ROWS, float lr, float decay) {
+  stepRows<1>(PASS, STEP { Adagrad{lr, decay}(x, a, g); });
+}
 
 KERNEL stepRowsDecoupledAdagradF32(ROWS, float lr, float decay) {
   stepRows<1>(PASS, STEP { DecoupledAdagrad{lr, decay}(x, a, g); });

@@ -33,7 +33,8 @@ INLINE void forRowsOfWarp(u32 first, u32 rows, u32 units, Visit visit) {
   }
 }
 
-/** A warp has eight rows of all matrices to itself and takes the pieces in order: those that add find what others wrote. */
+/** A warp has eight rows of all matrices to itself and takes the pieces in order: those that add find what others
+ * wrote. */
 template <class Rows>
 INLINE void gatherPieces(Rows rowOf, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces, u32 pieceCount) {
   for (u32 first = (firstThread() >> 5) * ROWS_OF_WARP; first < rows; first += (allThreads() >> 5) * ROWS_OF_WARP) {
@@ -61,12 +62,13 @@ INLINE void gatherPieces(Rows rowOf, const u32* inverse, u32 idsPerRow, u32 rows
   }
 }
 
-KERNEL gatherSlicesF32(const u64* rowPtrs, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces, u32 pieceCount) {
+KERNEL gatherSlicesF32(const u64* rowPtrs, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces,
+                       u32 pieceCount) {
   gatherPieces(SliceRowsByAddress{rowPtrs}, inverse, idsPerRow, rows, pieces, pieceCount);
 }
 
-KERNEL gatherSlicesRowsF32(const float* table, u32 tableStride, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces,
-                           u32 pieceCount) {
+KERNEL gatherSlicesRowsF32(const float* table, u32 tableStride, const u32* inverse, u32 idsPerRow, u32 rows,
+                           const Piece* pieces, u32 pieceCount) {
   gatherPieces(SliceRowsOfMatrix{table, tableStride}, inverse, idsPerRow, rows, pieces, pieceCount);
 }
 
@@ -89,13 +91,13 @@ KERNEL scatterSlicesF32(const u32* inverse, u32 idsPerRow, u32 rows, const Piece
 }
 
 /**
- * The same without atomics. `sorted` is, for each segment, a unique id and the end of its entries; then all entries, sorted by
- * segment. Entry r * pieceCount + p is row r of the matrix of piece p, whose floats are added to the row of the id, in the order of
- * the entries, in blocks if a feature has many: `mostIds` in each of `rows` rows. Rows of sums have `width` floats. A lane keeps a
- * float of them, or a quad where `quads` says that pieces are made of those.
+ * The same without atomics. `sorted` is, for each segment, a unique id and the end of its entries; then all entries,
+ * sorted by segment. Entry r * pieceCount + p is row r of the matrix of piece p, whose floats are added to the row of
+ * the id, in the order of the entries, in blocks if a feature has many: `mostIds` in each of `rows` rows. Rows of sums
+ * have `width` floats. A lane keeps a float of them, or a quad where `quads` says that pieces are made of those.
  */
-KERNEL segmentSumSlicesF32(const u32* sorted, u32 segments, const Piece* pieces, u32 pieceCount, float* sums, u32 sumStride, u32 width,
-                           u32 quads, u32 rows, u32 mostIds) {
+KERNEL segmentSumSlicesF32(const u32* sorted, u32 segments, const Piece* pieces, u32 pieceCount, float* sums,
+                           u32 sumStride, u32 width, u32 quads, u32 rows, u32 mostIds) {
   const u32* const entries = sorted + 2 * (u64)segments;
   const u32 units = quads ? width / 4 : width, bits = laneBits(units), step = 1u << bits;
   const bool inBlocks = (u64)rows * mostIds > CHAIN_MAX;

@@ -1,6 +1,7 @@
 // The slots of a hash table of ids: a power of two of | u64 id | u32 value | u32 - |, at most half full.
 //
-// Before use every byte of it is 0xff: that id marks an empty slot, and one more slot behind the others is for the id itself.
+// Before use every byte of it is 0xff: that id marks an empty slot, and one more slot behind the others is for the id
+// itself.
 #pragma once
 #include "common.cuh"
 
@@ -13,8 +14,8 @@ struct __align__(16) Slot {
 #define NONE 0xffffffffu
 
 /**
- * mix64 of src/memory/hash.ts. A secret changes its first multiplier, which stays odd: ids that were made to meet by the one
- * that everybody knows do not meet by another.
+ * mix64 of src/memory/hash.ts. A secret changes its first multiplier, which stays odd: ids that were made to meet by
+ * the one that everybody knows do not meet by another.
  */
 INLINE u64 mix64(u64 x, u32 secret = 0) {
   x ^= x >> 33;

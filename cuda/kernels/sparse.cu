@@ -1,5 +1,5 @@
-// Rows of tables gathered, pooled and their gradients summed. Sums run in the order of the CPU and are bit-equal to it, except
-// those with atomics (scatter*, firstNGradF32), whose order is that of the hardware.
+// Rows of tables gathered, pooled and their gradients summed. Sums run in the order of the CPU and are bit-equal to it,
+// except those with atomics (scatter*, firstNGradF32), whose order is that of the hardware.
 //
 // As many lanes work on a row as it has quads of floats. Rows of a table are given by addresses of 64 bits, as
 // src/runtime/kernels/kernels.ts has them with 32; or, in the kernels named Rows, as one matrix of the rows of a batch.
@@ -49,26 +49,29 @@ INLINE void poolRows(Rows rowOf, const u32* inverse, const u32* splits, u32 rows
   });
 }
 
-KERNEL poolSumF32(const u64* rowPtrs, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* out, u32 outStride) {
+KERNEL poolSumF32(const u64* rowPtrs, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* out,
+                  u32 outStride) {
   poolRows<false>(RowsByAddress{rowPtrs}, inverse, splits, rows, dim, out, outStride);
 }
 
-KERNEL poolMeanF32(const u64* rowPtrs, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* out, u32 outStride) {
+KERNEL poolMeanF32(const u64* rowPtrs, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* out,
+                   u32 outStride) {
   poolRows<true>(RowsByAddress{rowPtrs}, inverse, splits, rows, dim, out, outStride);
 }
 
-KERNEL poolSumRowsF32(const float* table, u32 tableStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* out,
-                      u32 outStride) {
+KERNEL poolSumRowsF32(const float* table, u32 tableStride, const u32* inverse, const u32* splits, u32 rows, u32 dim,
+                      float* out, u32 outStride) {
   poolRows<false>(RowsOfMatrix{table, tableStride}, inverse, splits, rows, dim, out, outStride);
 }
 
-KERNEL poolMeanRowsF32(const float* table, u32 tableStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* out,
-                       u32 outStride) {
+KERNEL poolMeanRowsF32(const float* table, u32 tableStride, const u32* inverse, const u32* splits, u32 rows, u32 dim,
+                       float* out, u32 outStride) {
   poolRows<true>(RowsOfMatrix{table, tableStride}, inverse, splits, rows, dim, out, outStride);
 }
 
 /** out[i, :] = row index[i] of a matrix. */
-KERNEL gatherMatrixF32(const float* table, u32 tableStride, const u32* index, u32 count, u32 dim, float* out, u32 outStride) {
+KERNEL gatherMatrixF32(const float* table, u32 tableStride, const u32* index, u32 count, u32 dim, float* out,
+                       u32 outStride) {
   const bool quads = dim % 4 == 0;
   forRowUnits(count, quads ? dim / 4 : dim, [=](u32 r, u32 unit) {
     const float* row = table + (u64)index[r] * tableStride;
@@ -84,8 +87,8 @@ KERNEL gatherRowsF32(const u64* rowPtrs, u32 n, u32 dim, float* out, u32 outStri
 
 /** Gradients by atomics: right when no sorted order is at hand, in an order that is not repeatable. */
 template <bool MEAN>
-INLINE void scatterRows(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* ugrad,
-                        u32 ugradStride) {
+INLINE void scatterRows(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim,
+                        float* ugrad, u32 ugradStride) {
   const u32 first = rows > 0 ? splits[0] : 0;
   forRowUnits(rows, dim, [=](u32 r, u32 c) {
     const u32 begin = splits[r], end = splits[r + 1];
@@ -95,24 +98,24 @@ INLINE void scatterRows(const float* grad, u32 gradStride, const u32* inverse, c
   });
 }
 
-KERNEL scatterAddF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* ugrad,
-                     u32 ugradStride, void*) {
+KERNEL scatterAddF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim,
+                     float* ugrad, u32 ugradStride, void*) {
   scatterRows<false>(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride);
 }
 
-KERNEL scatterMeanF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, float* ugrad,
-                      u32 ugradStride, void*) {
+KERNEL scatterMeanF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim,
+                      float* ugrad, u32 ugradStride, void*) {
   scatterRows<true>(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride);
 }
 
 /**
- * The same without atomics, and firstNGradF32 too. `sorted` is, for each segment, a unique id and the end of its entries; then all
- * entries, sorted by segment. Entry r * perRow + k is the vector k of row r of the gradient. Vectors of a segment are added to the
- * row of its id in the order of the entries, in blocks if there are many; with `rowSplits`, each is divided by the number of values
- * of row r before.
+ * The same without atomics, and firstNGradF32 too. `sorted` is, for each segment, a unique id and the end of its
+ * entries; then all entries, sorted by segment. Entry r * perRow + k is the vector k of row r of the gradient. Vectors
+ * of a segment are added to the row of its id in the order of the entries, in blocks if there are many; with
+ * `rowSplits`, each is divided by the number of values of row r before.
  */
-KERNEL segmentSumF32(const float* grad, u32 gradStride, const u32* sorted, u32 segments, const u32* rowSplits, u32 perRow, u32 dim,
-                     float* ugrad, u32 ugradStride) {
+KERNEL segmentSumF32(const float* grad, u32 gradStride, const u32* sorted, u32 segments, const u32* rowSplits,
+                     u32 perRow, u32 dim, float* ugrad, u32 ugradStride) {
   const bool quads = dim % 4 == 0;
   const u32* const entries = sorted + 2 * (u64)segments;
   const bool inBlocks = segments > 0 && sorted[2 * segments - 1] > CHAIN_MAX;
@@ -145,10 +148,12 @@ KERNEL segmentSumF32(const float* grad, u32 gradStride, const u32* sorted, u32 s
 }
 
 KERNEL seqMaskF32(const u32* splits, u32 rows, u32 n, float* dst, u32 dstStride) {
-  forElements(rows, n, [=](u32 r, u32 j) { dst[(u64)r * dstStride + j] = j < splits[r + 1] - splits[r] ? 1.0f : 0.0f; });
+  forElements(rows, n,
+              [=](u32 r, u32 j) { dst[(u64)r * dstStride + j] = j < splits[r + 1] - splits[r] ? 1.0f : 0.0f; });
 }
 
-KERNEL firstNF32(const u64* rowPtrs, const u32* inverse, const u32* splits, u32 rows, u32 dim, u32 n, float* out, u32 outStride) {
+KERNEL firstNF32(const u64* rowPtrs, const u32* inverse, const u32* splits, u32 rows, u32 dim, u32 n, float* out,
+                 u32 outStride) {
   forElements(rows, n * dim, [=](u32 r, u32 at) {
     const u32 j = at / dim, from = splits[r];
     const bool has = j < splits[r + 1] - from;
@@ -161,6 +166,7 @@ KERNEL firstNGradF32(const float* grad, u32 gradStride, const u32* inverse, cons
   forElements(rows, n * dim, [=](u32 r, u32 at) {
     const u32 j = at / dim, from = splits[r];
     if (j >= splits[r + 1] - from) return;
-    atomicAdd(ugrad + (u64)inverse[from - splits[0] + j] * ugradStride + (at - j * dim), grad[(u64)r * gradStride + at]);
+    atomicAdd(ugrad + (u64)inverse[from - splits[0] + j] * ugradStride + (at - j * dim),
+              grad[(u64)r * gradStride + at]);
   });
 }

@@ -2,7 +2,8 @@
 #pragma once
 #include "common.cuh"
 
-/** What a root or a sum of them is divided by: the root of the smallest float in place of 0, any other root as it is. */
+/** What a root or a sum of them is divided by: the root of the smallest float in place of 0, any other root as it is.
+ */
 INLINE float divisor(float root) { return root < 3.743392066509216e-23f ? 3.743392066509216e-23f : root; }
 
 struct Sgd {
@@ -102,7 +103,8 @@ struct RowRmsprop {
   }
 };
 
-/** step(x, a, b, c, g) for the weight at w, its gradient and its SLOTS slots, which are loaded before and stored after. */
+/** step(x, a, b, c, g) for the weight at w, its gradient and its SLOTS slots, which are loaded before and stored after.
+ */
 template <u32 SLOTS, class Step>
 INLINE void stepOne(float* w, float* a, float* b, float* c, const float* g, Step step) {
   float x = *w, p = 0, q = 0, r = 0;

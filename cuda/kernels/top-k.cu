@@ -9,8 +9,8 @@ INLINE u64 rankOf(float v, u32 place) {
 }
 
 /** A warp per group; each of `k` rounds finds the largest of what is below the one before. k is small. */
-KERNEL topKF32(const float* x, u32 xStride, float* values, u32 valuesStride, float* indices, u32 indicesStride, u32 rows, u32 groups,
-               u32 width, u32 k) {
+KERNEL topKF32(const float* x, u32 xStride, float* values, u32 valuesStride, float* indices, u32 indicesStride,
+               u32 rows, u32 groups, u32 width, u32 k) {
   forWarpRows(rows * groups, [=](u32 group, u32 lane) {
     const u32 r = group / groups, g = group - r * groups;
     const float* const from = x + (u64)r * xStride + g * width;
@@ -34,8 +34,8 @@ KERNEL topKF32(const float* x, u32 xStride, float* values, u32 valuesStride, flo
 }
 
 /** A warp per group, whose places are as topKF32 gives them: none twice. */
-KERNEL topKGradF32(const float* dy, u32 dyStride, const float* indices, u32 indicesStride, float* dx, u32 dxStride, u32 rows,
-                   u32 groups, u32 width, u32 k, u32 acc) {
+KERNEL topKGradF32(const float* dy, u32 dyStride, const float* indices, u32 indicesStride, float* dx, u32 dxStride,
+                   u32 rows, u32 groups, u32 width, u32 k, u32 acc) {
   forWarpRows(rows * groups, [=](u32 group, u32 lane) {
     const u32 r = group / groups, g = group - r * groups;
     float* const to = dx + (u64)r * dxStride + g * width;

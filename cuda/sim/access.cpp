@@ -68,7 +68,8 @@ void checkAligned(Warp& warp, const Instruction& i, u32 mask, u32 bytes, Access 
   }
 }
 
-/** Whether a lane is more than `span` bytes after `low`, or before it: in the sign, which vectors have no compare for. */
+/** Whether a lane is more than `span` bytes after `low`, or before it: in the sign, which vectors have no compare for.
+ */
 bool isPast(u64 span, u32 mask, const u64* addresses, u64 low) {
   u64 signs = 0;
   forLanes(mask, [&](u32 l) { signs |= (addresses[l] - low) | (span - (addresses[l] - low)); });
@@ -84,7 +85,8 @@ bool allInside(const Allocation* allocation, u32 mask, u32 bytes, const u64* add
   return !isPast(span, mask, addresses, low);
 }
 
-/** Of lanes inside an allocation with bytes that nothing has written: marks stores; whether loads are of written ones. */
+/** Of lanes inside an allocation with bytes that nothing has written: marks stores; whether loads are of written ones.
+ */
 bool passUnwritten(Warp& warp, Allocation& allocation, u32 mask, u32 bytes, Access access, const u64* addresses) {
   Memory& memory = warp.engine->memory;
   if (access == Access::Store) {

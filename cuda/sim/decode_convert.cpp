@@ -165,7 +165,9 @@ Handler pickFloats(Form& form, Type from, Type to) {
   ToIntegral rounding;
   bool same = from.size == to.size && from.kind == to.kind;
   if (same && to.kind == Type::Float && to.size >= 4) {
-    if (takeIntegral(form, rounding)) { return pickRoundIntegral(to, rounding, to.size == 4 && form.take("ftz")); }
+    if (takeIntegral(form, rounding)) {
+      return pickRoundIntegral(to, rounding, to.size == 4 && form.take("ftz"));
+    }
     if (!to.isFloat(4)) return nullptr;
     bool ftz = form.take("ftz"), sat = form.take("sat");
     if (sat) return ftz ? map<Sat<Ftz<Move>>, float, float> : map<Sat<Move>, float, float>;

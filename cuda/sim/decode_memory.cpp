@@ -46,8 +46,7 @@ void store(Warp& warp, const Instruction& i, u32 mask) {
       if (std::memcmp(fresh, reach.hosts[l], bytes) != 0) reportStore(warp, i, l, suspicions[l]);
     }
   }
-  if (N == 1 && sizeof(MEMORY) == sizeof(REG) && reach.isDense)
-    std::memcpy(reach.hosts[0], s[0], sizeof(REG) * LANES);
+  if (N == 1 && sizeof(MEMORY) == sizeof(REG) && reach.isDense) std::memcpy(reach.hosts[0], s[0], sizeof(REG) * LANES);
   else forLanes(mask, [&](u32 l) { values(l, reach.hosts[l]); });
 }
 
@@ -166,9 +165,7 @@ struct AtomicShape {
 
 void nothing(Warp&, const Instruction&, u32) {}
 
-void fence(Warp& warp, const Instruction&, u32) {
-  warp.engine->passFence(*warp.block);
-}
+void fence(Warp& warp, const Instruction&, u32) { warp.engine->passFence(*warp.block); }
 
 Space takeSpace(Form& form) {
   if (form.take("global")) return Space::Global;

@@ -213,8 +213,7 @@ PTXSIM_API cuMemHostAlloc(void** out, size_t bytes, unsigned) {
 
 PTXSIM_API cuMemFreeHost(void* start) {
   return contextCall([&](Driver& d) -> Status {
-    if (!unpin(d, start))
-      return d.fail(INVALID_VALUE, "this is not pinned memory of the driver");
+    if (!unpin(d, start)) return d.fail(INVALID_VALUE, "this is not pinned memory of the driver");
     d.drainAll();
     std::free(start);
     return SUCCESS;
@@ -227,8 +226,7 @@ PTXSIM_API cuMemHostRegister_v2(void* start, size_t bytes, unsigned) {
 
 PTXSIM_API cuMemHostUnregister(void* start) {
   return contextCall([&](Driver& d) -> Status {
-    if (!unpin(d, start))
-      return d.fail(HOST_MEMORY_NOT_REGISTERED, "this memory was not registered");
+    if (!unpin(d, start)) return d.fail(HOST_MEMORY_NOT_REGISTERED, "this memory was not registered");
     return d.drainAll();
   });
 }

@@ -14,7 +14,9 @@ int call(F body) {
   if (!d.initialized) return d.fail(NOT_INITIALIZED, "cuInit was not called");
   try {
     return body(d);
-  } catch (const Fault& problem) { return d.fail(problem); }
+  } catch (const Fault& problem) {
+    return d.fail(problem);
+  }
 }
 
 /** A call that needs a context on the calling thread, and no fault before it. */

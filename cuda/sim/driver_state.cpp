@@ -23,7 +23,9 @@ bool Driver::step(Stream& stream) {
   bool done = true;
   try {
     done = stream.queue.front()();
-  } catch (const Fault& problem) { sticky = fail(problem); }
+  } catch (const Fault& problem) {
+    sticky = fail(problem);
+  }
   if (done && !stream.queue.empty()) stream.queue.pop_front();
   return done;
 }
@@ -44,8 +46,9 @@ u64 Driver::draw(u64 count) {
 }
 
 /**
- * A GPU may run streams in any order that events allow. By order 0 the awaited one is first, and the others do only what it
- * waits for; by 1 it is last, so that all others are as far ahead as they can be; any other number is the seed of a draw.
+ * A GPU may run streams in any order that events allow. By order 0 the awaited one is first, and the others do only
+ * what it waits for; by 1 it is last, so that all others are as far ahead as they can be; any other number is the seed
+ * of a draw.
  */
 std::vector<Stream*> Driver::inTurn(Stream& awaited) {
   std::vector<Stream*> turn = {&defaultStream};

@@ -37,8 +37,8 @@ struct Context {
 struct Mishaps {
   u32 driverVersion = 13000;  // as cuDriverGetVersion says it; PTX that is newer is refused
   u32 deviceCount = 1;
-  u32 moduleLoadStatus = 0;  // what loading a module fails with
-  u64 launchesToFault = 0;   // the last of so many launches touches memory that is not there; 0: none does
+  u32 moduleLoadStatus = 0;      // what loading a module fails with
+  u64 launchesToFault = 0;       // the last of so many launches touches memory that is not there; 0: none does
   u64 pinnedBytes = 1ull << 52;  // host memory that can be pinned
 
   /** The newest PTX that a driver of this version reads, times ten. */

@@ -22,7 +22,9 @@ static Status enqueue(Driver& d, Stream* stream, F work) {
   if (!idle) return d.submit(stream, [work] { return work(), true; });
   try {
     work();
-  } catch (const Fault& problem) { d.sticky = d.fail(problem); }
+  } catch (const Fault& problem) {
+    d.sticky = d.fail(problem);
+  }
   return d.sticky;
 }
 
@@ -134,8 +136,8 @@ PTXSIM_API cuEventElapsedTime(float* milliseconds, Event* first, Event* last) {
 }
 
 /**
- * Pinned memory is read when the copy runs. Pageable memory is read before the call returns, but what was read lands when
- * the stream comes to it: that holds for cuMemcpyHtoD too.
+ * Pinned memory is read when the copy runs. Pageable memory is read before the call returns, but what was read lands
+ * when the stream comes to it: that holds for cuMemcpyHtoD too.
  */
 static Status copyToDevice(Driver& d, u64 to, const void* from, size_t bytes, Stream* stream) {
   if (bytes == 0) return SUCCESS;

@@ -36,8 +36,8 @@ struct Instruction {
   bool isVolatile = false;
   bool isAligned = false;  // bar.sync: all lanes of a warp must be here together
   bool hasResult = true;   // atom, not red
-  s32 guard = -1;  // offset of the guard predicate, or -1
-  s32 pair = -1;   // q of p|q
+  s32 guard = -1;          // offset of the guard predicate, or -1
+  s32 pair = -1;           // q of p|q
   s32 predicate = -1;
   u32 d[4] = {0, 0, 0, 0};  // destinations; the sources of a store
   u32 s[4] = {0, 0, 0, 0};  // sources

@@ -56,7 +56,8 @@ void noteReads(u32* reads, u32 read, u32 mask, const u64* addresses) {
   forLanes(mask, [&](u32 l) { std::fill_n(reads + (addresses[l] >> 2), WORDS, read); });
 }
 
-/** Most loads are in epochs without a store of another warp: nothing is to check then, and the note is a plain store. */
+/** Most loads are in epochs without a store of another warp: nothing is to check then, and the note is a plain store.
+ */
 void noteSharedReads(Warp& warp, const Instruction& i, u32 mask, u32 bytes, const u64* addresses) {
   Block& block = *warp.block;
   if (block.wroteShared & ~(1u << warp.index))

@@ -40,12 +40,17 @@ struct MulHigh {
   static u64 f(u64 a, u64 b) { return static_cast<unsigned __int128>(a) * b >> 64; }
   static s64 f(s64 a, s64 b) { return static_cast<s64>(static_cast<__int128>(a) * b >> 64); }
 };
-struct MadHigh { template <class T> static T f(T a, T b, T c) { return static_cast<T>(MulHigh::f(a, b) + static_cast<std::make_unsigned_t<T>>(c)); } };
+struct MadHigh {
+  template <class T> static T f(T a, T b, T c) {
+    return static_cast<T>(MulHigh::f(a, b) + static_cast<std::make_unsigned_t<T>>(c));
+  }
+};
 struct Divide : Costly {
   /** Division by zero is unspecified in PTX; hardware answers all ones. */
   template <class T> static T f(T a, T b) {
     if (b == 0) return static_cast<T>(-1);
-    if (std::is_signed<T>::value && b == static_cast<T>(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+    if (std::is_signed<T>::value && b == static_cast<T>(-1))
+      return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
     return a / b;
   }
 };
@@ -57,7 +62,9 @@ struct Remainder : Costly {
   }
 };
 struct Negate { template <class T> static T f(T a) { return 0 - a; } };
-struct Absolute { template <class T> static T f(T a) { return a < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a)) : a; } };
+struct Absolute {
+  template <class T> static T f(T a) { return a < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a)) : a; }
+};
 struct Minimum { template <class T> static T f(T a, T b) { return a < b ? a : b; } };
 struct Maximum { template <class T> static T f(T a, T b) { return a > b ? a : b; } };
 
@@ -68,7 +75,9 @@ struct Xor { template <class T> static T f(T a, T b) { return a ^ b; } };
 struct Not { template <class T> static T f(T a) { return ~a; } };
 struct CNot { template <class T> static T f(T a) { return a == 0; } };
 /** Shifts past the width give zero, or copies of the sign: they do not wrap. */
-struct ShiftLeft { template <class T> static T f(T a, u32 n) { return n >= sizeof(T) * 8 ? 0 : static_cast<T>(a << n); } };
+struct ShiftLeft {
+  template <class T> static T f(T a, u32 n) { return n >= sizeof(T) * 8 ? 0 : static_cast<T>(a << n); }
+};
 struct ShiftRight {
   template <class T> static T f(T a, u32 n) {
     constexpr u32 width = sizeof(T) * 8;
@@ -77,10 +86,16 @@ struct ShiftRight {
   }
 };
 /** shf: the 64 bits b:a shifted, one half taken. */
-struct FunnelLeft { template <class T> static T f(T a, T b, T n) { return static_cast<u32>((static_cast<u64>(b) << 32 | a) << n >> 32); } };
-struct FunnelRight { template <class T> static T f(T a, T b, T n) { return static_cast<u32>((static_cast<u64>(b) << 32 | a) >> n); } };
+struct FunnelLeft {
+  template <class T> static T f(T a, T b, T n) { return static_cast<u32>((static_cast<u64>(b) << 32 | a) << n >> 32); }
+};
+struct FunnelRight {
+  template <class T> static T f(T a, T b, T n) { return static_cast<u32>((static_cast<u64>(b) << 32 | a) >> n); }
+};
 template <class F> struct WrapCount { static u32 f(u32 a, u32 b, u32 n) { return F::f(a, b, n & 31); } };
-template <class F> struct ClampCount { static u32 f(u32 a, u32 b, u32 n) { return n >= 32 ? F::f(a, b, 32u) : F::f(a, b, n); } };
+template <class F> struct ClampCount {
+  static u32 f(u32 a, u32 b, u32 n) { return n >= 32 ? F::f(a, b, 32u) : F::f(a, b, n); }
+};
 
 struct PopCount {
   static u32 f(u32 a) { return static_cast<u32>(__builtin_popcount(a)); }
@@ -104,7 +119,8 @@ template <bool SHIFT> struct FindBit {
     constexpr u32 width = sizeof(T) * 8;
     U bits = static_cast<U>(value < 0 ? ~value : value);
     if (bits == 0) return ~0u;
-    u32 position = width - 1 - (width == 64 ? static_cast<u32>(__builtin_clzll(bits)) : static_cast<u32>(__builtin_clz(static_cast<u32>(bits))));
+    const u32 zeros = static_cast<u32>(width == 64 ? __builtin_clzll(bits) : __builtin_clz(static_cast<u32>(bits)));
+    u32 position = width - 1 - zeros;
     return SHIFT ? width - 1 - position : position;
   }
 };
@@ -122,7 +138,8 @@ struct BitExtract {
     constexpr u32 width = sizeof(T) * 8;
     position &= 255, length &= 255;
     if (length == 0) return 0;
-    bool negative = std::is_signed<T>::value && (a >> (position + length - 1 < width ? position + length - 1 : width - 1) & 1);
+    const u32 last = position + length - 1 < width ? position + length - 1 : width - 1;
+    bool negative = std::is_signed<T>::value && (a >> last & 1);
     T result = 0;
     for (u32 bit = 0; bit < width; ++bit) {
       bool one = bit < length && position + bit < width ? (a >> (position + bit) & 1) : negative;
@@ -193,10 +210,14 @@ struct TestNumber { template <class T> static u8 f(T a) { return a == a; } };
 // The .approx family is computed in double and rounded once: better than the hardware's, within its documented error.
 struct Exp2 : Costly { static float f(float a) { return static_cast<float>(std::exp2(static_cast<double>(a))); } };
 struct Log2 : Costly { static float f(float a) { return static_cast<float>(std::log2(static_cast<double>(a))); } };
-struct RootReciprocal { template <class T> static T f(T a) { return static_cast<T>(1.0 / std::sqrt(static_cast<double>(a))); } };
+struct RootReciprocal {
+  template <class T> static T f(T a) { return static_cast<T>(1.0 / std::sqrt(static_cast<double>(a))); }
+};
 struct Sine : Costly { static float f(float a) { return static_cast<float>(std::sin(static_cast<double>(a))); } };
 struct Cosine : Costly { static float f(float a) { return static_cast<float>(std::cos(static_cast<double>(a))); } };
-struct HyperTangent : Costly { static float f(float a) { return static_cast<float>(std::tanh(static_cast<double>(a))); } };
+struct HyperTangent : Costly {
+  static float f(float a) { return static_cast<float>(std::tanh(static_cast<double>(a))); }
+};
 
 /** .ftz: subnormal operands and results are zero. */
 template <class F> struct Ftz {

@@ -1,10 +1,10 @@
 /**
- * What the files of calls share: a table of calls with what each takes, values from and to JavaScript, and failures with what
- * the driver says.
+ * What the files of calls share: a table of calls with what each takes, values from and to JavaScript, and failures
+ * with what the driver says.
  *
- * A call is made only with arguments of the right kinds: anything else is a TypeError, or a failure for a handle that is none.
- * Errors are made by the C functions of Node-API and their statuses looked at, because a thread that is being ended can make
- * none, and the C++ wrapper ends the process then.
+ * A call is made only with arguments of the right kinds: anything else is a TypeError, or a failure for a handle that
+ * is none. Errors are made by the C functions of Node-API and their statuses looked at, because a thread that is being
+ * ended can make none, and the C++ wrapper ends the process then.
  */
 #pragma once
 #include <napi.h>
@@ -18,8 +18,9 @@ using Info = Napi::CallbackInfo;
 using Value = Napi::Value;
 
 /**
- * A function of the addon. `takes` has a letter for each argument: n a whole number from 0 to 2^53 - 1, s text, b a boolean,
- * v a typed array or DataView, a an ArrayBuffer, and handles: S a stream or 0, E an event, M a module, F a kernel.
+ * A function of the addon. `takes` has a letter for each argument: n a whole number from 0 to 2^53 - 1, s text, b a
+ * boolean, v a typed array or DataView, a an ArrayBuffer, and handles: S a stream or 0, E an event, M a module, F a
+ * kernel.
  */
 struct Call {
   const char* name;
@@ -67,8 +68,8 @@ inline Value ownedOf(Napi::Env env, Kind kind, uint64_t handle, uint64_t parent 
 }
 
 /**
- * Gives a handle back by `release`. It is forgotten before: another thread may be given the same number as soon as the driver
- * has it back. A driver that refuses leaves it with the environment.
+ * Gives a handle back by `release`. It is forgotten before: another thread may be given the same number as soon as the
+ * driver has it back. A driver that refuses leaves it with the environment.
  */
 template <class F>
 bool giveBack(napi_env env, Kind kind, uint64_t handle, const char* call, F release) {

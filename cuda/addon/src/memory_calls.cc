@@ -49,7 +49,8 @@ Pinned* takePinned(void* memory) {
   return taken;
 }
 
-/** The buffer was collected, its environment has ended, or hostFree was first; the driver waits for copies under way. */
+/** The buffer was collected, its environment has ended, or hostFree was first; the driver waits for copies under way.
+ */
 void collected(napi_env, void* memory, void* data) {
   Pinned* state = static_cast<Pinned*>(data);
   if (!state->freed) {

@@ -1,8 +1,8 @@
 /**
  * What the driver has given out, and to which environment: the main thread of Node or a worker.
  *
- * Handles are numbers in JavaScript, and a driver that is given a wrong one may end the process: only those that are known
- * here get to it. When an environment ends, for whatever reason, what it has not given back is given back.
+ * Handles are numbers in JavaScript, and a driver that is given a wrong one may end the process: only those that are
+ * known here get to it. When an environment ends, for whatever reason, what it has not given back is given back.
  */
 #pragma once
 #include <node_api.h>

@@ -44,10 +44,8 @@ Value simulatorReset(const Info& info) {
 }
 
 const Call CALLS[] = {
-    {"simulatorSet", "sn", simulatorSet},
-    {"simulatorGet", "s", simulatorGet},
-    {"simulatorCounters", "Fv", simulatorCounters},
-    {"simulatorResetCounters", "F", simulatorResetCounters},
+    {"simulatorSet", "sn", simulatorSet},           {"simulatorGet", "s", simulatorGet},
+    {"simulatorCounters", "Fv", simulatorCounters}, {"simulatorResetCounters", "F", simulatorResetCounters},
     {"simulatorReset", "", simulatorReset},
 };
 
