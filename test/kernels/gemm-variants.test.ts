@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
+import { wordsInOrder } from '../../src/runtime/backends/reference/twin.js';
 import { thisEngine } from '../../src/runtime/backends/wasm/engine.js';
 import { compileFlags } from '../../src/runtime/backends/wasm/kernel-experiments.js';
 import { KernelSelfTest } from '../../src/runtime/backends/wasm/kernel-self-test.js';
 import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import { RELAXED_SIMD } from '../../src/runtime/backends/wasm/wasm-features.js';
+import { KERNEL } from '../../src/runtime/kernels/kernels.js';
 import { missing } from '../requirement.js';
 import { blockSizes, type GemmSize, gemmSizes, layOut } from './gemm-cases.js';
 import { KernelHarness } from './harness.js';
@@ -19,7 +21,10 @@ const ROUNDING = 2 ** -24;
 /** Runs the kernel, holds every element of C to the sum in f64, and all other memory to what it was, and returns C. */
 function multiply(h: KernelHarness, size: GemmSize): Float32Array {
   const { begin, args, checkScratch } = layOut(h, size);
-  const [a, aRow, aCol, b, bRow, bCol, c, cStride, m, n, k, acc] = args;
+  const { a, aRowStride, aColStride, b, bRowStride, bColStride, c, cStride, m, n, k, acc } = wordsInOrder(
+    KERNEL.gemmF32,
+    args,
+  );
   const before = h.f32(begin, (h.arena.mark() - begin) >>> 2);
   h.wasm.gemmF32(...args);
   checkScratch();
@@ -31,7 +36,7 @@ function multiply(h: KernelHarness, size: GemmSize): Float32Array {
       let sum = acc ? before[place]! : 0;
       let size = Math.abs(sum);
       for (let p = 0; p < k; p++) {
-        const term = before[at(a, i * aRow + p * aCol)]! * before[at(b, p * bRow + j * bCol)]!;
+        const term = before[at(a, i * aRowStride + p * aColStride)]! * before[at(b, p * bRowStride + j * bColStride)]!;
         sum += term;
         size += Math.abs(term);
       }
@@ -93,15 +98,17 @@ for (const variant of ['plain', 'relaxed', 'wide'] as const) {
             ...{ acc: 1, integers: false, seed: 7 },
           };
           const { args } = layOut(h, size);
-          const [a, aRow, aCol, b, bRow, bCol, c, cStride, , , , , scratch] = args;
+          const words = wordsInOrder(KERNEL.gemmF32, args);
+          const { a, aRowStride, c, cStride } = words;
           const start = h.f32(c, m * n);
           h.wasm.gemmF32(...args);
           const whole = h.f32(c, m * n);
           for (const rows of [1, 3, 5, 16, 19]) {
             h.views.f32.set(start, c >>> 2);
             for (let row = 0; row < m; row += rows) {
-              const [from, to] = [a + row * aRow * 4, c + row * cStride * 4];
-              h.wasm.gemmF32(from, aRow, aCol, b, bRow, bCol, to, cStride, Math.min(rows, m - row), n, k, 1, scratch);
+              const place = { a: a + row * aRowStride * 4, c: c + row * cStride * 4 };
+              const slice = { ...words, ...place, m: Math.min(rows, m - row) };
+              h.wasm.gemmF32(...KERNEL.gemmF32.words.map(({ name }) => slice[name as keyof typeof slice]));
             }
             t.same(h.f32(c, m * n), whole, `${m}x${k}x${n} in slices of ${rows}`);
           }

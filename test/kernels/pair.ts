@@ -32,7 +32,9 @@ export function runPair(
     const found = `wasm has ${left[i]} (${leftBits[i]}), the reference ${right[i]} (${rightBits[i]})`;
     throw new Error(`${twin.name}(${args}): at byte ${begin + i * 4} ${found}`);
   }
-  const isSame = typeof result === 'number' ? same(result, Number(plainResult)) : result === plainResult;
+  // A twin of the kernel table answers 0 where the kernel has no result, as the reference program needs it.
+  const found = result === undefined && plainResult === 0 ? 0 : result;
+  const isSame = typeof found === 'number' ? same(found, Number(plainResult)) : found === plainResult;
   if (!isSame) throw new Error(`${twin.name}(${args}): wasm gives ${result}, the reference ${plainResult}`);
   return result;
 }

@@ -1,6 +1,7 @@
 /** @file The kernel table against what it stands for: functions of assembly/ and cuda/, the page of the docs, `emit`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
+import { TWINS } from '../../../src/runtime/backends/reference/kernels.js';
 import { Code } from '../../../src/runtime/compile/code.js';
 import { KERNEL, KERNELS } from '../../../src/runtime/kernels/kernels.js';
 
@@ -49,6 +50,19 @@ t.test('functions of cuda/ have the operands of the table, in its order', async 
       name,
     );
   }
+});
+
+t.test('twins of the reference have no list of parameters of their own', async (t) => {
+  for (const kernel of KERNELS.values()) {
+    if (kernel.module === 'host' || kernel === (KERNEL.tableTouch as unknown)) continue;
+    t.equal(TWINS.get(kernel.name)?.kernel, kernel, `${kernel.name} takes the words of the table`);
+  }
+  const own = parametersIn('src/runtime/backends/reference/', '.ts', /^export function (\w+)\(m: Views,([^)]*)\)/gm);
+  t.same(
+    [...own.keys()].filter((name) => KERNELS.has(name)),
+    [],
+    'none of them is written as a function of operands in order',
+  );
 });
 
 t.test('docs/kernels.md is what its generator writes', async (t) => {

@@ -1,11 +1,12 @@
 /** @file Plain twins of the counters of assembly/program.ts. */
-import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
+import { twin } from './twin.js';
 
-export function addCountI64(m: Views, pointer: number, count: number): void {
+export const addCountI64 = twin(KERNEL.addCountI64, (m, { counter: pointer, count }) => {
   m.i64[pointer / 8]! += BigInt(count);
-}
+});
 
-export function advanceGeneration(m: Views, cell: number, table: number, cells: number): number {
+export const advanceGeneration = twin(KERNEL.advanceGeneration, (m, { cell, table, cells }) => {
   let generation = (m.u32[cell / 4]! + 1) >>> 0;
   if (generation === 0) {
     m.u8.fill(0, table, table + cells * 16);
@@ -13,4 +14,4 @@ export function advanceGeneration(m: Views, cell: number, table: number, cells: 
   }
   m.u32[cell / 4] = generation;
   return generation;
-}
+});

@@ -18,7 +18,6 @@ export * from './dense/groups.js';
 export * from './dense/inner.js';
 export * from './dense/leaky.js';
 export * from './dense/logit-losses.js';
-export * from './dense/loss.js';
 export * from './dense/norm.js';
 export * from './dense/optimizers.js';
 export * from './dense/pairs.js';

@@ -4,6 +4,8 @@ import { FILTER, FILTER_COUNT_MAX, FILTER_ELEMENTS, KEPT_OUT } from '../../../me
 import { mix64BigInt } from '../../../memory/hash.js';
 import { APPLY_SLICE, APPLY_SLICE_BYTES } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
+import { twin } from './twin.js';
 
 /** One id's way through a filter. */
 class Visit {
@@ -153,30 +155,15 @@ function countSighting(m: Views, filter: number, thresholds: number, id: bigint,
   if (thresholdOf(m, thresholds, id) !== 0) new Visit(m, filter, id).add(count);
 }
 
-export function filterAsk(
-  m: Views,
-  filter: number,
-  thresholds: number,
-  ids: number,
-  n: number,
-  slots: number,
-  counts: number,
-): void {
+export const filterAsk = twin(KERNEL.filterAsk, (m, { filter, thresholds, ids, n, slots, counts }) => {
   for (let i = 0; i < n; i++) {
     const at = (counts >>> 2) + i;
     if (m.u32[(slots >>> 2) + i] !== 0) m.u32[at] = 0;
     else if (keepsOut(m, filter, thresholds, m.i64[(ids >>> 3) + i]!)) m.u32[at]! |= KEPT_OUT;
   }
-}
+});
 
-export function filterCount(
-  m: Views,
-  partitions: number,
-  filter: number,
-  thresholds: number,
-  slices: number,
-  sliceCount: number,
-): void {
+export const filterCount = twin(KERNEL.filterCount, (m, { partitions, filter, thresholds, slices, sliceCount }) => {
   for (let s = 0; s < sliceCount; s++) {
     const word = (name: keyof typeof APPLY_SLICE) => m.u32[(slices + s * APPLY_SLICE_BYTES) / 4 + APPLY_SLICE[name]]!;
     const n = m.u32[word('offsets') / 4 + partitions]!;
@@ -185,7 +172,7 @@ export function filterCount(
       if (count !== 0) countSighting(m, filter, thresholds, m.i64[word('ids') / 8 + i]!, count);
     }
   }
-}
+});
 
 const u64 = (value: bigint): bigint => BigInt.asUintN(64, value);
 

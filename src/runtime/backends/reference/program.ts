@@ -98,11 +98,13 @@ function runCode(m: Views, context: number, code: number, end: number, registers
     const head = m.u32[pc]!;
     const kernel = KERNEL_OF_OPCODE.get(head & 0xfff);
     if (kernel === undefined) return STATUS.kernel;
-    const operands = kernel.words.map(({ kind }, index) => {
-      const register = registers + m.u32[pc + INSTRUCTION.operands + index]!;
-      return kind === 'float' ? m.f32[register]! : m.u32[register]!;
-    });
-    const result = kernels.get(kernel.name)!(...operands);
+    const words: Record<string, number> = {};
+    for (let i = 0; i < kernel.words.length; i++) {
+      const { name, kind } = kernel.words[i]!;
+      const register = registers + m.u32[pc + INSTRUCTION.operands + i]!;
+      words[name] = kind === 'float' ? m.f32[register]! : m.u32[register]!;
+    }
+    const result = kernels.get(kernel.name)!(words);
     const to = m.u32[pc + INSTRUCTION.result]!;
     if (to !== 0) m.i32[registers + to] = result;
     if (head >>> 20 !== 0 && result < 0) {

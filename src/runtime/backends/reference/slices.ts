@@ -2,7 +2,9 @@
 
 import { PIECE_WORDS } from '../../../memory/record-layout.js';
 import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
 import { IdSums } from './id-sums.js';
+import { twin } from './twin.js';
 
 const BLOCK_ROWS = 32;
 
@@ -42,50 +44,38 @@ function walk(rows: number, pieces: readonly Piece[], visit: (piece: Piece, row:
   }
 }
 
-export function gatherSlicesF32(
-  m: Views,
-  rowPtrs: number,
-  inverse: number,
-  idsPerRow: number,
-  rows: number,
-  pieces: number,
-  pieceCount: number,
-): void {
-  walk(rows, piecesAt(m, pieces, pieceCount), ({ first, ids, offset, floats, matrix, stride, add }, r) => {
-    for (let c = 0; c < floats; c++) {
-      let sum = 0;
-      for (let i = 0; i < ids; i++) {
-        const row = m.u32[rowPtrs / 4 + m.u32[inverse / 4 + r * idsPerRow + first + i]!]! / 4;
-        const weight = m.f32[row + offset + c]!;
-        sum = i === 0 ? weight : Math.fround(sum + weight);
+export const gatherSlicesF32 = twin(
+  KERNEL.gatherSlicesF32,
+  (m, { rowPtrs, inverse, idsPerRow, rows, pieces, pieceCount }) => {
+    walk(rows, piecesAt(m, pieces, pieceCount), ({ first, ids, offset, floats, matrix, stride, add }, r) => {
+      for (let c = 0; c < floats; c++) {
+        let sum = 0;
+        for (let i = 0; i < ids; i++) {
+          const row = m.u32[rowPtrs / 4 + m.u32[inverse / 4 + r * idsPerRow + first + i]!]! / 4;
+          const weight = m.f32[row + offset + c]!;
+          sum = i === 0 ? weight : Math.fround(sum + weight);
+        }
+        const to = matrix + r * stride + c;
+        m.f32[to] = add ? m.f32[to]! + sum : sum;
       }
-      const to = matrix + r * stride + c;
-      m.f32[to] = add ? m.f32[to]! + sum : sum;
-    }
-  });
-}
+    });
+  },
+);
 
-export function scatterSlicesF32(
-  m: Views,
-  inverse: number,
-  idsPerRow: number,
-  rows: number,
-  pieces: number,
-  pieceCount: number,
-  sums: number,
-  sumStride: number,
-  scratch: number,
-): void {
-  const list = piecesAt(m, pieces, pieceCount);
-  const most = Math.max(0, ...list.map(({ ids }) => ids));
-  const blocks = IdSums.of(m, scratch, rows * most, sums, sumStride, sumStride);
-  walk(rows, list, ({ first, ids, offset, floats, matrix, stride }, r) => {
-    for (let i = 0; i < ids; i++) {
-      const id = m.u32[inverse / 4 + r * idsPerRow + first + i]!;
-      const to = sums / 4 + id * sumStride + offset;
-      for (let c = 0; c < floats; c++) m.f32[to + c]! += m.f32[matrix + r * stride + c]!;
-      blocks?.note(id);
-    }
-  });
-  blocks?.end();
-}
+export const scatterSlicesF32 = twin(
+  KERNEL.scatterSlicesF32,
+  (m, { inverse, idsPerRow, rows, pieces, pieceCount, sums, sumsStride: sumStride, scratch }) => {
+    const list = piecesAt(m, pieces, pieceCount);
+    const most = Math.max(0, ...list.map(({ ids }) => ids));
+    const blocks = IdSums.of(m, scratch, rows * most, sums, sumStride, sumStride);
+    walk(rows, list, ({ first, ids, offset, floats, matrix, stride }, r) => {
+      for (let i = 0; i < ids; i++) {
+        const id = m.u32[inverse / 4 + r * idsPerRow + first + i]!;
+        const to = sums / 4 + id * sumStride + offset;
+        for (let c = 0; c < floats; c++) m.f32[to + c]! += m.f32[matrix + r * stride + c]!;
+        blocks?.note(id);
+      }
+    });
+    blocks?.end();
+  },
+);

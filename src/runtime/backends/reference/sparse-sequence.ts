@@ -1,6 +1,9 @@
 /** @file Ragged ids as sequences of at most `n` positions per example, in plain TypeScript. */
+
 import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
 import { IdSums } from './id-sums.js';
+import { twin } from './twin.js';
 
 /** Values of example r, and where its first one is, counted from those of example 0. */
 function rowOf(m: Views, splits: number, r: number): { length: number; first: number } {
@@ -9,25 +12,15 @@ function rowOf(m: Views, splits: number, r: number): { length: number; first: nu
 }
 
 /** dst[r, j] = 1 for the first min(length of row r, n) positions, else 0. */
-export function seqMaskF32(m: Views, splits: number, rows: number, n: number, dst: number, dstStride: number): void {
+export const seqMaskF32 = twin(KERNEL.seqMaskF32, (m, { splits, rows, n, dst, dstStride }) => {
   for (let r = 0; r < rows; r++) {
     const { length } = rowOf(m, splits, r);
     for (let j = 0; j < n; j++) m.f32[dst / 4 + r * dstStride + j] = j < length ? 1 : 0;
   }
-}
+});
 
 /** out[r, j, :] = the row of the j-th id of example r, for j below n; zeros where there is none. */
-export function firstNF32(
-  m: Views,
-  rowPtrs: number,
-  inverse: number,
-  splits: number,
-  rows: number,
-  dim: number,
-  n: number,
-  out: number,
-  outStride: number,
-): void {
+export const firstNF32 = twin(KERNEL.firstNF32, (m, { rowPtrs, inverse, splits, rows, dim, n, out, outStride }) => {
   for (let r = 0; r < rows; r++) {
     const { length, first } = rowOf(m, splits, r);
     for (let j = 0; j < n; j++) {
@@ -40,33 +33,24 @@ export function firstNF32(
       m.f32.copyWithin(to, row, row + dim);
     }
   }
-}
+});
 
 /** ugrad[inverse[j], :] += grad[r, j, :] for the positions that have an id; sums as in scatterAddF32. */
-export function firstNGradF32(
-  m: Views,
-  grad: number,
-  gradStride: number,
-  inverse: number,
-  splits: number,
-  rows: number,
-  dim: number,
-  n: number,
-  ugrad: number,
-  ugradStride: number,
-  scratch: number,
-): void {
-  let used = 0;
-  for (let r = 0; r < rows; r++) used += Math.min(rowOf(m, splits, r).length, n);
-  const blocks = IdSums.of(m, scratch, used, ugrad, ugradStride, dim);
-  for (let r = 0; r < rows; r++) {
-    const { length, first } = rowOf(m, splits, r);
-    for (let j = 0; j < Math.min(length, n); j++) {
-      const id = m.u32[inverse / 4 + first + j]!;
-      const to = ugrad / 4 + id * ugradStride;
-      for (let c = 0; c < dim; c++) m.f32[to + c]! += m.f32[grad / 4 + r * gradStride + j * dim + c]!;
-      blocks?.note(id);
+export const firstNGradF32 = twin(
+  KERNEL.firstNGradF32,
+  (m, { grad, gradStride, inverse, splits, rows, dim, n, ugrad, ugradStride, scratch }) => {
+    let used = 0;
+    for (let r = 0; r < rows; r++) used += Math.min(rowOf(m, splits, r).length, n);
+    const blocks = IdSums.of(m, scratch, used, ugrad, ugradStride, dim);
+    for (let r = 0; r < rows; r++) {
+      const { length, first } = rowOf(m, splits, r);
+      for (let j = 0; j < Math.min(length, n); j++) {
+        const id = m.u32[inverse / 4 + first + j]!;
+        const to = ugrad / 4 + id * ugradStride;
+        for (let c = 0; c < dim; c++) m.f32[to + c]! += m.f32[grad / 4 + r * gradStride + j * dim + c]!;
+        blocks?.note(id);
+      }
     }
-  }
-  blocks?.end();
-}
+    blocks?.end();
+  },
+);

@@ -3,11 +3,14 @@
  *
  * Float results are the bits of the WASM version: one f32 rounding per operation, in the same order.
  */
+
 import { mix64, mix64BigInt, partitionOfHash } from '../../../memory/hash.js';
 import { UNIQUE_CELL, UNIQUE_CELL_BYTES } from '../../../memory/record-layout.js';
 import { secretOf } from '../../../memory/secret.js';
 import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
 import { IdSums } from './id-sums.js';
+import { twin } from './twin.js';
 
 export { numberRepeatsU32 } from './repeats.js';
 export { gatherSlicesF32, scatterSlicesF32 } from './slices.js';
@@ -20,13 +23,13 @@ export function uniqueTableCells(_m: Views, maxIds: number): number {
   return cells;
 }
 
-export function countColumnsU32(m: Views, inverse: number, rows: number, columns: number, counts: number): void {
+export const countColumnsU32 = twin(KERNEL.countColumnsU32, (m, { inverse, rows, columns, counts }) => {
   countInverseU32(m, inverse, rows * columns, counts);
-}
+});
 
-export function countInverseU32(m: Views, inverse: number, n: number, counts: number): void {
+export const countInverseU32 = twin(KERNEL.countInverseU32, (m, { inverse, n, counts }) => {
   for (let i = 0; i < n; i++) m.u32[counts / 4 + m.u32[inverse / 4 + i]!]!++;
-}
+});
 
 /**
  * uids[base..result) = ids not seen yet in this generation, in first-seen order; inverse[i] = index of ids[i] in uids.
@@ -36,17 +39,7 @@ export function countInverseU32(m: Views, inverse: number, n: number, counts: nu
  * would pass 2^32 - 1 the caller zeroes the table and starts again at 1. Returns the unique count, -1 when the table is
  * full.
  */
-export function uniqueI64(
-  m: Views,
-  ids: number,
-  n: number,
-  table: number,
-  tableMask: number,
-  generation: number,
-  base: number,
-  uids: number,
-  inverse: number,
-): number {
+export const uniqueI64 = twin(KERNEL.uniqueI64, (m, { ids, n, table, tableMask, generation, base, uids, inverse }) => {
   const secret = secretOf(m);
   let count = base;
   for (let i = 0; i < n; i++) {
@@ -67,44 +60,27 @@ export function uniqueI64(
     m.i32[inverse / 4 + i] = m.u32[at() / 4 + UNIQUE_CELL.index]!;
   }
   return count;
-}
+});
 
 /** uniqueI64 of some columns of i64[rows][stride], one after the other; inverse[r, j] is of ids[r, columns[j]]. */
-export function uniqueColumnsI64(
-  m: Views,
-  ids: number,
-  stride: number,
-  rows: number,
-  columns: number,
-  columnCount: number,
-  table: number,
-  tableMask: number,
-  generation: number,
-  base: number,
-  uids: number,
-  inverse: number,
-): number {
-  let count = base;
-  for (let j = 0; j < columnCount; j++) {
-    const column = m.u32[columns / 4 + j]!;
-    for (let r = 0; r < rows && count >= 0; r++) {
-      const id = ids + (r * stride + column) * 8;
-      const to = inverse + (r * columnCount + j) * 4;
-      count = uniqueI64(m, id, 1, table, tableMask, generation, count, uids, to);
+export const uniqueColumnsI64 = twin(
+  KERNEL.uniqueColumnsI64,
+  (m, { ids, idsStride: stride, rows, columns, columnCount, table, tableMask, generation, base, uids, inverse }) => {
+    let count = base;
+    for (let j = 0; j < columnCount; j++) {
+      const column = m.u32[columns / 4 + j]!;
+      for (let r = 0; r < rows && count >= 0; r++) {
+        const id = ids + (r * stride + column) * 8;
+        const to = inverse + (r * columnCount + j) * 4;
+        count = uniqueI64(m, id, 1, table, tableMask, generation, count, uids, to);
+      }
     }
-  }
-  return count;
-}
+    return count;
+  },
+);
 
 /** order[offsets[p]..offsets[p + 1]) = indexes of the ids whose hash has top bits p, ascending. */
-export function partitionByHash(
-  m: Views,
-  uids: number,
-  n: number,
-  partitions: number,
-  order: number,
-  offsets: number,
-): void {
+export const partitionByHash = twin(KERNEL.partitionByHash, (m, { uids, n, partitions, order, offsets }) => {
   const hash = new Uint32Array(2);
   const members: number[][] = Array.from({ length: partitions }, () => []);
   for (let i = 0; i < n; i++) {
@@ -117,7 +93,7 @@ export function partitionByHash(
     for (const index of indexes) m.u32[order / 4 + at++] = index;
   });
   m.u32[offsets / 4 + partitions] = at;
-}
+});
 
 /** out[i] = ids[order[i]]. */
 export function gatherI64(m: Views, ids: number, order: number, n: number, out: number): void {
@@ -151,32 +127,14 @@ function pool(
 }
 
 /** out[r, :] = sum over j of splits[r]..splits[r + 1] of the f32 row at rowPtrs[inverse[j - splits[0]]]; empty row: zeros. */
-export function poolSumF32(
-  m: Views,
-  rowPtrs: number,
-  inverse: number,
-  splits: number,
-  rows: number,
-  dim: number,
-  out: number,
-  outStride: number,
-): void {
+export const poolSumF32 = twin(KERNEL.poolSumF32, (m, { rowPtrs, inverse, splits, rows, dim, out, outStride }) => {
   pool(m, rowPtrs, inverse, splits, rows, dim, out, outStride, false);
-}
+});
 
 /** As poolSumF32, then divided by the number of values of the row; an empty row is zeros. */
-export function poolMeanF32(
-  m: Views,
-  rowPtrs: number,
-  inverse: number,
-  splits: number,
-  rows: number,
-  dim: number,
-  out: number,
-  outStride: number,
-): void {
+export const poolMeanF32 = twin(KERNEL.poolMeanF32, (m, { rowPtrs, inverse, splits, rows, dim, out, outStride }) => {
   pool(m, rowPtrs, inverse, splits, rows, dim, out, outStride, true);
-}
+});
 
 function scatter(
   m: Views,
@@ -210,36 +168,20 @@ function scatter(
 }
 
 /** ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of it, in that order; of many ids in blocks. */
-export function scatterAddF32(
-  m: Views,
-  grad: number,
-  gradStride: number,
-  inverse: number,
-  splits: number,
-  rows: number,
-  dim: number,
-  ugrad: number,
-  ugradStride: number,
-  scratch: number,
-): void {
-  scatter(m, grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch, false);
-}
+export const scatterAddF32 = twin(
+  KERNEL.scatterAddF32,
+  (m, { grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch }) => {
+    scatter(m, grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch, false);
+  },
+);
 
 /** As scatterAddF32 with grad[r, :] divided by the number of values of row r. */
-export function scatterMeanF32(
-  m: Views,
-  grad: number,
-  gradStride: number,
-  inverse: number,
-  splits: number,
-  rows: number,
-  dim: number,
-  ugrad: number,
-  ugradStride: number,
-  scratch: number,
-): void {
-  scatter(m, grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch, true);
-}
+export const scatterMeanF32 = twin(
+  KERNEL.scatterMeanF32,
+  (m, { grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch }) => {
+    scatter(m, grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch, true);
+  },
+);
 
 /** out[i, :] = the f32 row at address rowPtrs[i]. Moves words, so that a NaN keeps its bits. */
 export function gatherRowsF32(m: Views, rowPtrs: number, n: number, dim: number, out: number, outStride: number): void {
@@ -255,9 +197,9 @@ export function addRowF32(m: Views, src: number, dst: number, dim: number): void
 }
 
 /** dst[r, 0..cols) = 0 for each row; what lies between the rows stays. */
-export function zeroRowsF32(m: Views, dst: number, stride: number, rows: number, cols: number): void {
+export const zeroRowsF32 = twin(KERNEL.zeroRowsF32, (m, { dst, dstStride: stride, rows, cols }) => {
   for (let r = 0; r < rows; r++) m.f32.fill(0, dst / 4 + r * stride, dst / 4 + r * stride + cols);
-}
+});
 
 /** out[j - splits[0]] = r for every j of splits[r]..splits[r + 1]. Mirrors fused_value_rowids. */
 export function rowIdsFromSplits(m: Views, splits: number, rows: number, out: number): void {

@@ -10,7 +10,9 @@ import {
   TABLE,
 } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
 import { ROW } from './table-index.js';
+import { twin } from './twin.js';
 
 /** The slot that takes what nobody reads in a partition, or 0. */
 export function sinkSlot(m: Views, table: number, partition: number): number {
@@ -37,14 +39,7 @@ function* idsOf(m: Views, first: number, end: number, slices: number, sliceCount
   }
 }
 
-export function tableAdmit(
-  m: Views,
-  table: number,
-  first: number,
-  end: number,
-  slices: number,
-  sliceCount: number,
-): number {
+export const tableAdmit = twin(KERNEL.tableAdmit, (m, { table, first, end, slices, sliceCount }) => {
   let kept = 0;
   for (let p = first; p < end; p++) {
     const sink = sinkSlot(m, table, p);
@@ -56,7 +51,7 @@ export function tableAdmit(
     }
   }
   return kept;
-}
+});
 
 function isKeptOut(m: Views, countWord: number): boolean {
   return (m.u32[countWord]! & KEPT_OUT) !== 0;

@@ -13,11 +13,13 @@ import {
   UPDATE_RESULT,
 } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
 import { sinkSlot } from './table-admit.js';
 import { tableEvict } from './table-evict.js';
 import { findSlot, partitionWord, ROW, TIME } from './table-index.js';
 import { upsertSlot } from './table-rows.js';
 import { latestUpdate, raiseUpdateTime, refusesStep, stepFinite } from './table-step.js';
+import { twin } from './twin.js';
 
 /** The updates of one partition: position in the slices, id and gradient, in slice order. */
 type Updates = ReturnType<typeof updatesOf>;
@@ -134,16 +136,8 @@ function step(m: Views, table: number, merged: number, count: number, updateSec:
   return goes;
 }
 
-export function tableApply(
-  m: Views,
-  table: number,
-  first: number,
-  end: number,
-  slices: number,
-  sliceCount: number,
-  merged: number,
-  timeSec: number,
-): number {
+export const tableApply = twin(KERNEL.tableApply, (m, words) => {
+  const { table, first, end, slices, sliceCount, merged, timeSec } = words;
   if (refusesStep(m, table)) return UPDATE_RESULT.refused;
   const updateSec = timeSec === TIME_UNKNOWN ? latestUpdate(m, table) : timeSec;
   raiseUpdateTime(m, table, updateSec);
@@ -162,4 +156,4 @@ export function tableApply(
     stepped += count;
   }
   return good ? stepped : UPDATE_RESULT.badGradient;
-}
+});

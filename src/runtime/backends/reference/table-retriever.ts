@@ -10,6 +10,7 @@ import {
   TABLE_FLAG,
 } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
 import {
   decodeFixedR8F32,
   decodeHalfF32,
@@ -22,6 +23,7 @@ import {
   quantizeFixedR8F32,
 } from './compress.js';
 import { findSlot, ROW } from './table-index.js';
+import { twin } from './twin.js';
 
 /** Word index of each segment. */
 export function* segmentsOf(m: Views, table: number): Generator<number> {
@@ -104,16 +106,8 @@ export function showId(m: Views, table: number, id: bigint, out: number): boolea
   return slot !== 0;
 }
 
-export function tableRetrieve(
-  m: Views,
-  table: number,
-  ids: number,
-  n: number,
-  out: number,
-  outStride: number,
-  _scratch: number,
-): number {
+export const tableRetrieve = twin(KERNEL.tableRetrieve, (m, { table, ids, n, out, outStride }) => {
   let found = 0;
   for (let i = 0; i < n; i++) if (showId(m, table, m.i64[ids / 8 + i]!, out + i * outStride * 4)) found++;
   return found;
-}
+});

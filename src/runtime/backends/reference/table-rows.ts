@@ -12,6 +12,7 @@ import {
   TABLE,
 } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
+import { KERNEL } from '../../kernels/kernels.js';
 import { heapAlloc, heapOf, sizeLog2 } from './heap.js';
 import { initOptimizerState } from './optim/step.js';
 import {
@@ -26,6 +27,7 @@ import {
   TIME,
 } from './table-index.js';
 import { encodeZeros, isServing, segmentsOf } from './table-retriever.js';
+import { twin } from './twin.js';
 
 const f = Math.fround;
 
@@ -129,7 +131,7 @@ export function tableUpsert(m: Views, table: number, ids: number, n: number, row
   return n;
 }
 
-export function tableFind(m: Views, table: number, ids: number, n: number, rows: number, slots: number): number {
+export const tableFind = twin(KERNEL.tableFind, (m, { table, ids, n, rows, slots }) => {
   let found = 0;
   for (let i = 0; i < n; i++) {
     const slot = findSlot(m, table, m.i64[ids / 8 + i]!);
@@ -138,4 +140,4 @@ export function tableFind(m: Views, table: number, ids: number, n: number, rows:
     if (slots !== 0) m.u32[slots / 4 + i] = slot;
   }
   return found;
-}
+});

@@ -1,8 +1,10 @@
 /** @file Elementwise kernels whose operands may repeat, in plain TypeScript. */
 
 import { BINARY_KIND, UNARY_KIND } from '../../../../memory/kinds.js';
-import type { Views } from '../../../../memory/views.js';
-import { mapRows, put } from './loops.js';
+import { KERNEL } from '../../../kernels/kernels.js';
+import { twin } from '../twin.js';
+import { map } from './combinators.js';
+import { put } from './loops.js';
 
 const f = Math.fround;
 
@@ -22,28 +24,18 @@ function byKind<K extends string, F>(kinds: Readonly<Record<K, number>>, of: Rea
 }
 
 /** dst = a op b, where a stride of 0 repeats a row and a step of 0 an element. Comparisons give 1 or 0. */
-export function binaryF32(
-  m: Views,
-  kind: number,
-  a: number,
-  aStride: number,
-  aStep: number,
-  b: number,
-  bStride: number,
-  bStep: number,
-  dst: number,
-  dstStride: number,
-  rows: number,
-  cols: number,
-): void {
-  const pair = PAIRS.get(kind)!;
-  for (let r = 0; r < rows; r++) {
-    for (let c = 0; c < cols; c++) {
-      const [x, y] = [m.f32[(a >>> 2) + r * aStride + c * aStep]!, m.f32[(b >>> 2) + r * bStride + c * bStep]!];
-      m.f32[(dst >>> 2) + r * dstStride + c] = pair(x, y);
+export const binaryF32 = twin(
+  KERNEL.binaryF32,
+  (m, { kind, a, aStride, aStep, b, bStride, bStep, dst, dstStride, rows, cols }) => {
+    const pair = PAIRS.get(kind)!;
+    for (let r = 0; r < rows; r++) {
+      for (let c = 0; c < cols; c++) {
+        const [x, y] = [m.f32[(a >>> 2) + r * aStride + c * aStep]!, m.f32[(b >>> 2) + r * bStride + c * bStep]!];
+        m.f32[(dst >>> 2) + r * dstStride + c] = pair(x, y);
+      }
     }
-  }
-}
+  },
+);
 
 const SINGLES = byKind<keyof typeof UNARY_KIND, (x: number) => number>(UNARY_KIND, {
   abs: Math.abs,
@@ -53,37 +45,18 @@ const SINGLES = byKind<keyof typeof UNARY_KIND, (x: number) => number>(UNARY_KIN
   sign: (x) => (x > 0 ? 1 : x < 0 ? -1 : 0),
 });
 
-/** y = op x. The sign of NaN is 0. */
-export function unaryF32(
-  m: Views,
-  kind: number,
-  x: number,
-  xStride: number,
-  y: number,
-  yStride: number,
-  rows: number,
-  cols: number,
-): void {
-  mapRows(m, x, xStride, y, yStride, rows, cols, 0, SINGLES.get(kind)!);
-}
+/** The sign of NaN is 0. */
+export const unaryF32 = map(KERNEL.unaryF32, (x, { kind }) => SINGLES.get(kind)!(x));
 
 /** dst[r, c] (+)= factor * src[r * srcStride + c * srcStep]. */
-export function broadcastF32(
-  m: Views,
-  src: number,
-  srcStride: number,
-  srcStep: number,
-  dst: number,
-  dstStride: number,
-  rows: number,
-  cols: number,
-  factor: number,
-  acc: number,
-): void {
-  for (let r = 0; r < rows; r++) {
-    for (let c = 0; c < cols; c++) {
-      const value = f(f(factor) * m.f32[(src >>> 2) + r * srcStride + c * srcStep]!);
-      put(m, (dst >>> 2) + r * dstStride + c, value, acc);
+export const broadcastF32 = twin(
+  KERNEL.broadcastF32,
+  (m, { src, srcStride, srcStep, dst, dstStride, rows, cols, factor, acc }) => {
+    for (let r = 0; r < rows; r++) {
+      for (let c = 0; c < cols; c++) {
+        const value = f(f(factor) * m.f32[(src >>> 2) + r * srcStride + c * srcStep]!);
+        put(m, (dst >>> 2) + r * dstStride + c, value, acc);
+      }
     }
-  }
-}
+  },
+);

@@ -1,5 +1,8 @@
 /** @file The second-order term of a factorization machine in plain TypeScript. */
+
 import type { Views } from '../../../../memory/views.js';
+import { KERNEL } from '../../../kernels/kernels.js';
+import { twin } from '../twin.js';
 import { put } from './loops.js';
 
 const f = Math.fround;
@@ -16,17 +19,7 @@ function sums(m: Views, row: number, fields: number, dim: number, c: number): re
 }
 
 /** out[r] (+)= 0.5 * sum over c of (S[c]^2 - Q[c]), in the order assembly/dense/fm.ts documents. */
-export function fmPairsF32(
-  m: Views,
-  x: number,
-  xStride: number,
-  out: number,
-  outStride: number,
-  rows: number,
-  fields: number,
-  dim: number,
-  acc: number,
-): void {
+export const fmPairsF32 = twin(KERNEL.fmPairsF32, (m, { x, xStride, out, outStride, rows, fields, dim, acc }) => {
   for (let r = 0; r < rows; r++) {
     const term = (c: number) => {
       const [s, q] = sums(m, (x >>> 2) + r * xStride, fields, dim, c);
@@ -39,31 +32,22 @@ export function fmPairsF32(
     for (; c < dim; c++) sum = f(sum + term(c));
     put(m, (out >>> 2) + r * outStride, f(0.5 * sum), acc);
   }
-}
+});
 
 /** dx[r, f, c] (+)= dy[r] * (S[c] - x[r, f, c]). */
-export function fmPairsGradF32(
-  m: Views,
-  dy: number,
-  dyStride: number,
-  x: number,
-  xStride: number,
-  dx: number,
-  dxStride: number,
-  rows: number,
-  fields: number,
-  dim: number,
-  acc: number,
-): void {
-  for (let r = 0; r < rows; r++) {
-    const g = m.f32[(dy >>> 2) + r * dyStride]!;
-    const row = (x >>> 2) + r * xStride;
-    for (let c = 0; c < dim; c++) {
-      const [s] = sums(m, row, fields, dim, c);
-      for (let i = 0; i < fields; i++) {
-        const at = i * dim + c;
-        put(m, (dx >>> 2) + r * dxStride + at, f(g * f(s - m.f32[row + at]!)), acc);
+export const fmPairsGradF32 = twin(
+  KERNEL.fmPairsGradF32,
+  (m, { dy, dyStride, x, xStride, dx, dxStride, rows, fields, dim, acc }) => {
+    for (let r = 0; r < rows; r++) {
+      const g = m.f32[(dy >>> 2) + r * dyStride]!;
+      const row = (x >>> 2) + r * xStride;
+      for (let c = 0; c < dim; c++) {
+        const [s] = sums(m, row, fields, dim, c);
+        for (let i = 0; i < fields; i++) {
+          const at = i * dim + c;
+          put(m, (dx >>> 2) + r * dxStride + at, f(g * f(s - m.f32[row + at]!)), acc);
+        }
       }
     }
-  }
-}
+  },
+);

@@ -1,28 +1,21 @@
 /** @file Optimizer steps in plain TypeScript: f32 at every operation, as upstream computes them. */
-import type { Views } from '../../../../memory/views.js';
+import { KERNEL } from '../../../kernels/kernels.js';
 import { divisor } from '../optim/terms.js';
+import { twin } from '../twin.js';
 import { stepFtrl } from './ftrl.js';
 
 const f = Math.fround;
 
 /** w -= lr * g. */
-export function applySgdF32(m: Views, w: number, g: number, n: number, lr: number): void {
+export const applySgdF32 = twin(KERNEL.applySgdF32, (m, { w, g, n, lr }) => {
   const rate = f(lr);
   for (let i = 0; i < n; i++) {
     m.f32[(w >>> 2) + i] = m.f32[(w >>> 2) + i]! - f(rate * m.f32[(g >>> 2) + i]!);
   }
-}
+});
 
 /** h = g + decay * w; norm += h * h; w -= lr / sqrt(norm) * h. */
-export function applyAdagradF32(
-  m: Views,
-  w: number,
-  norm: number,
-  g: number,
-  n: number,
-  lr: number,
-  decay: number,
-): void {
+export const applyAdagradF32 = twin(KERNEL.applyAdagradF32, (m, { w, norm, g, n, lr, decay }) => {
   for (let i = 0; i < n; i++) {
     const weight = m.f32[(w >>> 2) + i]!;
     const h = f(m.f32[(g >>> 2) + i]! + f(f(decay) * weight));
@@ -30,7 +23,7 @@ export function applyAdagradF32(
     m.f32[(norm >>> 2) + i] = sum;
     m.f32[(w >>> 2) + i] = weight - f(f(f(lr) / divisor(f(Math.sqrt(sum)))) * h);
   }
-}
+});
 
 /**
  * n' = n + g^2; s = (sqrt(n') - sqrt(n)) / lr; z' = z + (g - s * w);
@@ -39,17 +32,6 @@ export function applyAdagradF32(
  * neg is 1 where the sign bit is set, else 0: upstream's indicator, not the sign. At a rate of 0 n' = n + g^2; z' = z + g, and
  * the weights stay.
  */
-export function applyFtrlF32(
-  m: Views,
-  w: number,
-  norm: number,
-  zero: number,
-  g: number,
-  n: number,
-  lr: number,
-  beta: number,
-  l1: number,
-  l2: number,
-): void {
+export const applyFtrlF32 = twin(KERNEL.applyFtrlF32, (m, { w, norm, zero, g, n, lr, beta, l1, l2 }) => {
   stepFtrl(m, w, norm, zero, g, n, lr, beta, l1, l2, (z) => (z < 0 ? 1 : 0));
-}
+});

@@ -1,22 +1,16 @@
 /** @file Row kernels in plain TypeScript. */
+
 import type { Views } from '../../../../memory/views.js';
+import { KERNEL } from '../../../kernels/kernels.js';
+import { twin } from '../twin.js';
 import { mapRows, put } from './loops.js';
 
 const f = Math.fround;
 
 /** dst (+)= src. */
-export function copyRowsF32(
-  m: Views,
-  src: number,
-  srcStride: number,
-  dst: number,
-  dstStride: number,
-  rows: number,
-  cols: number,
-  acc: number,
-): void {
+export const copyRowsF32 = twin(KERNEL.copyRowsF32, (m, { src, srcStride, dst, dstStride, rows, cols, acc }) => {
   mapRows(m, src, srcStride, dst, dstStride, rows, cols, acc, (x) => x);
-}
+});
 
 /** The dot product of two runs of floats, in the order rowDotF32 documents. */
 function dot(m: Views, a: number, b: number, cols: number): number {
@@ -35,20 +29,9 @@ function dot(m: Views, a: number, b: number, cols: number): number {
 }
 
 /** out[r] (+)= sum over c of a[r, c] * b[r, c]. */
-export function rowDotF32(
-  m: Views,
-  a: number,
-  aStride: number,
-  b: number,
-  bStride: number,
-  out: number,
-  outStride: number,
-  rows: number,
-  cols: number,
-  acc: number,
-): void {
+export const rowDotF32 = twin(KERNEL.rowDotF32, (m, { a, aStride, b, bStride, out, outStride, rows, cols, acc }) => {
   for (let r = 0; r < rows; r++) {
     const sum = dot(m, (a >>> 2) + r * aStride, (b >>> 2) + r * bStride, cols);
     put(m, (out >>> 2) + r * outStride, sum, acc);
   }
-}
+});

@@ -1,8 +1,11 @@
 /** @file Shampoo in plain TypeScript: the operations of assembly/optim/shampoo.ts in the same order. */
+
 import { SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_WORDS } from '../../../../memory/dense-layout.js';
 import type { Views } from '../../../../memory/views.js';
+import { KERNEL } from '../../../kernels/kernels.js';
 import { gemmF32 } from '../dense/gemm.js';
 import { sumSquaresF64 } from '../dense/whole.js';
+import { twin } from '../twin.js';
 import { symmetricEigenF64 } from './eigen.js';
 
 const f = Math.fround;
@@ -87,7 +90,7 @@ export function preconditionF32(
 }
 
 /** A step of the variable of a block when `step` steps are done; block 0 is none. */
-export function applyShampooF32(m: Views, block: number, lr: number, step: number): void {
+export const applyShampooF32 = twin(KERNEL.applyShampooF32, (m, { block, lr, step }) => {
   if (block === 0) return;
   const { f32 } = m;
   const word = (name: keyof typeof SHAMPOO) => m.u32[block / 4 + SHAMPOO[name]]!;
@@ -112,7 +115,7 @@ export function applyShampooF32(m: Views, block: number, lr: number, step: numbe
     const second = f(blend * f(graft * f32[pm + i]!));
     f32[w + i] = f32[w + i]! - f(f(f(1 - blend) * diagonal) + second);
   }
-}
+});
 
 /** The norm of something shaped as the variable, by way of the scratch of the eigenvalues. */
 function normOf(m: Views, at: number, block: number): number {
