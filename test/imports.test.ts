@@ -59,7 +59,6 @@ t.test('no files import each other in a circle', async (t) => {
 const WAITING: Readonly<Record<string, string>> = {
   'src/base/metrics-client.ts': 'the engine reports to it once hooks do',
   'src/base/webassembly.d.ts': 'types of the platform',
-  'src/runtime/pool/comlink-node.d.ts': 'types of a dependency',
   'src/feature/serving/kernel-layout.ts': 'layouts by kernels, for serving',
   'src/runtime/backends/wasm/kernel-ops.ts': 'ops by kernels, for the cut step',
   'src/runtime/backends/reference/touched.ts': 'the plain twin that kernels are held to',

@@ -37,16 +37,17 @@ export {
 } from '../sparse/config/table-config.js';
 export { rowsThatFit, type TableShape, type TableSize, tableSize } from '../sparse/config/table-size.js';
 export { type IterateOptions, iterateTable, type TablePortion } from '../sparse/files/iterate-table.js';
-export { featureStat } from '../sparse/files/multi-meta.js';
-export { type RestoredMultiTable, restoreMultiTable } from '../sparse/files/restore-multi-table.js';
-export { type RestoredTable, type RestoreTableOptions, restoreTable } from '../sparse/files/restore-table.js';
 export {
-  type NamedTable,
-  type SavedMultiTable,
-  type SaveMultiTableOptions,
+  featureStat,
+  restoreMultiTable,
+  restoreTable,
   saveMultiTable,
-} from '../sparse/files/save-multi-table.js';
-export { type SavedTable, type SaveTableOptions, saveTable } from '../sparse/files/save-table.js';
+  saveTable,
+} from '../sparse/files/on-demand.js';
+export type { RestoredMultiTable } from '../sparse/files/restore-multi-table.js';
+export type { RestoredTable, RestoreTableOptions } from '../sparse/files/restore-table.js';
+export type { NamedTable, SavedMultiTable, SaveMultiTableOptions } from '../sparse/files/save-multi-table.js';
+export type { SavedTable, SaveTableOptions } from '../sparse/files/save-table.js';
 export { type AllToAll, LocalAllToAll } from '../sparse/many/all-to-all.js';
 export { DistributedHashTable } from '../sparse/many/distributed-hash-table.js';
 export { DistributedMultiTypeHashTable } from '../sparse/many/distributed-multi-type-hash-table.js';

@@ -3,13 +3,14 @@
  *
  * The mask exists because a CRC over bytes that contain their own CRC degenerates; the addition breaks that.
  */
-import { crc32c as nativeCrc32c } from '@node-rs/crc32';
+import { lazyModule } from './lazy-module.js';
 
+const native = lazyModule<typeof import('@node-rs/crc32')>('@node-rs/crc32');
 const MASK_DELTA = 0xa282ead8;
 
 /** Checksum of `bytes`; `previous` continues a finished checksum, as if both inputs were one. */
 export function crc32c(bytes: Uint8Array, previous = 0): number {
-  return nativeCrc32c(bytes, previous);
+  return native().crc32c(bytes, previous);
 }
 
 export function maskCrc(crc: number): number {
@@ -22,7 +23,7 @@ export function unmaskCrc(masked: number): number {
 }
 
 export function maskedCrc32c(bytes: Uint8Array): number {
-  return maskCrc(nativeCrc32c(bytes));
+  return maskCrc(crc32c(bytes));
 }
 
 /** Eight lower-case hex digits. */

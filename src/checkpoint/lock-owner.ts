@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { z } from 'zod';
-import { lazySchema } from '../base/lazy-zod.js';
+import { lazySchema } from '../base/lazy-module.js';
 
 const ownerSchema = lazySchema((z) =>
   z.object({

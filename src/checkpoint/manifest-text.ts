@@ -8,7 +8,7 @@
 import { parseBoundedJson } from '../base/bounded-json.js';
 import { crc32c, crcHex } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { lazySchema } from '../base/lazy-zod.js';
+import { lazySchema } from '../base/lazy-module.js';
 import { type DumpedOptimizer, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
 import { checkManifest } from './check-manifest.js';
 import type { Manifest } from './manifest.js';

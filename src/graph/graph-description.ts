@@ -6,7 +6,7 @@
  */
 import type { z } from 'zod';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { lazySchema } from '../base/lazy-zod.js';
+import { lazySchema } from '../base/lazy-module.js';
 import { describeAttributes, describeValue } from './describe-attributes.js';
 import { type Graph, shapeText } from './graph.js';
 

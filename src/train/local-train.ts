@@ -7,9 +7,9 @@
 import { checkOptions } from '../base/check-options.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
-import { type LoadedCheckpoint, latestCheckpoint, loadCheckpoint } from '../checkpoint/load-checkpoint.js';
-import { prepareModelDir } from '../checkpoint/model-dir.js';
-import { type KeptModelDir, keepModelDir } from '../checkpoint/model-dir-turns.js';
+import type { LoadedCheckpoint } from '../checkpoint/load-checkpoint.js';
+import type { KeptModelDir } from '../checkpoint/model-dir-turns.js';
+import { keepModelDir, latestCheckpoint, loadCheckpoint, prepareModelDir } from '../checkpoint/on-demand.js';
 import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
 import { checkSettings, type Settings } from '../checkpoint/snapshot.js';
 import { type Fetch, Session, type SessionOptions } from '../runtime/session/session.js';

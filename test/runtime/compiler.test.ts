@@ -4,6 +4,7 @@ import { addN, mul, scale } from '../../src/graph/ops/elementwise.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { globalStep, group, increment, placeholder } from '../../src/graph/ops/state.js';
 import { executionOrder } from '../../src/runtime/compile/execution-order.js';
+import '../../src/runtime/compile/lower/all.js';
 import { KERNEL_OF_OPCODE, KERNELS } from '../../src/runtime/kernels/kernels.js';
 import { openSession, withSession } from './with-session.js';
 

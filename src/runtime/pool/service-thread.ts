@@ -4,17 +4,28 @@
  * Comlink carries the calls. Added to it here: errors keep their code and cause on the way, every call has a limit,
  * and the death of the thread ends all calls under way with ML_WORKER instead of leaving them open.
  */
-import { parentPort, Worker } from 'node:worker_threads';
-import { expose, type Remote, type TransferHandler, transferHandlers, wrap } from 'comlink';
-import nodeEndpoint from 'comlink/dist/esm/node-adapter.mjs';
+import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
+import type { Endpoint, Remote, TransferHandler } from 'comlink';
 import { fromWireError, toWireError, type WireError } from '../../base/error-wire.js';
 import { MonolithError } from '../../base/errors.js';
+import { lazyModule } from '../../base/lazy-module.js';
 import { startError, threadError } from './thread-error.js';
 
-carryWholeErrors();
+type Comlink = typeof import('comlink');
+const loadComlink = lazyModule<Comlink>('comlink');
+const nodeEndpoint = lazyModule<(port: MessagePort | Worker) => Endpoint>('comlink/dist/umd/node-adapter.js');
+let errorsAreWhole = false;
+
+/** Comlink, with errors that cross whole. */
+function comlink(): Comlink {
+  const loaded = loadComlink();
+  if (!errorsAreWhole) carryWholeErrors(loaded);
+  errorsAreWhole = true;
+  return loaded;
+}
 
 /** Comlink's own handler for thrown values sends message and stack only. */
-function carryWholeErrors(): void {
+function carryWholeErrors({ transferHandlers }: Comlink): void {
   const handler = transferHandlers.get('throw');
   if (handler === undefined)
     throw new MonolithError('ML_WORKER', { thread: 'main', reason: 'comlink lost its handler' });
@@ -31,7 +42,7 @@ function carryWholeErrors(): void {
 /** In the thread: answers calls with the methods of `service`. */
 export function serve(service: object): void {
   if (parentPort === null) throw new MonolithError('ML_WORKER', { thread: 'main', reason: 'a service needs a thread' });
-  expose(service, nodeEndpoint(parentPort));
+  comlink().expose(service, nodeEndpoint()(parentPort));
 }
 
 export interface ServiceThreadOptions {
@@ -63,7 +74,7 @@ export class ServiceThread<Service extends object> {
   constructor({ name, entry, workerData, onDeath }: ServiceThreadOptions) {
     this.name = name;
     this.#worker = startWorker(entry, name, workerData);
-    this.#remote = wrap<Service>(nodeEndpoint(this.#worker));
+    this.#remote = comlink().wrap<Service>(nodeEndpoint()(this.#worker));
     let cause: unknown;
     this.#worker.on('error', (error) => {
       cause = error;

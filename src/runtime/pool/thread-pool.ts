@@ -7,7 +7,7 @@
 
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { fromWireError } from '../../base/error-wire.js';
 import { MonolithError } from '../../base/errors.js';
 import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
@@ -76,7 +76,7 @@ export class ThreadPool {
   #closing = false;
   #closed: Promise<void> | undefined;
 
-  private constructor(options: ThreadPoolOptions) {
+  private constructor(options: ThreadPoolOptions, Pool: typeof Piscina) {
     this.threads = options.threads;
     this.#options = options;
     this.#views = new Views(options.memory.buffer);
@@ -84,7 +84,7 @@ export class ThreadPool {
     this.#views.u8.fill(0, options.control, options.control + CONTROL_BYTES);
     this.#views.i32[this.#at + CONTROL.spins] =
       options.threads <= availableParallelism() ? BARRIER_SPINS : BARRIER_SPINS_CROWDED;
-    this.#piscina = new Piscina({
+    this.#piscina = new Pool({
       filename: WORKER_FILE,
       minThreads: options.threads,
       maxThreads: options.threads,
@@ -99,7 +99,8 @@ export class ThreadPool {
   static async start(options: ThreadPoolOptions): Promise<ThreadPool> {
     const { threads } = options;
     checkThreads(threads);
-    const pool = await startTogether(() => new ThreadPool(options));
+    const { Piscina } = await import('piscina');
+    const pool = await startTogether(() => new ThreadPool(options, Piscina));
     for (let thread = 0; thread < threads; thread++) pool.#tasks.push(pool.#join(thread));
     try {
       await pool.#until(CONTROL.joined, (joined) => joined === threads, JOIN_TIMEOUT_MS, 'the thread pool');

@@ -22,7 +22,7 @@ import { copyOf, type FeedMap, type FeedValue, FeedWriter } from './feed-writer.
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat } from './nested-fetches.js';
 import { openBackend } from './open-backend.js';
-import { Programs } from './programs.js';
+import type { Programs } from './programs.js';
 import { SessionCore, SessionHandle } from './session-core.js';
 import { reserveMemories } from './session-memories.js';
 import type { SessionOptions } from './session-options.js';
@@ -37,6 +37,7 @@ export type Feeds<Values = FeedMap> = number | Values | ReadonlyMap<Tensor, Feed
 /** The parts of a session that runs. */
 interface RunningParts {
   readonly core: SessionCore;
+  readonly programs: Programs;
   readonly pool: ThreadPool;
   readonly backend: BackendName;
   readonly kernelVariant: KernelVariant;
@@ -58,7 +59,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   readonly #programs: Programs;
   readonly #turns = new Turns();
 
-  private constructor({ core, pool, backend, kernelVariant, stepTimeoutMs }: RunningParts) {
+  private constructor({ core, programs, pool, backend, kernelVariant, stepTimeoutMs }: RunningParts) {
     super(core);
     this.backend = backend;
     this.kernelVariant = kernelVariant;
@@ -66,7 +67,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     this.#pool = pool;
     this.#stepTimeoutMs = stepTimeoutMs;
     this.#feeds = new FeedWriter(core.views, core.arena, core.schema, core.graph);
-    this.#programs = new Programs(core);
+    this.#programs = programs;
   }
 
   /** Makes the memory, initialises the variables and starts the threads. */
@@ -77,6 +78,8 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     checkSession(graph, options);
     const { name: backend, opened } = await openBackend(options);
     const { variant, module } = await chooseKernels(opened.plainKernels ? { kernels: 'plain' } : options);
+    // The compiler is a tenth of the package: who only imports it does not wait for that.
+    const { Programs } = await import('./programs.js');
     const { memory, tables } = await reserveMemories(options, module);
     const core = new SessionCore({ graph, options, backend: opened, memory, module, tables });
     const pool = await ThreadPool.start({
@@ -92,7 +95,14 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
       explain: (result, thread) => explainFailure(core, result, thread),
     });
     const { stepTimeoutMs = 300_000 } = options;
-    return new Session<Values>({ core, pool, backend, kernelVariant: variant, stepTimeoutMs });
+    return new Session<Values>({
+      core,
+      programs: new Programs(core),
+      pool,
+      backend,
+      kernelVariant: variant,
+      stepTimeoutMs,
+    });
   }
 
   get graph(): Graph {

@@ -14,13 +14,9 @@ import { Tensor } from '../../tensor/tensor.js';
 import { sharedName } from '../config/shared-name.js';
 import type { HashTableConfigInstance, TableConfig } from '../config/table-config.js';
 import { claimName } from '../config/table-names.js';
-import { type RestoredMultiTable, restoreMultiTable } from '../files/restore-multi-table.js';
-import {
-  type NamedTable,
-  type SavedMultiTable,
-  type SaveMultiTableOptions,
-  saveMultiTable,
-} from '../files/save-multi-table.js';
+import { restoreMultiTable, saveMultiTable } from '../files/on-demand.js';
+import type { RestoredMultiTable } from '../files/restore-multi-table.js';
+import type { NamedTable, SavedMultiTable, SaveMultiTableOptions } from '../files/save-multi-table.js';
 import type { EmbeddingTable, OptimizeOptions, UpdateOptions } from '../table/embedding-table.js';
 import { HashTable } from '../table/hash-table.js';
 import { idList } from '../table/table-checks.js';

@@ -8,7 +8,8 @@
  */
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
-import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-checkpoint.js';
+import { saveCheckpoint } from '../../checkpoint/on-demand.js';
+import type { SavedCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
 import type { Settings } from '../../checkpoint/snapshot.js';
 import type { Session } from '../../runtime/session/session.js';

@@ -6,8 +6,7 @@
 import { MonolithError } from '../../../base/errors.js';
 import { thisEngine } from './engine.js';
 import { isKernelVariant, KERNEL_VARIANTS, type KernelVariant } from './kernel-variants.js';
-import { permitExperiment } from './permit-experiment.js';
-import { type Asked, type ChosenKernels, tryBuilds } from './try-builds.js';
+import type { Asked, ChosenKernels } from './try-builds.js';
 
 export interface KernelChoice {
   /** Takes this build and no other. Default: what the environment variable MONOLITH_KERNELS says, else the quickest. */
@@ -25,11 +24,20 @@ export function chooseKernels(choice: KernelChoice = {}): Promise<ChosenKernels>
   const key = asked?.variant ?? 'best';
   let result = chosen.get(key);
   if (result === undefined) {
-    result = tryBuilds(thisEngine, asked, permitExperiment);
+    result = choose(asked);
     chosen.set(key, result);
     result.catch(() => chosen.delete(key));
   }
   return result;
+}
+
+/** Loads what tries builds, with its reference kernels, when a build is first asked for. */
+async function choose(asked: Asked | null): Promise<ChosenKernels> {
+  const [{ tryBuilds }, { permitExperiment }] = await Promise.all([
+    import('./try-builds.js'),
+    import('./permit-experiment.js'),
+  ]);
+  return tryBuilds(thisEngine, asked, permitExperiment);
 }
 
 /** The variant somebody insists on, if any. */

@@ -1,0 +1,34 @@
+/** @file Saving and loading of checkpoints as the rest of the package calls it: the first call loads the code. */
+import { onDemand } from '../base/lazy-module.js';
+
+/** Prefix of the latest checkpoint of a model directory, null when nothing was saved yet. */
+export const latestCheckpoint = onDemand(async () => (await import('./load-checkpoint.js')).latestCheckpoint);
+
+/**
+ * Loads the checkpoint `prefix`.
+ *
+ * ```ts
+ * const latest = await latestCheckpoint('runs/ffm');
+ * if (latest !== null) for (const table of (await loadCheckpoint(latest)).tables) restore(table);
+ * ```
+ */
+export const loadCheckpoint = onDemand(async () => (await import('./load-checkpoint.js')).loadCheckpoint);
+
+/**
+ * Saves `snapshot` and makes it the latest checkpoint. On any failure: ML_CKPT_WRITE with the cause, the previous
+ * checkpoint still latest, no temporary files left. ML_DIR when another process trains or saves in the directory.
+ *
+ * ```ts
+ * const { path } = await saveCheckpoint('runs/ffm', { step: 100, modelName: 'ffm', dense, tables });
+ * ```
+ */
+export const saveCheckpoint = onDemand(async () => (await import('./save-checkpoint.js')).saveCheckpoint);
+
+/**
+ * Creates `dir` when needed and proves that files can be created in it. ML_DIR when they cannot: better before the
+ * first step than at the first save.
+ */
+export const prepareModelDir = onDemand(async () => (await import('./model-dir.js')).prepareModelDir);
+
+/** Keeps `dir`, which exists, for a run: ML_DIR names the process that has it, another run of this one included. */
+export const keepModelDir = onDemand(async () => (await import('./model-dir-turns.js')).keepModelDir);
