@@ -1,5 +1,5 @@
 /**
- * @file What happens in a long run, as events with fields: to whoever listens. Nobody does by default, but for warnings, which
+ * @file What happens in a long run, as events with fields: to whoever listens. At first nobody does, but for warnings, which
  * are warnings of the process then.
  */
 export type LogLevel = 'info' | 'warn';

@@ -43,7 +43,7 @@ import { hasAnyFile, verifyCheckpoint } from './verify-checkpoint.js';
 import { writeCheckpointFiles } from './write-checkpoint-files.js';
 
 export interface SaveOptions {
-  /** Checkpoints to keep, 5 unless told. 0 keeps all and lists only the newest. */
+  /** Checkpoints to keep. Default: 5. 0 keeps all and lists only the newest. */
   readonly keep?: number;
   /** Base names of checkpoints that are never deleted and do not count. */
   readonly exempt?: readonly string[];

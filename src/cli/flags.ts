@@ -107,7 +107,7 @@ function describe(field: z.ZodType, meta: FlagMeta): string {
   const value = fallback.success ? fallback.data : undefined;
   const shown =
     meta.defaultText ?? (typeof value === 'number' || typeof value === 'string' ? String(value) : undefined);
-  return shown === undefined ? meta.help : `${meta.help} (default: ${shown})`;
+  return shown === undefined ? meta.help : `${meta.help}. Default: ${shown}.`;
 }
 
 function refuseSecond(flag: string): (value: string, previous: string | undefined) => string {

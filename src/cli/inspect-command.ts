@@ -34,7 +34,7 @@ import { EXIT_DONE, EXIT_FAILED } from './report.js';
 import { ScanProgress } from './scan-progress.js';
 import { SIGNAL_EXIT } from './train-command.js';
 
-/** Slots listed per table unless told. */
+/** Slots listed per table when nobody says how many. */
 const SLOTS_TOP = 10;
 
 /** Names in a hint. */

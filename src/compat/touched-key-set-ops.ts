@@ -5,10 +5,10 @@ import { touchedGeometry } from '../memory/touched-geometry.js';
 import { compileKernels, instantiateKernels } from '../runtime/backends/wasm/load-kernels.js';
 import { DEFAULT_CAPACITY, DEFAULT_CONCURRENCY_LEVEL, TouchedKeySet } from '../sparse/table/touched-key-set.js';
 
-/** Ids that a set holds at the most unless told: 64 MiB at 32 bytes an id. */
+/** Ids that a set holds at the most when nobody says how many: 64 MiB at 32 bytes an id. */
 export const TOUCHED_KEY_SET_CAPACITY = DEFAULT_CAPACITY;
 
-/** Locks of a set unless told. */
+/** Locks of a set when nobody says how many. */
 export const TOUCHED_KEY_SET_CONCURRENCY_LEVEL = DEFAULT_CONCURRENCY_LEVEL;
 
 /** Kernels take 0 for no address, so that nothing lies on the first page. */

@@ -21,7 +21,7 @@ export interface ArrayFileOptions {
   /** Rows of every array. */
   readonly rows: number;
   readonly batchSize: number;
-  /** Whether the rows after the last whole batch make a smaller one; they are dropped unless told. */
+  /** Whether the rows after the last whole batch make a smaller one. Default: they are dropped. */
   readonly keepRemainder?: boolean;
 }
 

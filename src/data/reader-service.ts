@@ -30,7 +30,7 @@ export interface LoadReport extends DatasetSize {
 }
 
 export interface StartOptions {
-  /** Batches to hand out before the ring is closed; without end unless told. */
+  /** Batches to hand out before the ring is closed. Default: without end. */
   readonly maxBatches?: number;
   /** Number of the first batch, counted over epochs: a run resumed at step n starts with batch n. */
   readonly startBatch?: number;

@@ -31,7 +31,7 @@ export interface FfmDatasetOptions {
   readonly seed: number;
   /** At least this many for 'clicks', which is filled up to whole batches; the remainder is dropped for 'reference'. */
   readonly examples?: number;
-  /** 'train' unless told. */
+  /** Default: 'train'. */
   readonly split?: 'train' | 'held-out';
 }
 

@@ -49,7 +49,7 @@ export interface TrainingTask {
   readonly task?: { readonly job: string; readonly index: number };
   /** Parameter servers of the cluster. */
   readonly numPs?: number;
-  /** Where the launcher says what it is; the environment of the process unless told. */
+  /** Where the launcher says what it is. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 

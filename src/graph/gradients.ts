@@ -18,7 +18,7 @@ export interface GradientsOptions extends OpOptions {
   readonly gradYs?: readonly (Tensor | undefined)[] | undefined;
 }
 
-/** Gradient per x, `undefined` where no y depends on it. `name` is the scope of the new ops, `gradients` unless told. */
+/** Gradient per x, `undefined` where no y depends on it. `name` is the scope of the new ops. Default: `gradients`. */
 export function gradients(
   ys: readonly Tensor[],
   xs: readonly Tensor[],

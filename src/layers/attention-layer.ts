@@ -11,16 +11,16 @@ export interface AttentionOptions extends LayerOptions {
   readonly heads: number;
   /** Floats of a head's queries and keys. */
   readonly keyDim: number;
-  /** Floats of a head's values; `keyDim` unless told. */
+  /** Floats of a head's values. Default: `keyDim`. */
   readonly valueDim?: number;
-  /** Floats of a position of the result; those of the query unless told. */
+  /** Floats of a position of the result. Default: those of the query. */
   readonly outputDim?: number;
-  /** True unless told. */
+  /** Default: true. */
   readonly useBias?: boolean;
 }
 
 export interface AttentionCall {
-  /** Positions that are looked at, as keys and values; the query itself unless told. */
+  /** Positions that are looked at, as keys and values. Default: the query itself. */
   readonly value?: Tensor | undefined;
   /** `[batch, positions of value]`: 0 for those that do not count. */
   readonly mask?: Tensor | undefined;

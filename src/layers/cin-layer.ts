@@ -10,9 +10,9 @@ import { Layer, type LayerOptions } from './layer.js';
 import type { WeightInitializer } from './weight-initializers.js';
 
 export interface CinOptions extends LayerOptions {
-  /** `linear` unless told. */
+  /** Default: `linear`. */
   readonly activation?: LayerActivation;
-  /** `glorot` unless told. */
+  /** Default: `glorot`. */
   readonly kernelInitializer?: WeightInitializer;
 }
 

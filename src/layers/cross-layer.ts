@@ -10,11 +10,11 @@ import { Layer, type LayerOptions } from './layer.js';
 import type { WeightInitializer } from './weight-initializers.js';
 
 export interface CrossOptions extends LayerOptions {
-  /** 2 unless told. */
+  /** Default: 2. */
   readonly version?: 1 | 2;
   /** Of version 2: the kernel is a product of `[d, rank]` and `[rank, d]`. */
   readonly rank?: number;
-  /** `glorot` unless told. */
+  /** Default: `glorot`. */
   readonly kernelInitializer?: WeightInitializer;
 }
 

@@ -12,11 +12,11 @@ import type { WeightInitializer } from './weight-initializers.js';
 
 export interface DenseOptions extends LayerOptions {
   readonly activation?: LayerActivation;
-  /** True unless told. */
+  /** Default: true. */
   readonly useBias?: boolean;
-  /** `glorot` unless told. */
+  /** Default: `glorot`. */
   readonly kernelInitializer?: WeightInitializer;
-  /** `zeros` unless told. */
+  /** Default: `zeros`. */
   readonly biasInitializer?: WeightInitializer;
 }
 

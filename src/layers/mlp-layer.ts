@@ -9,9 +9,9 @@ import { DenseLayer, type DenseOptions } from './dense-layer.js';
 import { Layer } from './layer.js';
 
 export interface MlpOptions extends DenseOptions {
-  /** Of all layers but the last; `relu` unless told. */
+  /** Of all layers but the last. Default: `relu`. */
   readonly activation?: LayerActivation;
-  /** Of the last layer; `linear` unless told. */
+  /** Of the last layer. Default: `linear`. */
   readonly outputActivation?: LayerActivation;
   /** Between product and activation of all layers but the last: `layer` norm, or a function that normalizes. */
   readonly norm?: 'layer' | ((x: Tensor) => Tensor);

@@ -15,7 +15,7 @@ export interface MmoeOptions extends LayerOptions {
   readonly tasks: number;
   /** Units of the layers of an expert. */
   readonly units: readonly number[];
-  /** Of the layers of experts; `relu` unless told. */
+  /** Of the layers of experts. Default: `relu`. */
   readonly activation?: LayerActivation;
 }
 

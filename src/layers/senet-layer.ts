@@ -8,11 +8,11 @@ import { Layer, type LayerOptions } from './layer.js';
 import { MlpLayer } from './mlp-layer.js';
 
 export interface SenetOptions extends LayerOptions {
-  /** The gate has n / reduction hidden units, at least one; 3 unless told. */
+  /** The gate has n / reduction hidden units, at least one. Default: 3. */
   readonly reduction?: number;
-  /** Of the hidden units; `relu` unless told. */
+  /** Of the hidden units. Default: `relu`. */
   readonly activation?: LayerActivation;
-  /** Of the factors; `sigmoid` unless told. FiBiNET has `relu`. */
+  /** Of the factors. Default: `sigmoid`. FiBiNET has `relu`. */
   readonly gateActivation?: LayerActivation;
 }
 

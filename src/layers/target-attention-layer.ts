@@ -13,9 +13,9 @@ import { Layer, type LayerOptions } from './layer.js';
 import { MlpLayer } from './mlp-layer.js';
 
 export interface TargetAttentionOptions extends LayerOptions {
-  /** Units of the layers that score a behaviour; 36 unless told. */
+  /** Units of the layers that score a behaviour. Default: 36. */
   readonly hidden?: readonly number[];
-  /** `sigmoid` unless told. */
+  /** Default: `sigmoid`. */
   readonly activation?: LayerActivation;
   /** The weights of a sequence add up to 1. Without, which is DIN's own way, they keep how much there is. */
   readonly softmax?: boolean;

@@ -27,7 +27,7 @@ export interface RingOptions {
   readonly name?: string;
   /**
    * Sleeping pushers are woken when no more than this many items are left, not at every pop: a pusher then fills many
-   * slots per wake-up. One less than the capacity unless told.
+   * slots per wake-up. Default: one less than the capacity.
    */
   readonly lowWater?: number;
   /** Where positions begin. Only a test of the wrap-around needs another than 0. */

@@ -93,8 +93,8 @@ const THRESHOLDS = 200;
 const RATE_EPSILON = 1e-6;
 
 /**
- * The number tf.metrics.auc gives: true and false positive rates at evenly spread thresholds (200 unless told), and
- * trapezoids between them. Null where there is one class only; tf gives 0 or 1 there.
+ * The number tf.metrics.auc gives: true and false positive rates at evenly spread thresholds, and trapezoids
+ * between them. Null where there is one class only; tf gives 0 or 1 there. Default: 200 thresholds.
  */
 export class ThresholdAuc extends Buckets {
   readonly #thresholds: Float32Array;

@@ -17,12 +17,12 @@ import { AsyncQueue } from './async-queue.js';
 import { type DeviceSlot, DeviceSlots } from './device-slots.js';
 
 export interface PrefetchQueueOptions {
-  /** Elements that wait at the most; 1 unless told. */
+  /** Elements that wait at the most. Default: 1. */
   readonly capacity?: number;
   readonly name?: string;
   /** For tensors on a GPU. */
   readonly driver?: CudaDriver;
-  /** `gpu` copies every tensor to the GPU; `keep`, the default, leaves each where it is. */
+  /** `gpu` copies every tensor to the GPU, `keep` leaves each where it is. Default: `keep`. */
   readonly place?: 'keep' | 'gpu';
   readonly timeoutMs?: number;
 }

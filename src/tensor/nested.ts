@@ -16,7 +16,7 @@ export interface LeafKinds<T, R> {
   isRagged(leaf: unknown): leaf is R;
   /** Objects that are kept aside as they are. */
   isVariable(leaf: unknown): boolean;
-  /** Which other values are kept aside; booleans, whole numbers and strings unless told. */
+  /** Which other values are kept aside. Default: booleans, whole numbers and strings. */
   keeps?(leaf: unknown): boolean;
   raggedRank(ragged: R): number;
   flatten(ragged: R): readonly [values: T, rowSplits: T];

@@ -14,7 +14,7 @@ export interface TraceRingOptions {
   readonly capacity: number;
   /** Index of the thread that will write. */
   readonly thread: number;
-  /** Whether it starts to record at once; true unless told. */
+  /** Whether it starts to record at once. Default: true. */
   readonly on?: boolean;
 }
 

@@ -40,7 +40,7 @@ export interface LocalTrainOptions {
   readonly onSaveFailed?: CheckpointSaverOptions['onSaveFailed'];
   /** Kept with checkpoints; see `changedSettings`. */
   readonly settings?: Settings;
-  /** What a loss that is not a number does: it fails the run unless told. */
+  /** What a loss that is not a number does. Default: it fails the run. */
   readonly nanLoss?: NanTensorOptions;
   readonly hooks?: readonly TrainHook[];
   /** Whether to look for `monolith_action` in the model directory: see QueryActionHook. Default: false. */

@@ -7,7 +7,7 @@ export interface TrainInput {
   next(): number | Promise<number>;
   /**
    * How many addresses that `next` returned stay good at once: steps run in groups, so batches are taken before they are
-   * used. 1 unless told, which is right for an input that fills the same memory again and again.
+   * used. Default: 1, which is right for an input that fills the same memory again and again.
    */
   readonly batchesAhead?: number;
 }

@@ -33,9 +33,9 @@ t.test('help of every command has examples', async (t) => {
 
 t.test('help of train shows the defaults of the schema', async (t) => {
   const { out } = await run(['train', '--help'], new FakeIo({ tty: true, columns: 200 }));
-  t.match(out, /--steps <count> .*\(default: 2000\)/);
-  t.match(out, /--threads <count> .*\(default: all cores, here \d+\)/);
-  t.match(out, /--backend <name> .*\(default: wasm\)/);
+  t.match(out, /--steps <count> .*Default: 2000\./);
+  t.match(out, /--threads <count> .*Default: all cores, here \d+\./);
+  t.match(out, /--backend <name> .*Default: wasm\./);
   t.notMatch(out, /--model-dir .*default/);
 });
 

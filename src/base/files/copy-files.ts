@@ -7,16 +7,16 @@ import { MonolithError, messageOf } from '../errors.js';
 import { makeDirectory } from './make-directory.js';
 
 export interface CopyFileOptions {
-  /** Replace what is at the target; true unless told. */
+  /** Replace what is at the target. Default: true. */
   readonly overwrite?: boolean;
-  /** A source that is not there, or no longer, is no error; true unless told. */
+  /** A source that is not there, or no longer, is no error. Default: true. */
   readonly skipNonexist?: boolean;
-  /** Attempts to copy a file that fails; 5 unless told. */
+  /** Attempts to copy a file that fails. Default: 5. */
   readonly maxRetries?: number;
 }
 
 export interface CopyRecursivelyOptions extends Omit<CopyFileOptions, 'overwrite'> {
-  /** Files copied at a time; 1 unless told. */
+  /** Files copied at a time. Default: 1. */
   readonly maxWorkers?: number;
 }
 

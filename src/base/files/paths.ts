@@ -11,7 +11,7 @@ import { MonolithError } from '../errors.js';
 const PACKAGE = 'monolith-ts';
 
 /**
- * The folder of this package: the nearest one above `from`, which is this module unless told, that has its package.json.
+ * The folder of this package: the nearest one above `from` that has its package.json. Default: above this module.
  * Upstream looks for the folder names of Bazel and of Python packages, which are not part of an npm package.
  */
 export function findMain(from = fileURLToPath(import.meta.url)): string {

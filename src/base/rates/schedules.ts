@@ -275,10 +275,11 @@ export interface WarmupOptions {
   readonly warmupSteps: number;
   /** The rate after the warm-up; its schedule counts from the first step of all. */
   readonly after: Rate;
+  /** Default: 0. */
   readonly initialLearningRate?: number;
 }
 
-/** A straight rise from the initial rate, 0 unless told, to what `after` says at the end of the warm-up; then `after`. */
+/** A straight rise from the initial rate to what `after` says at the end of the warm-up; then `after`. */
 export class Warmup extends LearningRateFunction {
   readonly warmupSteps: number;
   readonly after: Rate;

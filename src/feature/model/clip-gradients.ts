@@ -19,11 +19,11 @@ export const CLIP_TYPES: readonly ClipType[] = [
 ];
 
 export interface ClipOptions {
-  /** ClipByGlobalNorm unless told. */
+  /** Default: ClipByGlobalNorm. */
   readonly clipType?: ClipType;
   /** Nothing is clipped without it. */
   readonly clipNorm?: number;
-  /** The norm that gradients of lookups are clipped to; `clipNorm` unless told. ClipByDenseAndSparse clips them only with it. */
+  /** The norm that gradients of lookups are clipped to. Default: `clipNorm`. ClipByDenseAndSparse clips them only with it. */
   readonly sparseClipNorm?: number;
   /** Steps over which the norm of lookups grows from 0 to what it is. */
   readonly sparseNormWarmupSteps?: number;

@@ -43,9 +43,9 @@ export interface FeatureSlotConfig {
   readonly name?: string;
   /** The v2 slot in the ids of the features: what thresholds and expiry go by. */
   readonly slotId?: number;
-  /** Sightings before an id of the slot gets a row; 0 unless told. */
+  /** Sightings before an id of the slot gets a row. Default: 0. */
   readonly occurrenceThreshold?: number;
-  /** Days without an update after which an id of the slot may go; 36500 unless told. */
+  /** Days without an update after which an id of the slot may go. Default: 36500. */
   readonly expireTime?: number;
   /** The first slice is then a bias of dimension 1. */
   readonly hasBias?: boolean;
@@ -198,7 +198,7 @@ export class FeatureColumn {
 }
 
 export interface FeatureFactoryOptions {
-  /** Ids that the admission filter of a session remembers when a slot has a threshold; 300 million unless told. */
+  /** Ids that the admission filter of a session remembers when a slot has a threshold. Default: 300 million. */
   readonly filterCapacity?: number;
   readonly filterSplitNum?: number;
 }

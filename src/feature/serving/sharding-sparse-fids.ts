@@ -31,7 +31,7 @@ export interface ShardingOptions {
   /** Each (feature, server) list keeps distinct ids, in first-seen order. */
   readonly unique?: boolean;
   readonly version?: ShardingVersion;
-  /** Where arrays come from and how ids are distributed: plain by default, shared memory and kernels else. */
+  /** Where arrays come from and how ids are distributed: plain, or by kernels in shared memory. Default: plain. */
   readonly backend?: ShardingBackend;
 }
 

@@ -128,9 +128,9 @@ export function prelu(x: Tensor, slope: Tensor, options: OpOptions = {}): Tensor
 }
 
 export interface DiceOptions extends OpOptions, TrainingOption {
-  /** Share of the moving averages that a step keeps. Default 0.99. */
+  /** Share of the moving averages that a step keeps. Default: 0.99. */
   readonly momentum?: number;
-  /** Default 1e-9. */
+  /** Default: 1e-9. */
   readonly epsilon?: number;
 }
 

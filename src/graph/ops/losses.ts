@@ -108,9 +108,9 @@ export function hingeLoss(logits: Tensor, labels: Tensor, options: LossOptions =
 }
 
 export interface FocalOptions extends LossOptions {
-  /** How much examples that are right already are held back; 0 is cross entropy. Default 2. */
+  /** How much examples that are right already are held back; 0 is cross entropy. Default: 2. */
   readonly gamma?: number;
-  /** Weight of positives, 1 - alpha of negatives; `null` weighs both 1. Default 0.25. */
+  /** Weight of positives, 1 - alpha of negatives; `null` weighs both 1. Default: 0.25. */
   readonly alpha?: number | null;
 }
 

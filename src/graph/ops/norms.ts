@@ -22,9 +22,9 @@ import { sqrt, square } from './unary.js';
 export const UPDATE_OPS = 'update_ops';
 
 export interface BatchNormOptions extends OpOptions, TrainingOption {
-  /** Share of the moving averages that a step keeps. Default 0.99. */
+  /** Share of the moving averages that a step keeps. Default: 0.99. */
   readonly momentum?: number;
-  /** Default 1e-3. */
+  /** Default: 1e-3. */
   readonly epsilon?: number;
   /** Learn a shift; default true. */
   readonly center?: boolean;

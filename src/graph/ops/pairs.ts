@@ -31,7 +31,7 @@ export const FmPairsGrad: OpDef<FmAttrs> = {
 };
 
 export interface FmOptions extends OpOptions {
-  /** Floats of a field; the last size of a tensor of fields unless told. */
+  /** Floats of a field. Default: the last size of a tensor of fields. */
   readonly dim?: number | undefined;
 }
 

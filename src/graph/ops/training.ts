@@ -74,7 +74,7 @@ export interface DropoutAttrs {
 export interface DropoutOptions extends OpOptions, TrainingOption {
   /** The share of elements that become zero, from 0 up to but not including 1. */
   readonly rate: number;
-  /** Told apart from other dropouts by this and the seed of the session; by their order unless told. */
+  /** Told apart from other dropouts by this and the seed of the session. Default: by their order. */
   readonly seed?: number;
 }
 

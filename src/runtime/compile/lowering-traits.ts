@@ -41,7 +41,7 @@ export interface LoweringTraits<A> {
    * is added up per id.
    */
   readonly addsUp?: (op: Op<A>, input: number) => Tensor;
-  /** Slice code unless told. */
+  /** Default: slice code. */
   readonly phase?: Phase | ((op: Op<A>) => Phase);
 }
 

@@ -34,7 +34,7 @@ export interface CoreParts {
   readonly backend: OpenBackend;
   readonly memory: WasmMemory;
   readonly module: WasmModule;
-  /** Memories of their own for tables; the heap of `memory` unless told. */
+  /** Memories of their own for tables. Default: the heap of `memory`. */
   readonly tables?: TableMemory | undefined;
 }
 

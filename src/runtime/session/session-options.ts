@@ -29,7 +29,7 @@ export interface SessionOptions<Values extends FeedMap = FeedMap> extends Backen
    * is spread over memories of its own, reserved at the start. Default: that half.
    */
   readonly tableBytes?: number;
-  /** Bytes of one of those memories; 4 GiB unless told. */
+  /** Bytes of one of those memories. Default: 4 GiB. */
   readonly bankBytes?: number;
   readonly tablePolicy?: TablePolicy;
   readonly seed?: number;

@@ -36,16 +36,16 @@ export interface TableBank {
 export interface TablePolicy {
   /** Default: fail. */
   readonly whenFull?: WhenFull;
-  /** A gradient that is NaN or infinite fails the step, or its row is left alone and counted (default). */
+  /** A gradient that is NaN or infinite fails the step, or its row is left alone and counted. Default: the latter. */
   readonly badGradients?: 'fail' | 'skip';
 }
 
 export interface TableMemoryOptions {
   /** Bytes that keys, rows, optimizer state and slack may take, over all banks. */
   readonly budgetBytes: number;
-  /** Bytes of one memory; 4 GiB, the most there can be, unless told. */
+  /** Bytes of one memory. Default: 4 GiB, the most there can be. */
   readonly bankBytes?: number;
-  /** Compiled kernels; the plain ones unless told. */
+  /** Compiled kernels. Default: the plain ones. */
   readonly module?: WasmModule;
 }
 

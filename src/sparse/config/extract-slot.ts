@@ -4,7 +4,7 @@ import { slotOfFidV1, slotOfFidV2 } from './fid.js';
 
 const FIELD_ID = 1;
 
-/** Slot of the id in an EntryDump, whose bits are read as those of a v2 id unless told; an entry without id counts as 0. */
+/** Slot of the id in an EntryDump; an entry without id counts as 0. Default: ids are read as version 2. */
 export function extractSlot(entry: Uint8Array, { fidV2 = true }: { fidV2?: boolean } = {}): number {
   const reader = new ProtoReader(entry);
   let id = 0n;

@@ -53,7 +53,7 @@ export class HashTableConfigInstance {
 export interface TableConfig {
   readonly name: string;
   readonly instance: HashTableConfigInstance;
-  /** Which ids get a row in a session; all unless told. */
+  /** Which ids get a row in a session. Default: all. */
   readonly admission?: Admission;
 }
 
@@ -73,7 +73,7 @@ export interface TableDefinition {
   readonly entryType?: keyof typeof ENTRY_TYPE;
   /** Days without an update after which an id of the slot may go. */
   readonly slotExpireTimes?: ReadonlyMap<number, number>;
-  /** Days for all other slots; 36500 unless told. */
+  /** Days for all other slots. Default: 36500. */
   readonly defaultExpireTime?: number;
   /** Serving tables only: rows of zeros are not kept. */
   readonly skipZeroEmbedding?: boolean;

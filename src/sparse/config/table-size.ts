@@ -25,9 +25,9 @@ export interface TableShape {
   readonly dim: number;
   /** Words of optimizer state of a row, all segments together. */
   readonly stateFloats: number;
-  /** 1 unless told. */
+  /** Default: 1. */
   readonly segments?: number;
-  /** Threads that may make an index grow at the same time; 1 unless told. */
+  /** Threads that may make an index grow at the same time. Default: 1. */
   readonly threads?: number;
 }
 

@@ -61,9 +61,9 @@ export function saveAsTensor(
 }
 
 export interface IterateOptions {
-  /** Ranges the table is cut into, 1 unless told. */
+  /** Ranges the table is cut into. Default: 1. */
   readonly nshards?: number;
-  /** Rows per portion, 1000 unless told. */
+  /** Rows per portion. Default: 1000. */
   readonly limit?: number;
 }
 

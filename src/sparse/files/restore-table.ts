@@ -27,12 +27,12 @@ import { tableImageOf } from './table-image-of.js';
 export interface RestoreTableOptions {
   /** Where files are listed. */
   readonly fileSystem?: FileSystem;
-  /** Threads that read shards at the same time; as many as there are processors for large files unless told. */
+  /** Threads that read shards at the same time. Default: as many as there are processors for large files. */
   readonly threads?: number;
 }
 
 export interface RestoreFilesOptions extends RestoreTableOptions {
-  /** Gives the partitions, once they are empty, memory for the rows that come; they grow with them unless told. */
+  /** Gives the partitions, once they are empty, memory for the rows that come. Default: they grow with them. */
   readonly layOut?: LayOut;
 }
 

@@ -13,14 +13,14 @@ import { tableImageOf } from './table-image-of.js';
 import { writeTable } from './write-table.js';
 
 export interface SaveTableOptions {
-  /** Files to split the rows into; one per million rows, from one to four, unless told. */
+  /** Files to split the rows into. Default: one per million rows, from one to four. */
   readonly nshards?: number;
   /** Where writes go; a file system of the caller's keeps them all on this thread. */
   readonly fileSystem?: FileSystem;
   readonly bufferBytes?: number;
   /** False skips forcing the files to disk before they take their names: for measurements. */
   readonly sync?: boolean;
-  /** Threads that write shards at the same time; as many as there are processors for large tables unless told. */
+  /** Threads that write shards at the same time. Default: as many as there are processors for large tables. */
   readonly threads?: number;
 }
 

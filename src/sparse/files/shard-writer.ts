@@ -16,7 +16,7 @@ const SYNC_BYTES = 32 << 20;
 export interface WriteShardOptions {
   readonly bufferBytes?: number | undefined;
   readonly sync?: boolean | undefined;
-  /** Bytes after which what is written is forced to disk while more is encoded; 32 MiB unless told. */
+  /** Bytes after which what is written is forced to disk while more is encoded. Default: 32 MiB. */
   readonly syncBytes?: number | undefined;
   /** Also sums the bytes of the whole file. */
   readonly checksum?: boolean | undefined;

@@ -34,7 +34,7 @@ interface Cell {
 }
 
 export interface MultiHashTableOptions extends TableOptions {
-  /** Its shared name is `MonolithMultiHashTable_<nameSuffix>`, which a memory has once; empty unless told. */
+  /** Its shared name is `MonolithMultiHashTable_<nameSuffix>`, which a memory has once. Default: empty. */
   readonly nameSuffix?: string;
 }
 

@@ -10,14 +10,14 @@ import type { Floats, Ids } from '../../memory/given-arrays.js';
 export type IdArray = BigInt64Array | BigUint64Array;
 
 export interface UpdateOptions {
-  /** Time of the request in Unix seconds, 0 unless told: it becomes the rows' time of last update. */
+  /** Time of the request in Unix seconds, which becomes the rows' time of last update. Default: 0. */
   readonly timeSec?: number;
 }
 
 export interface OptimizeOptions extends UpdateOptions {
-  /** Step the rates are read at, and what optimizers that count steps see; 0 unless told. */
+  /** Step the rates are read at, and what optimizers that count steps see. Default: 0. */
   readonly globalStep?: number;
-  /** Rates of this call, one per segment; the table's own at `globalStep` unless told. */
+  /** Rates of this call, one per segment. Default: the table's own at `globalStep`. */
   readonly learningRates?: ArrayLike<number>;
   /** Sum the gradients of an id before its one step; without it every position is a step of its own. */
   readonly enableDedup?: boolean;

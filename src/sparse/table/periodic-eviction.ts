@@ -18,7 +18,7 @@ export interface Evictable {
 
 export interface PeriodicEvictionOptions {
   readonly everyHours: number;
-  /** Unix seconds; the wall clock unless told. */
+  /** Unix seconds. Default: the wall clock. */
   readonly nowSec?: () => number;
   readonly pollMs?: number;
 }

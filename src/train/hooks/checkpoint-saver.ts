@@ -22,7 +22,7 @@ export interface CheckpointSaverOptions {
   readonly everySteps?: number;
   readonly settings?: Settings;
   readonly onSaved?: (step: number, saved: SavedCheckpoint, ms: number) => void;
-  /** What to do about a save on the way that failed; a warning of the process unless told. */
+  /** What to do about a save on the way that failed. Default: a warning of the process. */
   readonly onSaveFailed?: (step: number, error: MonolithError) => void;
 }
 

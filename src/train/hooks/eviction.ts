@@ -13,7 +13,7 @@ const POLL_MS = 10_000;
 const EVERY_HOURS = 240;
 
 export interface EvictionOptions {
-  /** Unix seconds; the wall clock unless told. */
+  /** Unix seconds. Default: the wall clock. */
   readonly nowSec?: () => number;
   readonly pollMs?: number;
   readonly onEvicted?: (table: string, rows: number) => void;

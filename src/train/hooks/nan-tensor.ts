@@ -8,11 +8,11 @@ import type { RunContext, TrainHook } from './hook.js';
 
 export interface NanTensorOptions {
   /**
-   * `fail`, the default, ends training with ML_NAN_LOSS (NanLossDuringTraining). `log` goes on: `onNan` is told of every such
-   * step, and a checkpoint may hold what came of it.
+   * `fail` ends training with ML_NAN_LOSS (NanLossDuringTraining). `log` goes on: `onNan` is told of every such
+   * step, and a checkpoint may hold what came of it. Default: `fail`.
    */
   readonly policy?: 'fail' | 'log';
-  /** With `log`: what to do about a step. A warning of the process, for the first one only, unless told. */
+  /** With `log`: what to do about a step. Default: a warning of the process, for the first one only. */
   readonly onNan?: (error: MonolithError) => void;
 }
 
