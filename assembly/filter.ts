@@ -151,20 +151,20 @@ export function filterGet(filter: usize, ids: usize, n: i32, out: usize): void {
 }
 
 @inline
-function slotOf(id: u64): usize {
+function featureSlotOf(id: u64): usize {
   return <usize>(id >> 48) & 0x7fff;
 }
 
 /**
- * out[i] = 1 when ids[i] is to be kept out, a byte each. `thresholds` has a u32 per slot; an id of a slot without one
- * is neither kept out nor counted. Ids whose byte in `present` is not 0 are passed over; `present` may be 0.
+ * out[i] = 1 when ids[i] is to be kept out, a byte each. `thresholds` has a u32 per feature slot; an id of one
+ * without is neither kept out nor counted. Ids whose byte in `present` is not 0 are passed over; `present` may be 0.
  */
 export function filterIds(
   filter: usize, ids: usize, counts: usize, n: i32, thresholds: usize, present: usize, out: usize,
 ): void {
   for (let i = 0; i < n; i++) {
     const id = load<u64>(ids + (<usize>i << 3));
-    const threshold = load<u32>(thresholds + (slotOf(id) << 2));
+    const threshold = load<u32>(thresholds + (featureSlotOf(id) << 2));
     const passes = threshold == 0 || (present != 0 && load<u8>(present + i) != 0);
     store<u8>(out + i, passes ? 0 : <u8>(add(filter, id, countAt(counts, i)) < threshold));
   }
@@ -172,13 +172,13 @@ export function filterIds(
 
 /** Whether an id that has no row is to be kept out, as filterIds would say; nothing is counted. */
 function keepsOut(filter: usize, thresholds: usize, id: u64): bool {
-  const threshold = load<u32>(thresholds + (slotOf(id) << 2));
+  const threshold = load<u32>(thresholds + (featureSlotOf(id) << 2));
   return threshold != 0 && get(filter, id) < threshold;
 }
 
-/** Counts `count` sightings of an id, unless its slot has no threshold. */
+/** Counts `count` sightings of an id, unless its feature slot has no threshold. */
 function countSighting(filter: usize, thresholds: usize, id: u64, count: u32): void {
-  if (load<u32>(thresholds + (slotOf(id) << 2)) != 0) add(filter, id, count);
+  if (load<u32>(thresholds + (featureSlotOf(id) << 2)) != 0) add(filter, id, count);
 }
 
 /**
@@ -236,21 +236,21 @@ export function nextXorshift(generator: usize): u32 {
 
 /**
  * out[i] = 1 when ids[i], which `present` says the table lacks, is to be kept out by chance. Without `chances` an id
- * gets in with count / threshold; with them (an f32 per slot) with 1 - (1 - chance)^count. A present of 0: all get in.
+ * gets in with count / threshold; with them (an f32 per feature slot) with 1 - (1 - chance)^count. A present of 0: all get in.
  */
 export function filterByChance(
   generator: usize, ids: usize, counts: usize, n: i32, thresholds: usize, chances: usize, present: usize, out: usize,
 ): void {
   for (let i = 0; i < n; i++) {
-    const slot = slotOf(load<u64>(ids + (<usize>i << 3)));
-    const threshold = load<u32>(thresholds + (slot << 2));
+    const featureSlot = featureSlotOf(load<u64>(ids + (<usize>i << 3)));
+    const threshold = load<u32>(thresholds + (featureSlot << 2));
     const count = countAt(counts, i);
     let admits = threshold == 0 || present == 0 || load<u8>(present + i) != 0;
     if (!admits) {
       const r = nextXorshift(generator);
       if (chances == 0) admits = <u64>r * <u64>threshold < <u64>4294967295 * <u64>count;
       else {
-        const miss: f64 = 1 - <f64>load<f32>(chances + (slot << 2));
+        const miss: f64 = 1 - <f64>load<f32>(chances + (featureSlot << 2));
         let all: f64 = 1;
         for (let k: u32 = 0; k < count && all > 0; k++) all *= miss;
         admits = <f64>r < <f64>4294967295 * (1 - all);

@@ -14,8 +14,8 @@ export function removeSlot(partition: usize, slot: usize): void {
 }
 
 /**
- * Removes the rows of partitions [first, end) whose last update is expired: now - time >= days(slot of the id) * 86400,
- * the slot being bits 48..62 of the id. `days` is u32[32768], one per slot. Returns how many were removed.
+ * Removes the rows of partitions [first, end) whose last update is expired: now - time >= days(feature slot) * 86400,
+ * which is bits 48..62 of the id. `days` is u32[32768], one per feature slot. Returns how many were removed.
  */
 export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days: usize): u32 {
   let removed: u32 = 0;
@@ -28,9 +28,9 @@ export function tableEvict(table: usize, first: u32, end: u32, nowSec: u32, days
       for (let i: usize = 0; i < 4; i++) {
         const row = load<u32>(bucket + (i << 2), SLOT.row);
         if (row <= ROW_REMOVED) continue;
-        const slot = <usize>((load<u64>(bucket + (i << 3)) >> 48) & 0x7fff);
+        const featureSlot = <usize>((load<u64>(bucket + (i << 3)) >> 48) & 0x7fff);
         const age = <i64>nowSec - <i64>load<u32>(bucket + (i << 2), SLOT.time);
-        if (age < <i64>load<u32>(days + (slot << 2)) * 86400) continue;
+        if (age < <i64>load<u32>(days + (featureSlot << 2)) * 86400) continue;
         removeSlot(partition, bucket + (i << 2));
         removed++;
       }

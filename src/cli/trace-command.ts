@@ -10,7 +10,7 @@ export interface TraceCommandOptions {
   readonly json?: boolean;
   /** Rows of each long table. */
   readonly top?: number;
-  /** Colour; follows the terminal and NO_COLOR unless given. */
+  /** Colour. Default: as the terminal and NO_COLOR say. */
   readonly color?: boolean;
 }
 

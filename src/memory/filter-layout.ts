@@ -24,7 +24,8 @@ export const FILTER_ELEMENTS = 16;
 
 /** Cells beyond the hashed ones, so that probing never wraps. */
 export const FILTER_SLACK_CELLS = 64;
-export const SLOT_COUNT = 32768;
+/** Feature slots that ids can be of. */
+export const FEATURE_SLOTS = 32768;
 
 export interface FilterGeometry {
   readonly splits: number;

@@ -1,6 +1,6 @@
 /**
  * @file Area under the ROC curve from counts per bucket of the prediction: a fixed amount of memory, and counts of threads,
- * slices or hosts add up.
+ * threads or hosts add up.
  */
 import { checkOptions } from '../base/check-options.js';
 import { areaOfBuckets } from './auc.js';

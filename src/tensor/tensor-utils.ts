@@ -37,7 +37,7 @@ export function copyPlain({ source, target }: Piece): void {
 }
 
 /** Elements begin..end of `data`, as a view. */
-function slice<D extends DType>(data: DataOf<D>, begin: number, end: number): DataOf<D> {
+function part<D extends DType>(data: DataOf<D>, begin: number, end: number): DataOf<D> {
   return data.subarray(begin, end) as DataOf<D>;
 }
 
@@ -68,7 +68,7 @@ export function packTensors(keyedTensors: KeyedTensors, packer: Packer = PLAIN_P
   packer.copy(
     tensors.map((tensor) => {
       at += tensor.size;
-      return { source: tensor.data, target: slice(data, at - tensor.size, at) };
+      return { source: tensor.data, target: part(data, at - tensor.size, at) };
     }),
   );
   return { packed: Tensor.vector(dtype, data), sizes: Tensor.vector('int64', sizes) };
@@ -86,7 +86,7 @@ export function unpackTensors(keyedShape: KeyedShapes, { packed, sizes }: Packed
   let at = 0;
   keys.forEach((key, i) => {
     const end = at + Number(sizes.data[i]);
-    builder.add(Tensor.vector(packed.dtype, slice(packed.data, at, end)), keyedShape[key]!);
+    builder.add(Tensor.vector(packed.dtype, part(packed.data, at, end)), keyedShape[key]!);
     at = end;
   });
   const { outputs } = builder.build();

@@ -1,4 +1,4 @@
-/** @file The rates of what an optimizer steps with rates of its own: segments of a table, slices, variables. */
+/** @file The rates of what an optimizer steps with rates of its own: segments of a table, feature slices, variables. */
 import { MonolithError } from '../errors.js';
 import { checkRate, type Rate, rateAt } from './rate.js';
 import { PolynomialDecay } from './schedules.js';

@@ -12,7 +12,7 @@ import { columns } from '../../graph/ops/columns.js';
 import { sliceInner } from '../../graph/ops/positions.js';
 import { sequenceMask } from '../../graph/ops/sequence.js';
 import { type Ids, tensorOfIds } from '../../graph/typed-inputs.js';
-import { SLOT_COUNT } from '../../memory/filter-layout.js';
+import { FEATURE_SLOTS } from '../../memory/filter-layout.js';
 import { needsFilter } from '../../sparse/admission/admission-filter.js';
 import type { Admission } from '../../sparse/config/admission.js';
 import type {
@@ -283,8 +283,8 @@ function checkSlot(config: FeatureSlotConfig): FeatureSlotConfig {
   const { slotId, occurrenceThreshold = 0, expireTime } = config;
   const name = nameOf(config);
   const isCount = (value: number) => Number.isInteger(value) && value >= 0 && value < 2 ** 32;
-  if (slotId !== undefined && !(isCount(slotId) && slotId < SLOT_COUNT)) {
-    throw new MonolithError('ML_FID_SLOT', { limit: SLOT_COUNT, slot: slotId });
+  if (slotId !== undefined && !(isCount(slotId) && slotId < FEATURE_SLOTS)) {
+    throw new MonolithError('ML_FID_SLOT', { limit: FEATURE_SLOTS, slot: slotId });
   }
   if (!isCount(occurrenceThreshold)) throw misfit(name, `${occurrenceThreshold} is no occurrence threshold`);
   if (expireTime !== undefined && !isCount(expireTime)) throw misfit(name, `${expireTime} is no number of days`);

@@ -9,12 +9,12 @@ import type { Arena } from '../../memory/arena.js';
 import {
   cellCount,
   countingGeometry,
+  FEATURE_SLOTS,
   FILTER,
   FILTER_ELEMENTS,
   type FilterGeometry,
   filterBytes,
   filterHeaderBytes,
-  SLOT_COUNT,
   slidingGeometry,
   splitStrideBytes,
   writeFilterHeader,
@@ -50,10 +50,10 @@ export interface AdmissionFilter {
 
 /** Occurrence thresholds by slot. */
 export function buildThresholds(config: SlotOccurrenceThresholdConfig = {}): Uint32Array {
-  const thresholds = new Uint32Array(SLOT_COUNT).fill(config.defaultOccurrenceThreshold ?? 0);
+  const thresholds = new Uint32Array(FEATURE_SLOTS).fill(config.defaultOccurrenceThreshold ?? 0);
   for (const { slot = 0, occurrenceThreshold = 0 } of config.slotOccurrenceThresholds ?? []) {
-    if (!(Number.isInteger(slot) && slot >= 0 && slot < SLOT_COUNT))
-      throw new MonolithError('ML_FID_SLOT', { limit: SLOT_COUNT, slot });
+    if (!(Number.isInteger(slot) && slot >= 0 && slot < FEATURE_SLOTS))
+      throw new MonolithError('ML_FID_SLOT', { limit: FEATURE_SLOTS, slot });
     thresholds[slot] = occurrenceThreshold;
   }
   return thresholds;
@@ -270,8 +270,8 @@ export class ProbabilisticFilter implements AdmissionFilter {
     kernels.seedXorshift(this.#generator, (options.seed ?? process.hrtime.bigint()) | 1n);
     this.#chances = 0;
     if (options.equalProbability === true) {
-      this.#chances = arena.alloc(SLOT_COUNT * 4, 'filter chances');
-      const thresholds = views.u32.subarray(this.#thresholds / 4, this.#thresholds / 4 + SLOT_COUNT);
+      this.#chances = arena.alloc(FEATURE_SLOTS * 4, 'filter chances');
+      const thresholds = views.u32.subarray(this.#thresholds / 4, this.#thresholds / 4 + FEATURE_SLOTS);
       const chances = Float32Array.from(thresholds, (threshold) => 1 - 0.05 ** (1 / threshold));
       views.f32.set(chances, this.#chances / 4);
     }
@@ -336,7 +336,7 @@ export function interceptGradient(
 }
 
 function putThresholds({ arena, views }: FilterMemory, config?: SlotOccurrenceThresholdConfig): number {
-  const at = arena.alloc(SLOT_COUNT * 4, 'filter thresholds');
+  const at = arena.alloc(FEATURE_SLOTS * 4, 'filter thresholds');
   views.u32.set(buildThresholds(config), at / 4);
   return at;
 }

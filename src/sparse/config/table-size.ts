@@ -35,7 +35,7 @@ export interface TableSize {
   readonly rowBytes: number;
   readonly weightBytes: number;
   readonly stateBytes: number;
-  /** The index: ids, addresses of rows, times of the last update, and its free slots. */
+  /** The index: ids, addresses of rows, times of the last update, and its free index slots. */
   readonly keyBytes: number;
   /** What makes a row a multiple of 16 bytes. */
   readonly paddingBytes: number;

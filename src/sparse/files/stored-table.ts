@@ -32,7 +32,7 @@ export interface StoredTable {
   readonly dumpSegments: readonly DumpSegment[];
   /** A restore leaves rows out whose weights are all almost zero. */
   readonly skipZero: boolean;
-  /** Days after which a row of each of the 32768 slots expires; null = 36500 for all. */
+  /** Days after which a row of each of the 32768 feature slots expires; null = 36500 for all. */
   readonly expireDays: Uint32Array | null;
 }
 

@@ -11,7 +11,7 @@ import { TouchedPairSet } from '../table/touched-pair-set.js';
 import { type GateOptions, keepsIdsOut, type TouchedKeys } from '../table/update-gate.js';
 
 export interface StepGate {
-  /** Addresses; an id has a threshold by its slot. */
+  /** Addresses; an id has a threshold by its feature slot. */
   readonly filter?: { readonly pointer: number; readonly thresholds: number };
   readonly touched?: { readonly pointer: number; readonly tableIndex: number };
 }

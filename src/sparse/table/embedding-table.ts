@@ -43,7 +43,7 @@ export interface EmbeddingTable {
   optimize(ids: Ids, gradients: Floats, options?: OptimizeOptions): void;
   /** First values again, for rows new or old. 1 for each id that had a row, else 0. */
   reinitialize(ids: Ids): Int32Array;
-  /** Removes rows whose last update is `expire days of their slot` or longer before `nowSec`; returns how many. */
+  /** Removes rows whose last update is `expire days of their feature slot` or longer before `nowSec`; returns how many. */
   evict(nowSec: number): number;
   clear(): void;
 }

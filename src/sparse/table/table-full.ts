@@ -4,7 +4,7 @@
  * Steps of a session follow the overflow block (assembly/table/full.ts); calls of a HashTable follow `handleAll`. Either
  * way rows that are there are updated as ever.
  */
-import { SLOT_COUNT } from '../../memory/filter-layout.js';
+import { FEATURE_SLOTS } from '../../memory/filter-layout.js';
 import {
   BUCKET_BYTES,
   OVERFLOW,
@@ -44,7 +44,7 @@ export function writeOverflow(
   }
   if (whenFull !== 'fail') u32[block / 4 + OVERFLOW.shares] = takeShares(bank, partitions, name);
   if (whenFull !== 'evict-expired') return;
-  const daysAt = heapBlock(bank, SLOT_COUNT * 4, `${name}/expire days`);
+  const daysAt = heapBlock(bank, FEATURE_SLOTS * 4, `${name}/expire days`);
   u32.set(days, daysAt / 4);
   u32[block / 4 + OVERFLOW.days] = daysAt;
 }
@@ -55,7 +55,7 @@ export function freeOverflow({ bank, address }: BankTable, plan: TablePlan): voi
   if (block === 0) return;
   if (views.u32[block / 4 + OVERFLOW.shares] !== 0) releaseShares(bank);
   const days = views.u32[block / 4 + OVERFLOW.days]!;
-  if (days !== 0) kernels.heapFree(heap, days, SLOT_COUNT * 4);
+  if (days !== 0) kernels.heapFree(heap, days, FEATURE_SLOTS * 4);
   kernels.heapFree(heap, block, overflowBytes(plan.rowBytes));
   views.u32[address / 4 + TABLE.overflow] = 0;
 }

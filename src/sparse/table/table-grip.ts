@@ -68,7 +68,7 @@ export class TableGrip {
     const { capacity } = parts[0]!;
     for (let from = 0; from < ids.length; from += capacity) {
       const chunk = ids.subarray(from, from + capacity);
-      if (parts.length === 1) parts[0]!.stageAll(chunk, from);
+      if (parts.length === 1) parts[0]!.copyAll(chunk, from);
       else this.#deal(parts, chunk, from);
       for (const part of parts) if (part.count > 0) work(part);
     }
@@ -144,7 +144,7 @@ class BankPart implements TablePart {
     this.bytes = this.words + capacity * 4;
   }
 
-  stageAll(ids: BigInt64Array, from: number): void {
+  copyAll(ids: BigInt64Array, from: number): void {
     this.bank.views.i64.set(ids, this.ids / 8);
     this.count = ids.length;
     this.#from = from;

@@ -4,7 +4,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { valueOr } from '../../io/message.js';
-import { SLOT_COUNT } from '../../memory/filter-layout.js';
+import { FEATURE_SLOTS } from '../../memory/filter-layout.js';
 import { withLock } from '../../memory/lock.js';
 import { PARTITION, PARTITIONS } from '../../memory/table-layout.js';
 import type { TableMemory } from '../../runtime/tables/table-memory.js';
@@ -13,14 +13,14 @@ import { TIME_MAX } from './table-checks.js';
 import { type BankTable, noteRemovals, partitionWord } from './table-control.js';
 import { scratchOf } from './table-scratch.js';
 
-/** Days that ids of each slot live without an update. */
+/** Days that ids of each feature slot live without an update. */
 export function expireDays({ slotExpireTimeConfig = {} }: EmbeddingHashTableConfig): Uint32Array {
   const fallback = valueOr(SlotExpireTimeConfigMessage, slotExpireTimeConfig, 'defaultExpireTime');
-  const days = new Uint32Array(SLOT_COUNT).fill(fallback);
-  for (const { slot = 0, expireTime = 0 } of slotExpireTimeConfig.slotExpireTimes ?? []) {
-    if (!(Number.isInteger(slot) && slot >= 0 && slot < SLOT_COUNT))
-      throw new MonolithError('ML_FID_SLOT', { limit: SLOT_COUNT, slot });
-    days[slot] = expireTime;
+  const days = new Uint32Array(FEATURE_SLOTS).fill(fallback);
+  for (const { slot: featureSlot = 0, expireTime = 0 } of slotExpireTimeConfig.slotExpireTimes ?? []) {
+    if (!(Number.isInteger(featureSlot) && featureSlot >= 0 && featureSlot < FEATURE_SLOTS))
+      throw new MonolithError('ML_FID_SLOT', { limit: FEATURE_SLOTS, slot: featureSlot });
+    days[featureSlot] = expireTime;
   }
   return days;
 }
@@ -40,7 +40,7 @@ export function evictTables(
   return evictWith(name, tables, addresses, nowSec);
 }
 
-/** evictTables with the days of all slots at an address of each bank. */
+/** evictTables with the days of all feature slots at an address of each bank. */
 export function evictWith(name: string, tables: readonly BankTable[], days: readonly number[], nowSec: number): number {
   const now = Math.min(Math.max(Math.floor(nowSec), 0), TIME_MAX);
   let removed = 0;

@@ -77,7 +77,7 @@ class WorkList {
       if (next >= 0 && sides[next] === 'host') sides[index] = 'host';
     });
     const works: StepWork[] = [{ kind: 'feeds', side: 'host', accesses: this.#feedAccesses() }];
-    const widths = this.#stageWidths(sides);
+    const widths = this.#packWidths(sides);
     instructions.forEach((instruction, index) => {
       const lookup = this.#tables.of(instruction);
       if (lookup !== undefined) {
@@ -170,7 +170,7 @@ class WorkList {
   }
 
   /** Floats that are used of rows, by the address of their addresses. */
-  #stageWidths(sides: readonly Side[]): Map<number, number> {
+  #packWidths(sides: readonly Side[]): Map<number, number> {
     const widths = new Map<number, number>();
     this.instructions.forEach((instruction, index) => {
       const addresses = sides[index] === 'device' ? this.#rowAddresses(instruction) : null;

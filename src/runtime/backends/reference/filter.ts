@@ -114,7 +114,7 @@ class Visit {
 }
 
 const countAt = (m: Views, counts: number, i: number): number => (counts === 0 ? 1 : m.u32[(counts >>> 2) + i]!);
-const slotOf = (id: bigint): number => Number((id >> 48n) & 0x7fffn);
+const featureSlotOf = (id: bigint): number => Number((id >> 48n) & 0x7fffn);
 
 export function filterAdd(m: Views, filter: number, ids: number, counts: number, n: number, out: number): void {
   for (let i = 0; i < n; i++) {
@@ -138,13 +138,14 @@ export function filterIds(
 ): void {
   for (let i = 0; i < n; i++) {
     const id = m.i64[(ids >>> 3) + i]!;
-    const threshold = m.u32[(thresholds >>> 2) + slotOf(id)]!;
+    const threshold = m.u32[(thresholds >>> 2) + featureSlotOf(id)]!;
     const passes = threshold === 0 || (present !== 0 && m.u8[present + i] !== 0);
     m.u8[out + i] = passes || new Visit(m, filter, id).add(countAt(m, counts, i)) >= threshold ? 0 : 1;
   }
 }
 
-const thresholdOf = (m: Views, thresholds: number, id: bigint): number => m.u32[(thresholds >>> 2) + slotOf(id)]!;
+const thresholdOf = (m: Views, thresholds: number, id: bigint): number =>
+  m.u32[(thresholds >>> 2) + featureSlotOf(id)]!;
 
 function keepsOut(m: Views, filter: number, thresholds: number, id: bigint): boolean {
   const threshold = thresholdOf(m, thresholds, id);
@@ -209,8 +210,8 @@ export function filterByChance(
   out: number,
 ): void {
   for (let i = 0; i < n; i++) {
-    const slot = slotOf(m.i64[(ids >>> 3) + i]!);
-    const threshold = m.u32[(thresholds >>> 2) + slot]!;
+    const featureSlot = featureSlotOf(m.i64[(ids >>> 3) + i]!);
+    const threshold = m.u32[(thresholds >>> 2) + featureSlot]!;
     const count = countAt(m, counts, i);
     let admits = threshold === 0 || present === 0 || m.u8[present + i] !== 0;
     if (!admits) {
@@ -218,7 +219,7 @@ export function filterByChance(
       if (chances === 0) admits = BigInt(r) * BigInt(threshold) < 4294967295n * BigInt(count);
       else {
         let all = 1;
-        for (let k = 0; k < count && all > 0; k++) all *= 1 - m.f32[(chances >>> 2) + slot]!;
+        for (let k = 0; k < count && all > 0; k++) all *= 1 - m.f32[(chances >>> 2) + featureSlot]!;
         admits = r < 4294967295 * (1 - all);
       }
     }
