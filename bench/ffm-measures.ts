@@ -16,7 +16,7 @@ export interface MeasureOptions extends RoundOptions {
 }
 
 /** Opens the runs, hands them over warmed up with the steps of one turn, and closes them. */
-async function withRuns<T>(
+export async function withRuns<T>(
   all: readonly FfmRunOptions[],
   options: MeasureOptions,
   use: (runs: readonly FfmRun[], steps: readonly number[]) => Promise<T>,

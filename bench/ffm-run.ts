@@ -3,14 +3,15 @@
  * `monolith train` uses, held between rounds by a turnstile in front of the input.
  */
 import { MonolithError } from '../src/base/errors.js';
-import { ProgressHook } from '../src/cli/progress-hook.js';
 import { DataReader } from '../src/data/data-reader.js';
 import { ffmDataset } from '../src/demo/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../src/demo/ffm-example.js';
 import { buildFfm } from '../src/demo/ffm-model.js';
 import type { BackendName } from '../src/runtime/pool/load-backend.js';
 import type { TrainHook } from '../src/train/hooks/hook.js';
+import { ProgressHook } from '../src/train/hooks/progress.js';
 import { LocalTrainer } from '../src/train/local-train.js';
+import type { ModelSpec } from '../src/train/model-spec.js';
 
 const BATCH_TIMEOUT_MS = 60_000;
 /** Steps between two tests of whether a round was long enough. */
@@ -26,6 +27,8 @@ export interface FfmRunOptions {
   readonly seed?: number;
   /** Examples of the resident data set; the demo's number unless told. */
   readonly examples?: number;
+  /** Hooks besides those every run has. */
+  readonly hooks?: (model: ModelSpec) => readonly TrainHook[];
 }
 
 /** What one turn of a run took, per step. */
@@ -103,15 +106,15 @@ export class FfmRun {
 
   /** Threads are up, the data set is resident, nothing was trained yet. */
   static async start(options: FfmRunOptions): Promise<FfmRun> {
-    const { batchSize, threads, vocab = 5, backend = 'wasm', traceEvents = 0, seed = 1, examples } = options;
+    const { batchSize, threads, vocab = 5, backend = 'wasm', traceEvents = 0, seed = 1, examples, hooks } = options;
     const model = buildFfm(FFM_LENGTH_MAX);
     const turnstile = new Turnstile();
-    const progress = new ProgressHook(model.loss, batchSize, Number.MAX_VALUE, () => {});
+    const progress = new ProgressHook({ loss: model.loss, batchSize, everyMs: Number.MAX_VALUE, onProgress: () => {} });
     const trainer = await LocalTrainer.create({
       model,
       modelDir: null,
       steps: Number.MAX_SAFE_INTEGER,
-      hooks: [progress, turnstile],
+      hooks: [progress, ...(hooks?.(model) ?? []), turnstile],
       session: { schema: ffmSchema(), batchSize, threads, backend, seed, traceEvents },
     });
     try {

@@ -54,7 +54,8 @@ function verifyFilter(
   }
 }
 
-function readManifest(prefix: string): Manifest {
+/** What the manifest of a checkpoint says; ML_CKPT_CORRUPT when it is missing or damaged. */
+export function readManifest(prefix: string): Manifest {
   const file = `${prefix}${MANIFEST_SUFFIX}`;
   let text: string;
   try {

@@ -59,6 +59,34 @@ export function wholeNumber(min: number, max: number) {
   });
 }
 
+/** A number with a point at most, from 0 on. */
+export function decimalNumber() {
+  return z.string().transform((text, context): number => {
+    if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
+    return refuse(context, `must be a number in plain digits, found "${text}"`, 'write 0.001, for example');
+  });
+}
+
+/** `A:B`, a range of steps: from A on, up to but without B. */
+export function stepRange() {
+  return z.string().transform((text, context): { readonly first: number; readonly end: number } => {
+    const [first, end] = (/^(\d{1,15}):(\d{1,15})$/.exec(text) ?? []).slice(1).map(Number);
+    if (first === undefined || end === undefined) {
+      return refuse(
+        context,
+        `must be two steps with a colon between them, found "${text}"`,
+        'write 100:110, for example',
+      );
+    }
+    if (first >= 1 && end > first) return { first, end };
+    return refuse(
+      context,
+      `must begin at 1 or later and end after that, found "${text}"`,
+      'write 100:110, for example',
+    );
+  });
+}
+
 /** One of `values`. `hints` answers words that people may expect to be known. */
 export function oneOf<const T extends string>(values: readonly T[], hints: Readonly<Record<string, string>> = {}) {
   return z.string().transform((text, context): T => {

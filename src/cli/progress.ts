@@ -163,6 +163,10 @@ function eventText(event: Exclude<TrainEvent, ProgressEvent>): string {
       const auc = event.auc === null ? 'AUC undefined' : `AUC ${event.auc.toFixed(4)}`;
       return `evaluated step ${event.step}: ${auc}, loss ${lossText(event.loss)}, ${event.examples} examples`;
     }
+    case 'best':
+      return `best so far, ${event.metric} ${event.value.toFixed(4)}: ${event.path}`;
+    case 'profile':
+      return `profile of steps ${event.firstStep} to ${event.endStep - 1}: ${event.path}`;
     case 'warning':
       return `warning ${event.code}: ${event.message}`;
     case 'note':

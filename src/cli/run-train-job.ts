@@ -17,8 +17,9 @@ import { TABLES } from '../sparse/steps/embedding-ops.js';
 import { HashTable } from '../sparse/table/hash-table.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
 import { checkTraceTarget, writeTraceFile } from '../trace/trace-file.js';
+import { ProgressHook } from '../train/hooks/progress.js';
 import { LocalTrainer } from '../train/local-train.js';
-import { ProgressHook } from './progress-hook.js';
+import { hooksOfFlags } from './train-hooks.js';
 import type { TrainEvent, TrainJob, TrainJobOptions, TrainResult } from './train-job.js';
 
 /** Events each thread keeps for the trace: the last seconds of a run. */
@@ -31,7 +32,19 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   const model = buildFfm(FFM_LENGTH_MAX);
   if (options.dumpGraph !== null) await writeGraph(options.dumpGraph, model.graph);
   const dataset: FfmDatasetOptions = { kind: options.data, vocab: options.vocab, batchSize, seed };
-  const progress = new ProgressHook(model.loss, batchSize, options.progressIntervalMs, onEvent);
+  const progress = new ProgressHook({
+    loss: model.loss,
+    batchSize,
+    everyMs: options.progressIntervalMs,
+    onProgress: (told) => onEvent({ event: 'progress', ...told, endStep: told.endStep ?? told.step }),
+  });
+  const settings = { data: options.data, vocab: options.vocab, batch_size: batchSize, seed };
+  let heldOut: readonly number[] | undefined;
+  const heldOutIn = (session: Session): readonly number[] => {
+    heldOut ??= loadFfmBatches(session, heldOutOf(dataset));
+    return heldOut;
+  };
+  const asked = hooksOfFlags({ options, model, settings, heldOutIn, onEvent });
   let checkpoint: string | null = null;
   const trainer = await LocalTrainer.create({
     model,
@@ -39,8 +52,8 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     steps: options.steps,
     until: options.until,
     saveEverySteps: options.saveEverySteps,
-    hooks: [progress],
-    settings: { data: options.data, vocab: options.vocab, batch_size: batchSize, seed },
+    hooks: [progress, ...asked.hooks],
+    settings,
     signal: options.signal,
     session: {
       schema: ffmSchema(),
@@ -55,7 +68,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       seed,
       tablePolicy: { whenFull: options.whenFull },
       ...(options.tableMemory !== null && { tableBytes: options.tableMemory }),
-      traceEvents: trace === null ? 0 : TRACE_EVENTS,
+      traceEvents: trace === null && options.profile === null ? 0 : TRACE_EVENTS,
     },
     onSaved: (step, saved, ms) => {
       checkpoint = saved.path;
@@ -96,11 +109,11 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     });
     started = true;
     if (steps === 0) onEvent({ event: 'note', message: `nothing to train: step ${startStep} is reached already` });
-    const heldOut = loadFfmBatches(session, heldOutOf(dataset));
+    heldOutIn(session);
     interrupted = await trainOnReader(trainer, dataset, progress);
-    evaluation = await evaluate(session, model, heldOut);
+    evaluation = asked.evaluation?.latest ?? (await evaluate(session, model, heldOutIn(session)));
     for (const { code, message } of tableTroubles(session)) onEvent({ event: 'warning', code, message });
-    onEvent({ event: 'eval', step: session.globalStep, ...evaluation });
+    if (asked.evaluation?.latest == null) onEvent({ event: 'eval', step: session.globalStep, ...evaluation });
     failed = false;
   } finally {
     await trainer.close();

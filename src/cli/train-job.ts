@@ -10,6 +10,7 @@ import type { WhenFull } from '../memory/table-layout.js';
 export const MODELS = ['ffm'] as const;
 export const DATA_SOURCES = ['clicks', 'reference'] as const;
 export const BACKENDS = ['wasm', 'reference', 'cuda', 'auto'] as const;
+export const EVAL_METRICS = ['auc', 'loss'] as const;
 
 export type ModelName = (typeof MODELS)[number];
 export type DataName = (typeof DATA_SOURCES)[number];
@@ -45,6 +46,21 @@ export interface TrainJobOptions {
   /** File for the graph of the model as JSON, or null. */
   readonly dumpGraph: string | null;
   readonly saveEverySteps: number | null;
+  /** Steps between two evaluations, or null for one at the end. */
+  readonly evalEvery: number | null;
+  /** What early stopping and the keeping of the best go by. */
+  readonly metric: (typeof EVAL_METRICS)[number];
+  readonly minDelta: number;
+  /** Evaluations without a better one after which training stops, or null. */
+  readonly earlyStop: number | null;
+  readonly keepBest: boolean;
+  /** Log to write, or null. */
+  readonly csv: string | null;
+  readonly csvEvery: number;
+  /** Steps to trace: from `first` up to `end`, without it. */
+  readonly profile: { readonly first: number; readonly end: number } | null;
+  readonly profileEvery: number | null;
+  readonly profileDir: string | null;
   /** Least time between two progress events. The job sends one more for its last step, whatever the time. */
   readonly progressIntervalMs: number;
   /** Aborted when the user asks to stop: save, stop, and resolve with `interrupted: true`. May be aborted at the start. */
@@ -91,6 +107,16 @@ export type TrainEvent =
       readonly loss: number;
       readonly examples: number;
     }
+  /** The evaluation before it was the best so far, and this is its checkpoint. */
+  | {
+      readonly event: 'best';
+      readonly step: number;
+      readonly metric: string;
+      readonly value: number;
+      readonly path: string;
+    }
+  /** The steps from `firstStep` up to `endStep`, without it, are in this trace. */
+  | { readonly event: 'profile'; readonly firstStep: number; readonly endStep: number; readonly path: string }
   | { readonly event: 'warning'; readonly code: string; readonly message: string }
   /** Worth knowing, and nothing is wrong. */
   | { readonly event: 'note'; readonly message: string };

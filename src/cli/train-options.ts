@@ -5,9 +5,19 @@ import { z } from 'zod';
 import { DEVICE_ROWS_MAX } from '../memory/device-table-layout.js';
 import { THREADS_MAX } from '../memory/limits.js';
 import { TABLE_BYTES_MAX, TABLE_BYTES_MIN, WHEN_FULL } from '../memory/table-layout.js';
-import { flagMeta, oneOf, parseFlags, pathName, refuse, switchFlag, wholeNumber } from './flags.js';
+import {
+  decimalNumber,
+  flagMeta,
+  oneOf,
+  parseFlags,
+  pathName,
+  refuse,
+  stepRange,
+  switchFlag,
+  wholeNumber,
+} from './flags.js';
 import { humanBytes } from './human-size.js';
-import { BACKENDS, DATA_SOURCES, MODELS, type TrainJobOptions } from './train-job.js';
+import { BACKENDS, DATA_SOURCES, EVAL_METRICS, MODELS, type TrainJobOptions } from './train-job.js';
 
 const I32_MAX = 2 ** 31 - 1;
 const U32_MAX = 2 ** 32 - 1;
@@ -105,6 +115,44 @@ export const trainFlags = z
       .nullable()
       .default(null)
       .register(flagMeta, { value: 'steps', help: 'save a checkpoint each so many steps, besides the last' }),
+    evalEvery: wholeNumber(1, I32_MAX)
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'steps', help: 'evaluate each so many steps, besides the last' }),
+    metric: oneOf(EVAL_METRICS)
+      .default('auc')
+      .register(flagMeta, {
+        value: 'name',
+        help: `what --early-stop and --keep-best go by: ${EVAL_METRICS.join(', ')}`,
+      }),
+    minDelta: decimalNumber()
+      .default(0)
+      .register(flagMeta, { value: 'number', help: 'how much better it has to be to count' }),
+    earlyStop: wholeNumber(1, I32_MAX)
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'count', help: 'stop after so many evaluations in a row that were no better' }),
+    keepBest: switchFlag().register(flagMeta, { help: 'keep the best checkpoint in the folder best of --model-dir' }),
+    csv: pathName()
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'file', help: 'log loss, speed and evaluations to this file' }),
+    csvEvery: wholeNumber(1, I32_MAX)
+      .default(100)
+      .register(flagMeta, { value: 'steps', help: 'steps between two rows of --csv' }),
+    profile: stepRange()
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'a:b', help: 'trace the steps from a up to b, without b, to a file' }),
+    profileEvery: wholeNumber(1, I32_MAX)
+      .nullable()
+      .default(null)
+      .register(flagMeta, { value: 'steps', help: 'trace as many steps again each so many steps' }),
+    profileDir: pathName().nullable().default(null).register(flagMeta, {
+      value: 'dir',
+      help: 'folder of these files',
+      defaultText: '--model-dir, else the working folder',
+    }),
     json: switchFlag().register(flagMeta, { help: 'print events as JSON lines' }),
     quiet: switchFlag().register(flagMeta, { help: 'print the result only' }),
     verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
@@ -112,6 +160,31 @@ export const trainFlags = z
   .superRefine((flags, context) => {
     if (flags.saveEvery !== null && flags.modelDir === null) {
       refuse(context, 'needs a place to save to', 'add --model-dir DIR', 'saveEvery');
+    }
+    const evaluates = flags.evalEvery !== null;
+    if (flags.earlyStop !== null && !evaluates) {
+      refuse(context, 'needs evaluations', 'add --eval-every STEPS', 'earlyStop');
+    }
+    if (flags.keepBest && !evaluates) refuse(context, 'needs evaluations', 'add --eval-every STEPS', 'keepBest');
+    if (flags.keepBest && flags.modelDir === null) {
+      refuse(context, 'needs a place to save to', 'add --model-dir DIR', 'keepBest');
+    }
+    if (flags.minDelta !== 0 && flags.earlyStop === null && !flags.keepBest) {
+      refuse(context, 'is for --early-stop and --keep-best', 'add one of them', 'minDelta');
+    }
+    if (flags.profileEvery !== null && flags.profile === null) {
+      refuse(context, 'needs a first range of steps', 'add --profile 100:110', 'profileEvery');
+    }
+    if (flags.profileEvery !== null && flags.profile !== null) {
+      const steps = flags.profile.end - flags.profile.first;
+      const hint = `give more than the ${steps} steps of --profile`;
+      if (flags.profileEvery <= steps) refuse(context, 'is no longer than what it repeats', hint, 'profileEvery');
+    }
+    if (flags.profileDir !== null && flags.profile === null) {
+      refuse(context, 'is for --profile', 'add --profile 100:110', 'profileDir');
+    }
+    if (flags.csv !== null && flags.trace !== null && resolve(flags.csv) === resolve(flags.trace)) {
+      refuse(context, 'is the same file as --trace', 'give each a file of its own', 'csv');
     }
     if (flags.cudaDriver !== null && flags.backend !== 'cuda' && flags.backend !== 'auto') {
       refuse(context, `is not for the ${flags.backend} backend`, 'add --backend cuda', 'cudaDriver');

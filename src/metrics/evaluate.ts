@@ -4,7 +4,6 @@ import { MonolithError } from '../base/errors.js';
 import type { Tensor } from '../graph/graph.js';
 import type { Session } from '../runtime/session/session.js';
 import { coreOf } from '../runtime/session/session-core.js';
-import type { ModelSpec } from '../train/model-spec.js';
 import { createMetric, type MetricName } from './create-metric.js';
 import { ExactAuc } from './exact-auc.js';
 import { groupKeysOf } from './group-keys.js';
@@ -14,6 +13,15 @@ export interface Evaluation {
   readonly auc: number | null;
   readonly loss: number;
   readonly examples: number;
+}
+
+/** The tensors of a model that an evaluation is made of. */
+export interface EvaluatedModel {
+  readonly label: Tensor;
+  /** Probability per example. */
+  readonly pred: Tensor;
+  /** Mean loss of the batch. */
+  readonly loss: Tensor;
 }
 
 export interface EvaluateOptions<Name extends MetricName = MetricName> {
@@ -26,7 +34,7 @@ export interface EvaluateOptions<Name extends MetricName = MetricName> {
 }
 
 /** Makes the program of `evaluate`, so that want of memory shows before training and not after it. */
-export function prepareEvaluation(session: Session, model: ModelSpec): void {
+export function prepareEvaluation(session: Session, model: EvaluatedModel): void {
   session.prepare(fetchesOf(model));
 }
 
@@ -39,7 +47,7 @@ export function prepareEvaluation(session: Session, model: ModelSpec): void {
  */
 export async function evaluate<Name extends MetricName = never>(
   session: Session,
-  model: ModelSpec,
+  model: EvaluatedModel,
   batches: Iterable<number> | AsyncIterable<number>,
   options: EvaluateOptions<Name> = {},
 ): Promise<Evaluation & ([Name] extends [never] ? unknown : { readonly metrics: Record<Name, number | null> })> {
@@ -64,6 +72,6 @@ export async function evaluate<Name extends MetricName = never>(
   return { ...found, metrics: named } as unknown as Awaited<ReturnType<typeof evaluate<Name>>>;
 }
 
-function fetchesOf(model: ModelSpec) {
+function fetchesOf(model: EvaluatedModel) {
   return [model.pred, model.label, model.loss];
 }

@@ -18,10 +18,15 @@ export const TRACE_PRODUCER = 'monolith-ts';
 const PID = 1;
 const FIRST_TID = 1;
 
+/** How many events each ring had ever taken, at some moment. */
+export type TraceMark = ReadonlyMap<TraceRing, number>;
+
 export interface ChromeTraceInput {
   /** Rows from the top. */
   readonly threads: readonly { readonly name: string; readonly ring: TraceRing }[];
   readonly names: TraceNames;
+  /** Events that rings had before this are left out. */
+  readonly since?: TraceMark;
   /** Said about the run in the file: model, backend, versions. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -41,9 +46,9 @@ export interface ChromeTraceReport {
  * ```
  */
 export async function writeChromeTrace(file: string, input: ChromeTraceInput): Promise<ChromeTraceReport> {
-  checkOptions('writeChromeTrace', input, ['threads', 'names', 'metadata']);
+  checkOptions('writeChromeTrace', input, ['threads', 'names', 'since', 'metadata']);
   // All rings are copied before any is written: the rows end at about the same moment.
-  const snapshots = input.threads.map((thread) => snapshotRing(thread.ring));
+  const snapshots = input.threads.map(({ ring }) => snapshotRing(ring, input.since?.get(ring)));
   const report = { events: 0, lost: snapshots.map((snapshot) => snapshot.lost) };
   await writeTraceFile(file, traceText(input, snapshots, report));
   return report;

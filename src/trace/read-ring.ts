@@ -27,7 +27,7 @@ export type TraceEvent =
 export interface RingSnapshot {
   readonly thread: number;
   readonly originMs: number;
-  /** Events ever written. */
+  /** Events ever written, or since the mark. */
   readonly written: number;
   /** Events that are not in `records` any more. */
   readonly lost: number;
@@ -42,24 +42,24 @@ export interface RingContents {
   readonly events: TraceEvent[];
 }
 
-/** Copies what `ring` holds now. */
-export function snapshotRing(ring: TraceRing): RingSnapshot {
+/** Copies what `ring` holds now, of the events after its first `since`. */
+export function snapshotRing(ring: TraceRing, since = 0): RingSnapshot {
   const { capacity, ptr, views } = ring;
   const source = view(Uint8Array, views.buffer, ptr + TRACE_HEADER_BYTES, capacity * TRACE_RECORD_BYTES, 'trace ring');
   const before = ring.written;
-  const held = Math.min(before, capacity);
+  const held = Math.min(before - since, capacity);
   const copy = new Uint8Array(held * TRACE_RECORD_BYTES);
   const first = ((before - held) % capacity) * TRACE_RECORD_BYTES;
   const tail = Math.min(copy.length, source.length - first);
   copy.set(source.subarray(first, first + tail));
   copy.set(source.subarray(0, copy.length - tail), tail);
   const after = ring.written;
-  const kept = keptCount(capacity, before, after);
+  const kept = Math.min(held, keptCount(capacity, before, after));
   return {
     thread: ring.thread,
     originMs: ring.originMs,
-    written: before,
-    lost: before - kept,
+    written: before - since,
+    lost: before - since - kept,
     count: kept,
     records: copy.buffer.slice((held - kept) * TRACE_RECORD_BYTES),
   };

@@ -116,7 +116,7 @@ export class BarrierOp {
   }
 }
 
-/** Blocks a worker after the step in which it sees the barrier. */
+/** Blocks a worker after the group of steps in which it sees the barrier: half a second later at most, and no group is cut for it. */
 export class BarrierHook implements TrainHook {
   readonly #index: number;
   readonly #barrier: BarrierOp;
@@ -131,7 +131,7 @@ export class BarrierHook implements TrainHook {
     this.#signal = signal;
   }
 
-  async afterRun(): Promise<void> {
+  async poll(): Promise<void> {
     if (this.#index === 0 || !(await this.#barrier.isBarrierPlaced())) return;
     await this.#barrier.waitUntilBarrierRemoved(this.#index, this.#signal);
   }
