@@ -236,7 +236,8 @@ export function nextXorshift(generator: usize): u32 {
 
 /**
  * out[i] = 1 when ids[i], which `present` says the table lacks, is to be kept out by chance. Without `chances` an id
- * gets in with count / threshold; with them (an f32 per feature slot) with 1 - (1 - chance)^count. A present of 0: all get in.
+ * gets in with count / threshold; with them, an f32 per feature slot, with 1 - (1 - chance)^count. With a `present` of
+ * 0 all get in.
  */
 export function filterByChance(
   generator: usize, ids: usize, counts: usize, n: i32, thresholds: usize, chances: usize, present: usize, out: usize,

@@ -61,17 +61,17 @@ const STATED: readonly Stated[] = [
   },
   {
     page: 'docs/tables.md',
-    words: '(# unless told) and forgets',
+    words: 'Default: `capacity` #,',
     file: 'src/sparse/admission/admission-filter.ts',
     constant: 'DEFAULT_FILTER_CAPACITY',
   },
   {
     page: 'docs/tables.md',
-    words: '`splitNum` parts, # unless told',
+    words: '`splitNum` #. |',
     file: 'src/sparse/admission/admission-filter.ts',
     constant: 'DEFAULT_SPLIT_NUM',
   },
-  { page: 'docs/tables.md', words: '`defaultExpireTime` for all others (#', ...EXPIRE_DAYS },
+  { page: 'docs/tables.md', words: '`defaultExpireTime` for all others. Default: #.', ...EXPIRE_DAYS },
   {
     page: 'docs/models.md',
     words: 'from counts in # buckets',
