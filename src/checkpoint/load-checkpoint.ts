@@ -12,9 +12,9 @@ import { isPath } from '../base/files/read-file.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RecordReader } from '../io/record-reader.js';
 import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
-import { type FilterFile, restoreFilter } from '../sparse/admission/filter-files.js';
+import { type FilterFile, readFilter, restoreFilter } from '../sparse/admission/filter-files.js';
 import type { LayOut } from '../sparse/files/laid-space.js';
-import { restoreFiles } from '../sparse/files/restore-table.js';
+import { type PendingRows, readFilesBeside, restoreFiles } from '../sparse/files/restore-table.js';
 import type { StoredTable } from '../sparse/files/stored-table.js';
 import { unfinishedCheckpoints } from './leftovers.js';
 import type { ManifestFilter, ManifestTable } from './manifest.js';
@@ -34,11 +34,15 @@ export interface LoadedCheckpoint extends Snapshot {
 export interface LoadedFilter extends FilterSnapshot {
   /** Puts the saved state in place of the filter's own, or leaves it as it was: ML_FILTER_FILE for one of another size. */
   restoreInto(filter: AdmissionFilter): Promise<void>;
+  /** Reads the saved state and checks that it fits; what it returns puts it in place of the filter's own and cannot fail. */
+  prepare(filter: AdmissionFilter): Promise<() => void>;
 }
 
 export interface LoadedTable extends TableSnapshot {
   /** Puts all rows into a table of the same shape in place of its own, or leaves it as it was; `layOut` makes room for them. */
   restoreInto(table: StoredTable, layOut?: LayOut): Promise<void>;
+  /** Reads all rows beside those of a table of the same shape, which has them once they are kept. */
+  readBeside(table: StoredTable, layOut?: LayOut): Promise<PendingRows>;
 }
 
 export interface LoadOptions {
@@ -113,12 +117,18 @@ export async function loadCheckpoint(prefix: string, options: LoadOptions = {}):
 
 function loadedTable(prefix: string, table: ManifestTable): LoadedTable {
   const { name, segments, rowCount } = table;
+  const files = table.files.map((file) => join(assetDir(prefix), file));
   const restoreInto = async (target: StoredTable, layOut?: LayOut): Promise<void> => {
-    const files = table.files.map((file) => join(assetDir(prefix), file));
     const { rows } = await restoreFiles(target, files, layOut && { layOut });
     if (rows !== rowCount) throw rowsMissing(prefix, table, rows);
   };
-  return { name, segments, rowCount, rows: () => readRows(prefix, table), restoreInto };
+  const readBeside = async (target: StoredTable, layOut?: LayOut): Promise<PendingRows> => {
+    const pending = await readFilesBeside(target, files, layOut && { layOut });
+    if (pending.rows === rowCount) return pending;
+    pending.discard();
+    throw rowsMissing(prefix, table, pending.rows);
+  };
+  return { name, segments, rowCount, rows: () => readRows(prefix, table), restoreInto, readBeside };
 }
 
 function loadedFilter(prefix: string, { name, files }: ManifestFilter): LoadedFilter {
@@ -130,6 +140,7 @@ function loadedFilter(prefix: string, { name, files }: ManifestFilter): LoadedFi
   return {
     name,
     restoreInto: (filter) => restoreFilter(filter, join(assetDir(prefix), name)),
+    prepare: (filter) => readFilter(filter, join(assetDir(prefix), name)),
     write: async (base, fs) => {
       const written: FilterFile[] = [];
       for (const file of files) written.push(await copy(file, dirname(base), fs));

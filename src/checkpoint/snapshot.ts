@@ -35,6 +35,8 @@ export interface TableLayout {
   /** For example `MonolithHashTable_<suffix>`. */
   readonly name: string;
   readonly segments: readonly TableSegment[];
+  /** Of a session: names that older checkpoints may have it under. */
+  readonly extraRestoreNames?: readonly string[];
 }
 
 export interface TableSnapshot extends TableLayout {

@@ -4,6 +4,7 @@
  * It prints nothing; what happens is told as events. Everything that can be refused is refused before the first step.
  */
 import { MonolithError, messageOf } from '../base/errors.js';
+import { reportText } from '../checkpoint/restore-report.js';
 import { DataReader } from '../data/data-reader.js';
 import { type FfmDatasetOptions, ffmDataset, heldOutOf, loadFfmBatches } from '../demo/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../demo/ffm-example.js';
@@ -18,7 +19,7 @@ import { HashTable } from '../sparse/table/hash-table.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
 import { checkTraceTarget, writeTraceFile } from '../trace/trace-file.js';
 import { ProgressHook } from '../train/hooks/progress.js';
-import { LocalTrainer } from '../train/local-train.js';
+import { type LocalRestoreOptions, LocalTrainer } from '../train/local-train.js';
 import { hooksOfFlags } from './train-hooks.js';
 import type { TrainEvent, TrainJob, TrainJobOptions, TrainResult } from './train-job.js';
 
@@ -53,6 +54,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     until: options.until,
     saveEverySteps: options.saveEverySteps,
     hooks: [progress, ...asked.hooks],
+    restore: restoreOf(options),
     settings,
     signal: options.signal,
     session: {
@@ -85,6 +87,9 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   const { threads } = session;
   const steps = Math.max(0, trainer.lastStep - startStep);
   checkpoint = restored;
+  if (trainer.restoreReport !== null && (options.restoreMode !== 'exact' || options.restoreFrom !== null)) {
+    onEvent({ event: 'note', message: reportText(trainer.restoreReport) });
+  }
   if (trainer.changedSettings.length > 0) {
     const { code, message } = otherSettings(restored, trainer.changedSettings);
     onEvent({ event: 'warning', code, message });
@@ -135,6 +140,13 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   };
   return result;
 };
+
+/** On the command line nobody names variables: what may differ may differ everywhere, and is told. */
+function restoreOf({ restoreFrom, restoreMode: mode }: TrainJobOptions): LocalRestoreOptions {
+  const all = { missing: ['*'], extra: ['*'] };
+  const isLoose = mode === 'warm-start' || mode === 'foreign';
+  return { mode, ...(restoreFrom !== null && { from: restoreFrom }), ...(isLoose && all) };
+}
 
 /** Going on is what was asked for, but the data is not the one that would have come next. */
 function otherSettings(path: string | null, changed: readonly string[]): MonolithError {

@@ -5,6 +5,7 @@
  * these types, so `monolith --help` loads no training code.
  */
 
+import type { RestoreMode } from '../checkpoint/restore-options.js';
 import type { WhenFull } from '../memory/table-layout.js';
 
 export const MODELS = ['ffm'] as const;
@@ -35,6 +36,9 @@ export interface TrainJobOptions {
   /** null: they grow. */
   readonly gpuTableRows: number | null;
   readonly modelDir: string | null;
+  /** What a run begins with when its model directory has no checkpoint. */
+  readonly restoreFrom: string | null;
+  readonly restoreMode: RestoreMode;
   readonly seed: number;
   /** Bytes that tables may take; null for what fits beside the programs. */
   readonly tableMemory: number | null;

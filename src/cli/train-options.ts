@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { RESTORE_MODES } from '../checkpoint/restore-options.js';
 import { DEVICE_ROWS_MAX } from '../memory/device-table-layout.js';
 import { THREADS_MAX } from '../memory/limits.js';
 import { TABLE_BYTES_MAX, TABLE_BYTES_MIN, WHEN_FULL } from '../memory/table-layout.js';
@@ -90,6 +91,18 @@ export const trainFlags = z
       .nullable()
       .default(null)
       .register(flagMeta, { value: 'dir', help: 'keep checkpoints here and go on from the newest one' }),
+    restoreFrom: pathName().nullable().default(null).register(flagMeta, {
+      value: 'path',
+      help: 'checkpoint or model directory to begin with when --model-dir has no checkpoint yet',
+    }),
+    restoreMode: oneOf(RESTORE_MODES)
+      .default('exact')
+      .register(flagMeta, {
+        value: 'mode',
+        help:
+          'exact: a checkpoint of this very model; subset: one that holds more; warm-start: what it lacks or has in ' +
+          'another shape starts anew; foreign: one of the reference, without our manifest',
+      }),
     seed: wholeNumber(0, U32_MAX).default(0).register(flagMeta, { value: 'number', help: 'seed of data and weights' }),
     deterministic: switchFlag().register(flagMeta, { help: 'same result for any number of threads, at some cost' }),
     tableMemory: humanBytes(TABLE_BYTES_MIN, TABLE_BYTES_MAX).nullable().default(null).register(flagMeta, {

@@ -7,10 +7,12 @@
 import { checkOptions } from '../base/check-options.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
-import type { LoadedCheckpoint } from '../checkpoint/load-checkpoint.js';
 import type { KeptModelDir } from '../checkpoint/model-dir-turns.js';
 import { keepModelDir, latestCheckpoint, loadCheckpoint, prepareModelDir } from '../checkpoint/on-demand.js';
-import { restoreSession, snapshotSession } from '../checkpoint/session-snapshot.js';
+import type { RestoreOptions } from '../checkpoint/restore-options.js';
+import type { RestoreReport } from '../checkpoint/restore-report.js';
+import { restoreSession } from '../checkpoint/restore-session.js';
+import { snapshotSession } from '../checkpoint/session-snapshot.js';
 import { checkSettings, type Settings } from '../checkpoint/snapshot.js';
 import { type Fetch, Session, type SessionOptions } from '../runtime/session/session.js';
 import { CheckpointSaverHook, type CheckpointSaverOptions } from './hooks/checkpoint-saver.js';
@@ -25,6 +27,12 @@ import { BatchQueue, checkInput, type TrainInput } from './train-input.js';
 
 export type { TrainInput } from './train-input.js';
 
+/** How a run begins: from the newest checkpoint of its model directory, and without one from another place, if told. */
+export interface LocalRestoreOptions extends RestoreOptions {
+  /** Prefix of a checkpoint, or a model directory, that a run begins with when its own directory has no checkpoint. */
+  readonly from?: string;
+}
+
 export interface LocalTrainOptions {
   /** The model, or what makes it: a session that is lost (ML_ABORTED) is made again from a model that is made again. */
   readonly model: ModelSpec | (() => ModelSpec);
@@ -36,6 +44,8 @@ export interface LocalTrainOptions {
   /** Global step to train up to: a run that is started again does not go past it. */
   readonly until?: number | null;
   readonly saveEverySteps?: number | null;
+  /** What may differ between the model and a checkpoint it is restored from; nothing unless told. */
+  readonly restore?: LocalRestoreOptions;
   readonly onSaved?: CheckpointSaverOptions['onSaved'];
   readonly onSaveFailed?: CheckpointSaverOptions['onSaveFailed'];
   /** Kept with checkpoints; see `changedSettings`. */
@@ -69,7 +79,12 @@ interface Opened {
   readonly model: ModelSpec;
   readonly monitored: MonitoredSession;
   readonly stop: StopAtStepHook;
-  readonly restored: LoadedCheckpoint | null;
+  readonly restored: Restored | null;
+}
+
+interface Restored {
+  readonly report: RestoreReport;
+  readonly settings?: Settings | undefined;
 }
 
 /** Trains a model in this process: restores, runs steps with hooks, saves. */
@@ -79,6 +94,8 @@ export class LocalTrainer {
   readonly startStep: number;
   /** Checkpoint that was restored. */
   readonly restored: string | null;
+  /** What became of each variable and table when it was restored. */
+  readonly restoreReport: RestoreReport | null;
   /** Settings the restored checkpoint was made with that are others now, as text: `batch_size 64, now 512`. */
   readonly changedSettings: readonly string[];
   readonly #kept: KeptModelDir | undefined;
@@ -95,7 +112,8 @@ export class LocalTrainer {
     this.#fetches = [model.trainOp];
     this.startStep = this.session.globalStep;
     this.lastStep = stop.lastStep;
-    this.restored = restored?.path ?? null;
+    this.restored = restored?.report.path ?? null;
+    this.restoreReport = restored?.report ?? null;
     this.changedSettings = changes(restored?.settings ?? {}, options.settings ?? {});
   }
 
@@ -111,6 +129,7 @@ export class LocalTrainer {
       'steps',
       'until',
       'saveEverySteps',
+      'restore',
       'onSaved',
       'onSaveFailed',
       'settings',
@@ -235,13 +254,13 @@ export class LocalTrainer {
 
 /** The model and its session, restored; `lastStep` is where a run that is made again stops. */
 async function open(options: LocalTrainOptions, lastStep?: number): Promise<Opened> {
-  const { modelDir, steps, until, hooks = [], clock = systemClock } = options;
+  const { steps, until, hooks = [], clock = systemClock } = options;
   const model = typeof options.model === 'function' ? options.model() : options.model;
   const stop = new StopAtStepHook({
     ...(typeof steps === 'number' && lastStep === undefined && { steps }),
     ...(typeof (lastStep ?? until) === 'number' && { maxSteps: (lastStep ?? until)! }),
   });
-  let restored: LoadedCheckpoint | null = null;
+  let restored: Restored | null = null;
   const monitored = await MonitoredSession.create({
     graph: model.graph,
     clock,
@@ -257,7 +276,7 @@ async function open(options: LocalTrainOptions, lastStep?: number): Promise<Open
     createSession: async () => {
       const session = await Session.create(model.graph, options.session);
       try {
-        restored = modelDir === null ? null : await restoreLatest(session, model, modelDir);
+        restored = await restoreLatest(session, model, options);
         return session;
       } catch (error) {
         await session.close();
@@ -311,13 +330,18 @@ function groupSize(stepMs: number): number {
   return Math.max(1, Math.floor(Math.max(GROUP_MS / stepMs, few)));
 }
 
-/** Restores the newest checkpoint and returns it; null when there is none. */
-async function restoreLatest(session: Session, model: ModelSpec, modelDir: string): Promise<LoadedCheckpoint | null> {
-  const path = await latestCheckpoint(modelDir);
-  if (path === null) return null;
-  const loaded = await loadCheckpoint(path, { expect: snapshotSession(session, model.name) });
-  await restoreSession(session, loaded);
-  return loaded;
+/** Restores the newest checkpoint, or what the options name for a run without one; null when there is nothing to restore. */
+async function restoreLatest(
+  session: Session,
+  model: ModelSpec,
+  { modelDir, restore: { from, ...restore } = {} }: LocalTrainOptions,
+): Promise<Restored | null> {
+  const path = modelDir === null ? null : await latestCheckpoint(modelDir);
+  if (path === null) return from === undefined ? null : { report: await restoreSession(session, from, restore) };
+  if (restore.mode === 'foreign') return { report: await restoreSession(session, path, restore) };
+  const isExact = (restore.mode ?? 'exact') === 'exact';
+  const loaded = await loadCheckpoint(path, isExact ? { expect: snapshotSession(session, model.name) } : {});
+  return { report: await restoreSession(session, loaded, restore), settings: loaded.settings };
 }
 
 function changes(before: Settings, now: Settings): string[] {

@@ -29,6 +29,8 @@ t.test('no flags give the documented defaults', async (t) => {
     useGpuEmbTable: false,
     gpuTableRows: null,
     modelDir: null,
+    restoreFrom: null,
+    restoreMode: 'exact',
     seed: 0,
     deterministic: false,
     tableMemory: null,

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ExponentialDecay } from '../../src/base/rates/schedules.js';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
+import { restoreSession } from '../../src/checkpoint/restore-session.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
-import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
+import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import {
   AdagradOptimizer,
   AdamOptimizer,

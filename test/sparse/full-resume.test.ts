@@ -1,7 +1,8 @@
 import t, { type Test as T } from 'tap';
 import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
+import { restoreSession } from '../../src/checkpoint/restore-session.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
-import { restoreSession, snapshotSession } from '../../src/checkpoint/session-snapshot.js';
+import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { addN } from '../../src/graph/ops/elementwise.js';
@@ -143,7 +144,14 @@ t.test('a checkpoint does not tell of memory that more than ids and their order 
     t.ok((await loadCheckpoint(await save(session, `${dir}/b`))).space, 'nothing was removed');
     t.equal(table.remove(BigInt64Array.of(7919n)), 1);
     t.equal((await loadCheckpoint(await save(session, `${dir}/c`))).space, undefined);
-    await restoreSession(session, first);
+    const before = contentOf(snapshotSession(session, 'full'));
+    await t.rejects(restoreSession(session, first), { code: 'ML_MEMORY', hint: /inPlace/ });
+    t.same(
+      contentOf(snapshotSession(session, 'full')),
+      before,
+      'old and new rows do not fit together: nothing changed',
+    );
+    await restoreSession(session, first, { inPlace: true });
     t.equal((await loadCheckpoint(await save(session, `${dir}/d`))).space, undefined, 'the memory was in use');
     t.equal(table.size, first.tables[0]!.rowCount);
   });

@@ -5,7 +5,7 @@ import { type FfmDatasetOptions, ffmBatches } from '../../src/demo/ffm-dataset.j
 import { ffmSchema } from '../../src/demo/ffm-example.js';
 import { buildFfm } from '../../src/demo/ffm-model.js';
 import { Graph } from '../../src/graph/graph.js';
-import { placeholder } from '../../src/graph/ops/state.js';
+import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { bytesFor, writeBatch } from '../../src/memory/batch.js';
 import { Session } from '../../src/runtime/session/session.js';
 import { coreOf } from '../../src/runtime/session/session-core.js';
@@ -231,4 +231,31 @@ t.test('settings that changed since the checkpoint was made are told', async (t)
   t.same(await run({ seed: 1, data: 'a' }), []);
   t.same(await run({ seed: 2, data: 'a', more: 7 }), ['seed 1, now 2']);
   t.same(await run({ data: 'b' }), ['data a, now b']);
+});
+
+t.test('a run without a checkpoint of its own begins with another one, and then goes on from its own', async (t) => {
+  const [old, own] = [`${t.testdir()}/old`, `${t.testdir()}/own`];
+  const first = await trainer({ modelDir: old, steps: 5 });
+  await first.train({ next: () => loadBatches(first.session)[0]! });
+  await first.close();
+  t.equal(first.restoreReport, null);
+
+  const wider = () => {
+    const model = buildFfm();
+    variable(model.graph, { name: 'new/bias', shape: [1], initial: () => Float32Array.of(7) });
+    return model;
+  };
+  const options = { modelDir: own, steps: 2, restore: { from: old, mode: 'warm-start', missing: ['new/*'] } } as const;
+  await t.rejects(trainer({ ...options, model: wider(), restore: { from: old } }), { code: 'ML_CKPT_MODEL' });
+  for (const [startStep, outcome] of [
+    [5, 'initialised'],
+    [7, 'restored'],
+  ] as const) {
+    const local = await trainer({ ...options, model: wider() });
+    t.equal(local.startStep, startStep);
+    t.match(local.restored, startStep === 5 ? /old.model\.ckpt-5$/ : /own.model\.ckpt-7$/);
+    t.equal(local.restoreReport?.tensors.find(({ name }) => name === 'new/bias')?.outcome, outcome);
+    await local.train({ next: () => loadBatches(local.session)[0]! });
+    await local.close();
+  }
 });

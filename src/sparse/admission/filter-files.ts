@@ -129,19 +129,26 @@ interface LoadedSplit {
 
 /** Puts the saved state back. ML_FILTER_FILE for files of another geometry, ML_CKPT_SHARDS for an incomplete set. */
 export async function restoreFilter(filter: AdmissionFilter, base: string, fs = nodeFileSystem): Promise<void> {
-  if (!(filter instanceof HashFilter)) return;
+  (await readFilter(filter, base, fs))();
+}
+
+/** Reads and checks a saved state; what it returns puts that state back and cannot fail. */
+export async function readFilter(filter: AdmissionFilter, base: string, fs = nodeFileSystem): Promise<() => void> {
+  if (!(filter instanceof HashFilter)) return () => undefined;
   const names = (await listFiles(base, fs)).filter((name) => name.startsWith(basename(base)));
   const files = validateShardedFiles(basename(base), names).map((name) => join(dirname(base), name));
   const loaded = files.map((file) => readSplit(filter, file));
   if (loaded.length !== filter.geometry.splits) mismatch('split_num', filter.geometry.splits, loaded.length);
-  loaded.forEach(({ cells, numElements }, split) => {
-    filter.cells(split).set(cells);
-    filter.splitElements[split] = numElements;
-  });
-  const { head, headIncrement, failureCount } = loaded[0]!;
-  filter.setWord('head', head);
-  filter.setWord('headIncrement', headIncrement);
-  filter.failureCount = BigInt(failureCount);
+  return () => {
+    loaded.forEach(({ cells, numElements }, split) => {
+      filter.cells(split).set(cells);
+      filter.splitElements[split] = numElements;
+    });
+    const { head, headIncrement, failureCount } = loaded[0]!;
+    filter.setWord('head', head);
+    filter.setWord('headIncrement', headIncrement);
+    filter.failureCount = BigInt(failureCount);
+  };
 }
 
 async function listFiles(base: string, fs: FileSystem): Promise<string[]> {

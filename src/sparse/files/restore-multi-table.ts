@@ -8,8 +8,9 @@ import { type FileSystem, nodeFileSystem } from '../../base/files/file-system.js
 import { SnappyRecordReader } from '../../io/snappy-record-reader.js';
 import { DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
 import { HashTable } from '../table/hash-table.js';
+import { FreshPartitions } from './fresh-partitions.js';
 import { META_SUFFIX, readMeta, type TableMeta } from './multi-meta.js';
-import { shardFilesOf } from './restore-table.js';
+import { type PendingRows, shardFilesOf } from './restore-table.js';
 import { cutRecord, RowDecoder } from './row-decoder.js';
 import { asTableFile, corruptRecord } from './row-errors.js';
 import type { NamedTable } from './save-multi-table.js';
@@ -45,21 +46,13 @@ export async function restoreMultiTable(
   base: string,
   { fileSystem: fs = nodeFileSystem }: { readonly fileSystem?: FileSystem } = {},
 ): Promise<RestoredMultiTable> {
-  for (const { table } of tables) if (table instanceof HashTable) table.changed();
-  const images = new Map(tables.map(({ name, table }) => [name, tableImageOf(table)]));
-  const files = await shardFilesOf(base, fs);
-  const metaFiles = await shardFilesOf(`${base}${META_SUFFIX}`, fs);
-  if (files.length !== metaFiles.length) {
-    const reason = `Filename ${metaFiles[0]} doesn't match nshards. ${files.length}`;
-    throw new MonolithError('ML_CKPT_SHARDS', { reason });
-  }
-  const shards = files.map((file, index): Shard => ({ file, metas: readMeta(metaFiles[index]!) }));
-  for (const shard of shards) await takeShard(shard, images, false);
-  for (const shard of shards) await takeShard(shard, images, true);
-  const featureCounts = new Map<string, number>();
-  for (const { name, entries } of shards.flatMap(({ metas }) => metas)) {
-    featureCounts.set(name, (featureCounts.get(name) ?? 0) + entries);
-  }
+  const images = imagesOf(tables);
+  const shards = await shardsOf(base, fs);
+  for (const shard of shards) await takeShard(shard, images, null);
+  const newest: Newest = new Map();
+  for (const shard of shards) await takeShard(shard, images, newest);
+  for (const [image, timeSec] of newest) image.raiseMaxUpdateSec(timeSec);
+  const featureCounts = countsOf(shards);
   const missing = [...images.keys()].filter((name) => !featureCounts.has(name));
   return {
     featureCounts,
@@ -68,17 +61,79 @@ export async function restoreMultiTable(
   };
 }
 
+/**
+ * Reads the rows of `<base>-*`, of each of the bases, beside those of `tables`: nothing has changed until they are kept.
+ * ML_MEMORY when there is no room for both.
+ */
+export async function readMultiTableBeside(
+  tables: readonly NamedTable[],
+  bases: readonly string[],
+  { fileSystem: fs = nodeFileSystem }: { readonly fileSystem?: FileSystem } = {},
+): Promise<PendingRows> {
+  const images = imagesOf(tables);
+  const shards = (await Promise.all(bases.map((base) => shardsOf(base, fs)))).flat();
+  const fresh: FreshPartitions[] = [];
+  const newest: Newest = new Map();
+  const discard = () => {
+    for (const partitions of fresh.splice(0)) partitions.discard();
+  };
+  try {
+    for (const image of images.values()) fresh.push(FreshPartitions.beginOrFail(image));
+    for (const shard of shards) await takeShard(shard, images, newest);
+  } catch (cause) {
+    discard();
+    throw cause;
+  }
+  const counts = countsOf(shards);
+  return {
+    rows: [...images.keys()].reduce((sum, name) => sum + (counts.get(name) ?? 0), 0),
+    keep: () => {
+      for (const partitions of fresh.splice(0)) partitions.keep();
+      for (const [image, timeSec] of newest) image.raiseMaxUpdateSec(timeSec);
+      for (const image of images.values()) image.noteRemovals();
+    },
+    discard,
+  };
+}
+
+/** The newest time of the rows that were loaded, by table. */
+type Newest = Map<TableImage, number>;
+
+function imagesOf(tables: readonly NamedTable[]): Map<string, TableImage> {
+  for (const { table } of tables) if (table instanceof HashTable) table.changed();
+  return new Map(tables.map(({ name, table }) => [name, tableImageOf(table)]));
+}
+
+async function shardsOf(base: string, fs: FileSystem): Promise<Shard[]> {
+  const files = await shardFilesOf(base, fs);
+  const metaFiles = await shardFilesOf(`${base}${META_SUFFIX}`, fs);
+  if (files.length !== metaFiles.length) {
+    const reason = `Filename ${metaFiles[0]} doesn't match nshards. ${files.length}`;
+    throw new MonolithError('ML_CKPT_SHARDS', { reason });
+  }
+  return files.map((file, index): Shard => ({ file, metas: readMeta(metaFiles[index]!) }));
+}
+
+function countsOf(shards: readonly Shard[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name, entries } of shards.flatMap(({ metas }) => metas)) {
+    counts.set(name, (counts.get(name) ?? 0) + entries);
+  }
+  return counts;
+}
+
+/** Loads the rows of a shard and notes the newest times, or only checks them when there is nowhere to note. */
 async function takeShard(
   { file, metas }: Shard,
   images: ReadonlyMap<string, TableImage>,
-  load: boolean,
+  newest: Newest | null,
 ): Promise<void> {
   const records = asTableFile(() => new SnappyRecordReader(file));
   try {
     for (const { name, entries } of metas) {
       const image = images.get(name);
       if (image === undefined) await skipRows(records, entries);
-      else await takeRows(records, image, entries, load);
+      else await takeRows(records, image, entries, newest);
     }
     if (records.peek(1).length > 0 || asTableFile(() => records.fill())) {
       throw corruptRecord(records, 'payload', 'the metadata tells of fewer records than there are');
@@ -96,8 +151,13 @@ async function skipRows(records: SnappyRecordReader, entries: number): Promise<v
   }
 }
 
-async function takeRows(records: SnappyRecordReader, image: TableImage, entries: number, load: boolean): Promise<void> {
-  const decoder = new RowDecoder(image, load);
+async function takeRows(
+  records: SnappyRecordReader,
+  image: TableImage,
+  entries: number,
+  newest: Newest | null,
+): Promise<void> {
+  const decoder = new RowDecoder(image, newest !== null);
   try {
     const { u8 } = decoder.scratch.bank.views;
     const roomBytes = Math.max(1 << 17, decoder.recordBytesMax);
@@ -120,7 +180,7 @@ async function takeRows(records: SnappyRecordReader, image: TableImage, entries:
       }
     }
     decoder.flush();
-    if (load) image.raiseMaxUpdateSec(decoder.maxUpdateSec);
+    newest?.set(image, Math.max(newest.get(image) ?? 0, decoder.maxUpdateSec));
   } finally {
     decoder.close();
   }

@@ -14,10 +14,9 @@ import { entryLayout } from '../../io/entry-dump.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { validateShardedFiles } from '../../io/shard-files.js';
 import { TIME_BYTES_MAX } from '../../memory/dump-layout.js';
-import { PARTITION_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import { HashTable } from '../table/hash-table.js';
-import { BankScratch } from './bank-scratch.js';
 import { checkShard } from './check-shard.js';
+import { FreshPartitions } from './fresh-partitions.js';
 import type { LayOut } from './laid-space.js';
 import { ShardLoader } from './shard-loader.js';
 import { ShardThreads } from './shard-threads.js';
@@ -79,6 +78,56 @@ export async function restoreFiles(
     image.raiseMaxUpdateSec(loaded.maxUpdateSec);
     if (options.layOut === undefined) image.noteRemovals();
     return { files, rows: loaded.rows, inPlace: loaded.inPlace };
+  } finally {
+    load?.close();
+    await threads.close();
+  }
+}
+
+/** Rows that were read into a table and are not kept yet: until one of the two is called, the table shows them. */
+export interface PendingRows {
+  /** Rows read. */
+  readonly rows: number;
+  /** The rows take the place of those the table had. Cannot fail. */
+  keep(): void;
+  /** The table has again what it had. Cannot fail. */
+  discard(): void;
+}
+
+/**
+ * Reads all rows of `files` beside those of the table. ML_MEMORY when there is no room for both; whatever fails, the table is as
+ * it was.
+ */
+export async function readFilesBeside(
+  table: StoredTable | HashTable,
+  files: readonly string[],
+  options: RestoreFilesOptions = {},
+): Promise<PendingRows> {
+  if (table instanceof HashTable) table.changed();
+  const image = tableImageOf(table);
+  const rowsExpected = rowsGuess(image, files);
+  const threads = ShardThreads.start(image, files.length, rowsExpected, options.threads);
+  let load: Load | null = null;
+  try {
+    load = new Load(image, files, threads, rowsExpected, options.layOut);
+    const fresh = FreshPartitions.beginOrFail(image);
+    let loaded: LoadedRows;
+    try {
+      loaded = await load.run();
+    } catch (cause) {
+      fresh.discard();
+      throw cause;
+    }
+    const { rows, maxUpdateSec } = loaded;
+    return {
+      rows,
+      keep: () => {
+        fresh.keep();
+        image.raiseMaxUpdateSec(maxUpdateSec);
+        if (options.layOut === undefined) image.noteRemovals();
+      },
+      discard: () => fresh.discard(),
+    };
   } finally {
     load?.close();
     await threads.close();
@@ -186,50 +235,4 @@ function rowsGuess({ table }: TableImage, files: readonly string[]): number {
   const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
   const { template } = entryLayout(table.dumpSegments);
   return Math.floor(bytes / (RECORD_HEADER_BYTES + template.length + TIME_BYTES_MAX + RECORD_FOOTER_BYTES));
-}
-
-/** Empty partitions that a table uses in place of its own, until they are kept or discarded. */
-class FreshPartitions {
-  readonly replacesRows: boolean;
-  readonly #image: TableImage;
-  readonly #banks: readonly { readonly scratch: BankScratch; readonly fresh: number; readonly own: number }[];
-
-  private constructor(image: TableImage, blocks: readonly { scratch: BankScratch; fresh: number }[]) {
-    this.#image = image;
-    this.replacesRows = image.size > 0;
-    this.#banks = blocks.map(({ scratch, fresh }, bank) => {
-      return { scratch, fresh, own: image.exchangePartitions(bank, fresh) };
-    });
-  }
-
-  /** Null when a heap has no room for them. */
-  static begin(image: TableImage): FreshPartitions | null {
-    const blocks = image.banks.map((bank) => {
-      const scratch = new BankScratch(bank);
-      return { scratch, fresh: scratch.alloc(PARTITIONS * PARTITION_BYTES) };
-    });
-    if (blocks.every(({ fresh }) => fresh !== 0)) return new FreshPartitions(image, blocks);
-    for (const { scratch } of blocks) scratch.free();
-    return null;
-  }
-
-  /** The table's own partitions get what the fresh ones hold; what they held goes back to the heap. */
-  keep(): void {
-    this.#banks.forEach(({ own }, bank) => {
-      this.#image.exchangePartitions(bank, own);
-    });
-    this.#image.clear();
-    for (const { scratch, fresh, own } of this.#banks) {
-      scratch.bank.views.u8.copyWithin(own, fresh, fresh + PARTITIONS * PARTITION_BYTES);
-      scratch.free();
-    }
-  }
-
-  discard(): void {
-    this.#image.clear();
-    this.#banks.forEach(({ scratch, own }, bank) => {
-      this.#image.exchangePartitions(bank, own);
-      scratch.free();
-    });
-  }
 }
