@@ -17,6 +17,7 @@ import * as optimizer from '../build/src/memory/optimizer-layout.js';
 import * as program from '../build/src/memory/program-layout.js';
 import * as record from '../build/src/memory/record-layout.js';
 import * as secret from '../build/src/memory/secret.js';
+import * as sumBlocks from '../build/src/memory/sum-blocks.js';
 import * as table from '../build/src/memory/table-layout.js';
 import * as touched from '../build/src/memory/touched-layout.js';
 import * as trace from '../build/src/memory/trace-layout.js';
@@ -95,6 +96,11 @@ const SHARED = [
     ],
   },
   { file: 'secret.ts', module: secret, kinds: [numbers('usize', 'SECRET_ADDRESS')] },
+  {
+    file: 'sum-blocks.ts',
+    module: sumBlocks,
+    kinds: [numbers('i32', 'SUM_BLOCK', 'CHAIN_K', 'SUM_K', 'PAIR_ROWS'), numbers('usize', 'REPEATS')],
+  },
   {
     file: 'table-layout.ts',
     module: table,

@@ -4,11 +4,11 @@
 // up, then 64 of those sums, and these are added to the result: the order is fixed, and so is the error, at about 130
 // roundings for what is not above 300,000 rows. Columns are summed in registers, 32 at a time, which also saves the
 // result's loads and stores.
+import { SUM_BLOCK } from "../generated/layouts";
 import { add, mul, sub } from "../optim/lanes";
 import { put, put1 } from "./loops";
 
-const SUM_BLOCK: i32 = 64;
-const BLOCK_ROWS: i32 = 64 * SUM_BLOCK;
+const BLOCK_ROWS: i32 = SUM_BLOCK * SUM_BLOCK;
 
 /**
  * What is summed of a and b: a, a * b, a * b where b is not above 0, a * (b - mean) * rstd with the two floats of the

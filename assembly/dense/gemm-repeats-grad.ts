@@ -1,7 +1,7 @@
 // Gradients of gemmRepeatsF32. Gradients of rows that are equal in a field are added up first; one product of the sums
 // with the distinct rows is left, and one with the weights.
 import { V1, V2, V3, V4, V5, V6, V7, WORD } from "../units";
-import { FIELD_BYTES } from "../generated/layouts";
+import { FIELD_BYTES, REPEATS } from "../generated/layouts";
 import { gemmF32, gemmScratchBytes } from "./gemm";
 import { multiplyBlocks, multiplyCrossedBlock, packColumns, packRows, panels } from "./gemm-block";
 import { TILE_BYTES, TILE_COLS, TILE_ROWS } from "./gemm-shape";
@@ -50,12 +50,6 @@ function inPanel(vector: usize): usize {
 function panelOf(vector: usize): usize {
   return (vector * 4) / <usize>TILE_COLS;
 }
-
-/**
- * Rows of a number whose gradients are added up before their sums are: an id that all examples have makes no longer
- * chain.
- */
-const REPEATS: usize = 256;
 
 /**
  * The sum of grad[row][0..32) over the rows that are listed from `at` to `last`, put into panels or added to what is

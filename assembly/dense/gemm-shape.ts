@@ -1,4 +1,5 @@
 // Sizes of tiles and blocks. Not exported by the module.
+import { CHAIN_K, SUM_K } from "../generated/layouts";
 import {
   tile4x8, tile6x16, tileAdd4x8, tileAdd6x16, tileCrossed4x8, tileCrossed6x16, tileCrossedAdd4x8, tileCrossedAdd6x16,
 } from "./gemm-tiles";
@@ -14,9 +15,8 @@ export const TILE_STEP: usize = <usize>(TILE_COLS * 4);
 // Block sizes: a panel of A and one of B stay in L1, the A block (M x K) and most of the B block (K x N) in L2.
 export const BLOCK_M: i32 = 192;
 export const BLOCK_N: i32 = 512;
-export const BLOCK_K: i32 = 512;
 /** A longer k is a batch: each element is then a sum of sums over blocks, and not one long chain of roundings. */
-const SUM_K: i32 = 256;
+export const BLOCK_K: i32 = CHAIN_K;
 
 /** Length of the blocks of k: all of it, or equal parts of at most SUM_K, so that no thin block is left over. */
 @inline

@@ -1,15 +1,10 @@
 // Products of all pairs of fields of two sides, and the compressed interaction made of them. A side is some vectors of
 // `dim` floats, one after the other.
+import { PAIR_ROWS } from "../generated/layouts";
 import { smallMatMul } from "./batch-matmul";
 import { transposeInnerF32 } from "./blocks";
 import { addRow } from "./loops";
 import { multiplyRun } from "./vectors";
-
-/**
- * Rows whose weight gradients are added up before their sums are: a chain over all rows would be off by a rounding for
- * each.
- */
-const BLOCK_ROWS: i32 = 256;
 
 @inline
 function products(left: usize, right: usize, out: usize, lefts: i32, rights: i32, dim: i32, acc: bool): void {
@@ -104,7 +99,7 @@ export function cinGradF32(
   memory.fill(dw, 0, <usize>weights << 2);
   let sum = dw;
   for (let r = 0; r < rows; r++) {
-    if (r > 0 && r % BLOCK_ROWS == 0) {
+    if (r > 0 && r % PAIR_ROWS == 0) {
       if (sum != dw) addRow(sum, dw, weights);
       sum = blockSum;
       memory.fill(sum, 0, <usize>weights << 2);

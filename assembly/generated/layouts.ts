@@ -351,6 +351,13 @@ export const UNIQUE_CELL_BYTES: usize = 16;
 // src/memory/secret.ts
 export const SECRET_ADDRESS: usize = 960;
 
+// src/memory/sum-blocks.ts
+export const SUM_BLOCK: i32 = 64;
+export const CHAIN_K: i32 = 512;
+export const SUM_K: i32 = 256;
+export const PAIR_ROWS: i32 = 256;
+export const REPEATS: usize = 256;
+
 // src/memory/table-layout.ts
 export namespace TABLE {
   export const partitionsLog2: usize = 0;

@@ -2,22 +2,22 @@
 #pragma once
 #include "common.cuh"
 
-/** The sum of one double per thread of a block of 256, in thread 0. */
+/** The sum of one double per thread of a block, in thread 0. */
 INLINE double blockSum(double v) {
-  __shared__ double parts[8];
+  __shared__ double parts[BLOCK_THREADS / 32];
   v = warpSum(v);
   __syncthreads();
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = v;
   __syncthreads();
   double total = 0;
   if (threadIdx.x == 0) {
-    for (u32 i = 0; i < 8; i++) total += parts[i];
+    for (u32 i = 0; i < BLOCK_THREADS / 32; i++) total += parts[i];
   }
   return total;
 }
 
 /** As many chunks as a block has threads, so that the last block adds them up at once. */
-#define CHUNKS 256
+#define CHUNKS BLOCK_THREADS
 
 /** Sums of chunks of the launch at hand. Launches of a module that use them follow each other on one stream. */
 static __device__ double chunkSums[CHUNKS];

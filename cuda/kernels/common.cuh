@@ -8,10 +8,12 @@
 #pragma once
 #include <stdint.h>
 
+#include "layouts.cuh"
+
 typedef uint32_t u32;
 typedef unsigned long long u64;
 
-#define KERNEL extern "C" __global__ void __launch_bounds__(256)
+#define KERNEL extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 #define INLINE static __device__ __forceinline__
 #define WHOLE_WARP 0xffffffffu
 
@@ -118,17 +120,17 @@ INLINE T warpSum(T v) {
 
 /**
  * The sum of term(first), term(first + step), … below `count`, in the order of sumColumns in
- * assembly/dense/column-sums.ts: 64 terms make a sum, 64 sums make one that is added. A chain over a whole batch would
- * be off by as many roundings as it is long.
+ * assembly/dense/column-sums.ts: SUM_BLOCK terms make a sum, as many sums make one that is added. A chain over a whole
+ * batch would be off by as many roundings as it is long.
  */
 template <class Term>
 INLINE float sumInBlocks(u32 first, u32 count, u32 step, Term term) {
   float total = 0;
   for (u32 i = first; i < count;) {
     float blocks = 0;
-    for (u32 block = 0; block < 64 && i < count; block++) {
+    for (u32 block = 0; block < SUM_BLOCK && i < count; block++) {
       float sum = 0;
-      for (u32 n = 0; n < 64 && i < count; n++, i += step) sum += term(i);
+      for (u32 n = 0; n < SUM_BLOCK && i < count; n++, i += step) sum += term(i);
       blocks += sum;
     }
     total += blocks;
@@ -136,17 +138,14 @@ INLINE float sumInBlocks(u32 first, u32 count, u32 step, Term term) {
   return total;
 }
 
-/** Ids of a feature in a call up to which their gradients are summed in one chain. */
-#define CHAIN_MAX 4096
-
 /**
- * `count` terms of an id are added to what `sum` begins with, in blocks of 256 if `inBlocks`; the order of
+ * `count` terms of an id are added to what `sum` begins with, in blocks of BLOCK_ADDITIONS if `inBlocks`; the order of
  * assembly/sparse/block-sums.ts. store(sum, adds) puts the sum of a block to where the sums are, or adds it. AT_ONCE
  * terms are in flight.
  */
 template <int AT_ONCE, class Value, class Term, class Store>
 INLINE void sumOfId(Value sum, Value zero, u32 count, bool inBlocks, Term term, Store store) {
-  const u32 mask = inBlocks ? 255 : 0xffffffffu;
+  const u32 mask = inBlocks ? BLOCK_ADDITIONS - 1 : 0xffffffffu;
   for (u32 i = 0; i < count;) {
     // The last term of a block is apart: a test for each of them costs registers.
     const u32 last = min(count, i | mask);
@@ -154,7 +153,7 @@ INLINE void sumOfId(Value sum, Value zero, u32 count, bool inBlocks, Term term, 
     for (; i < last; i++) sum = term(sum, i);
     if (i == count) break;
     sum = term(sum, i++);
-    store(sum, i > 256);
+    store(sum, i > BLOCK_ADDITIONS);
     sum = zero;
   }
   store(sum, count > mask);

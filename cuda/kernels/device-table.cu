@@ -7,38 +7,34 @@
 // gradients that were not finite | 1 when there was no room |.
 #include "slots.cuh"
 
-#define ROWS_TAKEN 0
-#define BAD_GRADIENTS 1
-#define NO_ROOM 2
-
 /** rowOf[i] = the row of ids[i], 2^32 - 1 for one that has none; addresses[i] = where it is, for those the row of
  * zeros. */
-KERNEL deviceTableFind(Slot* slots, u32 mask, const u64* ids, u32 n, const float* rows, u32 rowFloats, u32 rowsMax,
-                       u32* rowOf, u64* addresses, u32 secret) {
+KERNEL deviceTableFind(DeviceSlot* slots, u32 mask, const u64* ids, u32 n, const float* rows, u32 rowFloats,
+                       u32 rowsMax, u32* rowOf, u64* addresses, u32 secret) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
-    const Slot* const slot = findSlot(slots, mask, ids[i], secret);
-    const u32 row = slot == nullptr ? NONE : slot->value;
+    const DeviceSlot* const slot = findSlot(slots, mask, ids[i], secret);
+    const u32 row = slot == nullptr ? NO_ROW : slot->value;
     rowOf[i] = row;
     addresses[i] = (u64)(rows + (u64)min(row, rowsMax) * rowFloats);
   }
 }
 
 /** Gives rows to the ids that have none. fresh[i] = 1 for those, else 0. */
-KERNEL deviceTableTake(Slot* slots, u32 mask, const u64* ids, u32 n, u32* rowOf, u32* fresh, u64* idOf, u32* counters,
-                       u32 rowsMax, u32 secret) {
+KERNEL deviceTableTake(DeviceSlot* slots, u32 mask, const u64* ids, u32 n, u32* rowOf, u32* fresh, u64* idOf,
+                       u32* counters, u32 rowsMax, u32 secret) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
     bool isFresh = false;
-    if (rowOf[i] == NONE) {
+    if (rowOf[i] == NO_ROW) {
       const u64 id = ids[i];
-      Slot* const slot = takeSlot(slots, mask, id, secret);
-      const u32 row = atomicAdd(counters + ROWS_TAKEN, 1);
+      DeviceSlot* const slot = takeSlot(slots, mask, id, secret);
+      const u32 row = atomicAdd(counters + DEVICE_COUNTER::rows, 1);
       isFresh = slot != nullptr && row < rowsMax;
       if (isFresh) {
         slot->value = row;
         idOf[row] = id;
         rowOf[i] = row;
       } else {
-        atomicExch(counters + NO_ROOM, 1);
+        atomicExch(counters + DEVICE_COUNTER::noRoom, 1);
       }
     }
     fresh[i] = isFresh;
@@ -87,18 +83,18 @@ KERNEL deviceTableAdmit(u32* rowOf, u32 n, const float* grad, u32 gradStride, u3
     const u32 votes = __ballot_sync(WHOLE_WARP, bad);
     if (i >= n || part != 0) continue;
     const u32 row = rowOf[i];
-    if (row != NONE) times[row] = timeSec;
+    if (row != NO_ROW) times[row] = timeSec;
     if ((votes & members) == 0) continue;
-    rowOf[i] = NONE;
-    atomicAdd(counters + BAD_GRADIENTS, 1);
+    rowOf[i] = NO_ROW;
+    atomicAdd(counters + DEVICE_COUNTER::badGradients, 1);
   }
 }
 
 /** Puts ids into an empty index: id i has row i. */
-KERNEL deviceTablePlace(Slot* slots, u32 mask, const u64* ids, u32 n, u32* counters, u32 secret) {
+KERNEL deviceTablePlace(DeviceSlot* slots, u32 mask, const u64* ids, u32 n, u32* counters, u32 secret) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
-    Slot* const slot = takeSlot(slots, mask, ids[i], secret);
-    if (slot == nullptr) atomicExch(counters + NO_ROOM, 1);
+    DeviceSlot* const slot = takeSlot(slots, mask, ids[i], secret);
+    if (slot == nullptr) atomicExch(counters + DEVICE_COUNTER::noRoom, 1);
     else slot->value = i;
   }
 }

@@ -5,8 +5,8 @@ KERNEL copyRowsF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u
   mapRows(src, srcStride, dst, dstStride, rows, cols, acc, [](float x) { return x; });
 }
 
-KERNEL zeroRowsF32(float* dst, u32 stride, u32 rows, u32 cols) {
-  mapRows(dst, stride, dst, stride, rows, cols, 0, [](float) { return 0.0f; });
+KERNEL zeroRowsF32(float* dst, u32 dstStride, u32 rows, u32 cols) {
+  mapRows(dst, dstStride, dst, dstStride, rows, cols, 0, [](float) { return 0.0f; });
 }
 
 KERNEL subF32(const float* a, u32 aStride, const float* b, u32 bStride, float* dst, u32 dstStride, u32 rows, u32 cols,
@@ -53,13 +53,13 @@ KERNEL broadcastF32(const float* src, u32 srcStride, u32 srcStep, float* dst, u3
 
 INLINE float combine(u32 kind, float x, float y) {
   switch (kind) {
-    case 0: return x + y;
-    case 1: return x - y;
-    case 2: return x * y;
-    case 3: return x / y;
-    case 4: return maxOf(x, y);
-    case 5: return minOf(x, y);
-    case 6: return x >= y ? 1.0f : 0.0f;
+    case BINARY_KIND::add: return x + y;
+    case BINARY_KIND::sub: return x - y;
+    case BINARY_KIND::mul: return x * y;
+    case BINARY_KIND::div: return x / y;
+    case BINARY_KIND::maximum: return maxOf(x, y);
+    case BINARY_KIND::minimum: return minOf(x, y);
+    case BINARY_KIND::greaterEqual: return x >= y ? 1.0f : 0.0f;
     default: return x == y ? 1.0f : 0.0f;
   }
 }
@@ -74,10 +74,10 @@ KERNEL binaryF32(u32 kind, const float* a, u32 aStride, u32 aStep, const float* 
 
 INLINE float single(u32 kind, float x) {
   switch (kind) {
-    case 0: return fabsf(x);
-    case 1: return sqrtf(x);
-    case 2: return expf(x);
-    case 3: return logf(x);
+    case UNARY_KIND::abs: return fabsf(x);
+    case UNARY_KIND::sqrt: return sqrtf(x);
+    case UNARY_KIND::exp: return expf(x);
+    case UNARY_KIND::log: return logf(x);
     default: return x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f;
   }
 }

@@ -1,15 +1,14 @@
 // Matrix products with fused multiply-add: a product is not rounded before it is added, so results differ from the
-// CPU's in the last bits. As there, 256 steps of k make a sum and sums are added up: a product over a batch is no long
-// chain of roundings.
+// CPU's in the last bits. As there, SUM_K steps of k make a sum and sums are added up: a product over a batch is no
+// long chain of roundings.
 //
 // A block makes a tile of 64 x 64 of C, a thread 4 x 4 of it, 16 steps of k at a time. Operands are read along the side
 // whose stride is 1, whichever it is. The finished tile goes through shared memory, so that C is written a row of
 // threads at a time and bias and activation are in the code once.
 #include "common.cuh"
 
-#define TILE 64
+#define TILE GEMM_TILE
 #define DEPTH 16
-#define BLOCK_K 256
 /** A row of a panel: four floats more than a tile, so that rows begin at different banks and stay aligned. */
 #define PITCH (TILE + 4)
 
@@ -26,8 +25,8 @@ INLINE void loadPanel(float (*panel)[PITCH], const float* from, u32 outerStride,
                       u32 k0, u32 depth) {
   const bool alongDepth = innerStride == 1;
 #pragma unroll
-  for (u32 step = 0; step < TILE * DEPTH / 256; step++) {
-    const u32 e = threadIdx.x + step * 256;
+  for (u32 step = 0; step < TILE * DEPTH / BLOCK_THREADS; step++) {
+    const u32 e = threadIdx.x + step * BLOCK_THREADS;
     const u32 k = alongDepth ? e % DEPTH : e / TILE, i = alongDepth ? e / DEPTH : e % TILE;
     const bool inside = first + i < limit && k0 + k < depth;
     panel[k][i] = inside ? from[(u64)(first + i) * outerStride + (u64)(k0 + k) * innerStride] : 0.0f;
@@ -63,7 +62,7 @@ INLINE void multiplyTile(Operand a, Operand b, u32 m, u32 n, u32 k, u32 row0, u3
       multiplyRow(sum2, u.z, v);
       multiplyRow(sum3, u.w, v);
     }
-    if (k0 % BLOCK_K == BLOCK_K - DEPTH || k0 + DEPTH >= k) {
+    if (k0 % SUM_K == SUM_K - DEPTH || k0 + DEPTH >= k) {
       total0 = add4(total0, sum0);
       total1 = add4(total1, sum1);
       total2 = add4(total2, sum2);
@@ -78,7 +77,7 @@ INLINE void multiplyTile(Operand a, Operand b, u32 m, u32 n, u32 k, u32 row0, u3
   *(float4*)&memory[y + 3][x] = total3;
   __syncthreads();
 #pragma unroll 1
-  for (u32 e = threadIdx.x; e < TILE * TILE; e += 256) {
+  for (u32 e = threadIdx.x; e < TILE * TILE; e += BLOCK_THREADS) {
     const u32 row = row0 + e / TILE, col = col0 + e % TILE;
     if (row < m && col < n) finish(row, col, memory[e / TILE][e % TILE]);
   }
@@ -90,15 +89,15 @@ KERNEL gemmF32(const float* a, u32 aRowStride, u32 aColStride, const float* b, u
                blockIdx.x * TILE, [=](u32 row, u32 col, float sum) { put(c + (u64)row * cStride + col, sum, acc); });
 }
 
-/** c = activation(a * b + bias): 0 is none, 1 relu, 2 sigmoid, 3 tanh. Without a bias the pointer is 0. */
+/** c = activation(a * b + bias), one of FUSED_ACTIVATION. Without a bias the pointer is 0. */
 KERNEL gemmBiasF32(const float* a, u32 aRowStride, u32 aColStride, const float* b, u32 bRowStride, u32 bColStride,
                    float* c, u32 cStride, u32 m, u32 n, u32 k, const float* bias, u32 activation) {
   multiplyTile(Operand{a, aRowStride, aColStride}, Operand{b, bRowStride, bColStride}, m, n, k, blockIdx.y * TILE,
                blockIdx.x * TILE, [=](u32 row, u32 col, float sum) {
                  float v = bias == nullptr ? sum : sum + bias[col];
-                 if (activation == 1) v = maxOf(v, 0.0f);
-                 if (activation == 2) v = logistic(v);
-                 if (activation == 3) v = tanhf(v);
+                 if (activation == FUSED_ACTIVATION::relu) v = maxOf(v, 0.0f);
+                 if (activation == FUSED_ACTIVATION::sigmoid) v = logistic(v);
+                 if (activation == FUSED_ACTIVATION::tanh) v = tanhf(v);
                  c[(u64)row * cStride + col] = v;
                });
 }

@@ -2,7 +2,6 @@
 // as in row-optimizers.cu. Bit-equal to the CPU: a sum of squares has its order, which leaves four lanes to a row.
 #include "steps.cuh"
 
-#define NO_ROW 0xffffffffu
 #define LANES 4
 
 /** The sum of squares of a row in the order of the CPU: four lanes over whole quads, (0 + 1) + (2 + 3), then the rest.

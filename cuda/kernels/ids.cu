@@ -8,45 +8,45 @@
  * Inserts ids; each new one gets the next row of `counter`, in an order that is not repeatable. flags[0] becomes 1 when
  * the table is full, or when there are more rows than `rowsMax`; such ids have no row.
  */
-KERNEL hashInsertI64(Slot* slots, u32 mask, const u64* ids, u32 n, u32* counter, u32 rowsMax, u32* flags) {
+KERNEL hashInsertI64(DeviceSlot* slots, u32 mask, const u64* ids, u32 n, u32* counter, u32 rowsMax, u32* flags) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
-    Slot* const slot = takeSlot(slots, mask, ids[i]);
+    DeviceSlot* const slot = takeSlot(slots, mask, ids[i]);
     if (slot == nullptr) {
       atomicExch(flags, 1);
       continue;
     }
     // The thread that turns "none" to "being made" gives the row; the others have nothing to wait for.
-    if (atomicCAS(&slot->value, NONE, NONE - 1) != NONE) continue;
+    if (atomicCAS(&slot->value, NO_ROW, NO_ROW - 1) != NO_ROW) continue;
     const u32 row = atomicAdd(counter, 1);
-    atomicExch(&slot->value, row < rowsMax ? row : NONE - 1);
+    atomicExch(&slot->value, row < rowsMax ? row : NO_ROW - 1);
     if (row >= rowsMax) atomicExch(flags, 1);
   }
 }
 
 /** Inserts ids with the least of their positions: of ids that repeat, the first counts. Repeatable. */
-KERNEL hashFirstI64(Slot* slots, u32 mask, const u64* ids, u32 n, u32* flags) {
+KERNEL hashFirstI64(DeviceSlot* slots, u32 mask, const u64* ids, u32 n, u32* flags) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
-    Slot* const slot = takeSlot(slots, mask, ids[i]);
+    DeviceSlot* const slot = takeSlot(slots, mask, ids[i]);
     if (slot == nullptr) atomicExch(flags, 1);
     else atomicMin(&slot->value, i);
   }
 }
 
 /** rows[i] = the value of ids[i], 2^32 - 1 for one that has none. */
-KERNEL hashFindI64(Slot* slots, u32 mask, const u64* ids, u32 n, u32* rows) {
+KERNEL hashFindI64(DeviceSlot* slots, u32 mask, const u64* ids, u32 n, u32* rows) {
   for (u32 i = firstThread(); i < n; i += allThreads()) {
-    const Slot* slot = findSlot(slots, mask, ids[i]);
-    rows[i] = slot == nullptr || slot->value >= NONE - 1 ? NONE : slot->value;
+    const DeviceSlot* slot = findSlot(slots, mask, ids[i]);
+    rows[i] = slot == nullptr || slot->value >= NO_ROW - 1 ? NO_ROW : slot->value;
   }
 }
 
 /** out[i, :] = the row of ids[i] in `embeddings`; flags[0] becomes 1 when an id has none. A warp per id. */
-KERNEL mapIdToEmbeddingF32(Slot* slots, u32 mask, const u64* ids, u32 n, const float* embeddings, u32 stride, u32 dim,
-                           float* out, u32 outStride, u32* flags) {
+KERNEL mapIdToEmbeddingF32(DeviceSlot* slots, u32 mask, const u64* ids, u32 n, const float* embeddings, u32 stride,
+                           u32 dim, float* out, u32 outStride, u32* flags) {
   forWarpRows(n, [=](u32 i, u32 lane) {
-    const Slot* slot = findSlot(slots, mask, ids[i]);
-    const u32 row = slot == nullptr ? NONE : slot->value;
-    if (row >= NONE - 1) {
+    const DeviceSlot* slot = findSlot(slots, mask, ids[i]);
+    const u32 row = slot == nullptr ? NO_ROW : slot->value;
+    if (row >= NO_ROW - 1) {
       if (lane == 0) atomicExch(flags, 1);
       return;
     }

@@ -190,21 +190,21 @@ KERNEL pairProductsGradF32(const float* dy, u32 dyStride, const float* other, u3
   });
 }
 
-/** `shape` is that of assembly/dense/batch-matmul.ts: groups, m, n, k, then group, row and column steps of a, b and c.
- */
+/** `shape` has the words of MATMUL_SHAPE. */
 KERNEL batchMatMulF32(const float* a, u32 aStride, const float* b, u32 bStride, float* c, u32 cStride, u32 rows,
                       const u32* shape, u32 acc) {
-  const u32 m = shape[1], n = shape[2], k = shape[3];
-  const u32 aRow = shape[5], aCol = shape[6], bRow = shape[8], bCol = shape[9];
-  forElements(rows, shape[0] * m * n, [=](u32 r, u32 at) {
+  const u32 m = shape[MATMUL_SHAPE::m], n = shape[MATMUL_SHAPE::n], k = shape[MATMUL_SHAPE::k];
+  const u32 aRow = shape[MATMUL_SHAPE::aRow], aCol = shape[MATMUL_SHAPE::aCol], bRow = shape[MATMUL_SHAPE::bRow],
+            bCol = shape[MATMUL_SHAPE::bCol];
+  forElements(rows, shape[MATMUL_SHAPE::groups] * m * n, [=](u32 r, u32 at) {
     const u32 g = at / (m * n), rest = at - g * m * n, i = rest / n, j = rest - i * n;
-    const float* x = a + (u64)r * aStride + (u64)g * shape[4] + (u64)i * aRow;
-    const float* y = b + (u64)r * bStride + (u64)g * shape[7] + (u64)j * bCol;
+    const float* x = a + (u64)r * aStride + (u64)g * shape[MATMUL_SHAPE::aGroup] + (u64)i * aRow;
+    const float* y = b + (u64)r * bStride + (u64)g * shape[MATMUL_SHAPE::bGroup] + (u64)j * bCol;
     float sum = 0;
     if (bCol != 1 && aCol == 1 && bRow == 1) sum = sumTerms(k, [=](u32 p) { return x[p] * y[p]; });
     else
       for (u32 p = 0; p < k; p++) sum += x[(u64)p * aCol] * y[(u64)p * bRow];
-    put(c + (u64)r * cStride + (u64)g * shape[10] + (u64)i * shape[11] + j, sum, acc);
+    put(c + (u64)r * cStride + (u64)g * shape[MATMUL_SHAPE::cGroup] + (u64)i * shape[MATMUL_SHAPE::cRow] + j, sum, acc);
   });
 }
 

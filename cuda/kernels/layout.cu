@@ -30,29 +30,20 @@ KERNEL unpackF32(const u64* targets, const u32* sizes, const u32* offsets, u32 c
   }
 }
 
-/** A source of rows: its address, its floats, and floats per unit of an id's offset. */
-struct __align__(8) Source {
-  u64 at;
-  u32 floats, unit;
-};
-
 /**
  * rows[i] = address of the row of id i, for ids from begin to end. bad[0] becomes the first id whose row is not in its
  * source, if that is less than what it holds.
  */
-KERNEL layoutResolve(const uint2* fidOffset, u32 begin, u32 end, const Source* sources, u32 sourceCount, u32 dim,
+KERNEL layoutResolve(const uint2* fidOffset, u32 begin, u32 end, const DeviceSource* sources, u32 sourceCount, u32 dim,
                      u64* rows, u32* bad) {
   for (u32 i = begin + firstThread(); i < end; i += allThreads()) {
     const uint2 place = fidOffset[i];
     const bool known = place.y < sourceCount;
     const u64 at = known ? (u64)place.x * sources[place.y].unit : 0;
-    if (known && at + dim <= sources[place.y].floats) rows[i] = sources[place.y].at + at * 4;
+    if (known && at + dim <= sources[place.y].floats) rows[i] = sources[place.y].address + at * 4;
     else atomicMin(bad, i);
   }
 }
-
-#define MEAN 1
-#define FIRSTN 3
 
 /** out[b, :] += the pooled columns of sample b; with FIRSTN the columns of its first ids side by side. Bit-equal to the
  * CPU. */
@@ -61,7 +52,7 @@ KERNEL layoutForwardF32(const u64* rows, const u32* samples, u32 batch, u32 shar
   forElements(batch, dim, [=](u32 b, u32 c) {
     const u32 sample = shared ? 0 : b, first = samples[sample], count = samples[sample + 1] - first;
     float* const to = out + (u64)b * rowStride + c;
-    if (pooling == FIRSTN) {
+    if (pooling == POOLING_TYPE::FIRSTN) {
       for (u32 k = 0; k < min(count, limit); k++)
         to[(u64)k * positionStride] = ((const float*)rows[first + k])[start + c];
       return;
@@ -69,7 +60,7 @@ KERNEL layoutForwardF32(const u64* rows, const u32* samples, u32 batch, u32 shar
     float sum = count > 0 ? *to : 0.0f;
     for (u32 k = 0; k < count; k++) {
       const float x = ((const float*)rows[first + k])[start + c];
-      sum += pooling == MEAN ? x / (float)count : x;
+      sum += pooling == POOLING_TYPE::MEAN ? x / (float)count : x;
     }
     if (count > 0) *to = sum;
   });
@@ -80,10 +71,11 @@ KERNEL layoutBackwardF32(const u64* rows, const u32* samples, u32 batch, u32 sha
                          u32 limit, const float* grad, u32 rowStride, u32 positionStride, float scale) {
   forElements(batch, dim, [=](u32 b, u32 c) {
     const u32 sample = shared ? 0 : b, first = samples[sample], count = samples[sample + 1] - first;
-    const u32 used = pooling == FIRSTN ? min(count, limit) : count;
+    const u32 used = pooling == POOLING_TYPE::FIRSTN ? min(count, limit) : count;
     for (u32 k = 0; k < used; k++) {
-      const float g = scale * grad[(u64)b * rowStride + (pooling == FIRSTN ? (u64)k * positionStride : 0) + c];
-      atomicAdd((float*)rows[first + k] + start + c, pooling == MEAN ? g / (float)count : g);
+      const float g =
+          scale * grad[(u64)b * rowStride + (pooling == POOLING_TYPE::FIRSTN ? (u64)k * positionStride : 0) + c];
+      atomicAdd((float*)rows[first + k] + start + c, pooling == POOLING_TYPE::MEAN ? g / (float)count : g);
     }
   });
 }

@@ -51,10 +51,10 @@ KERNEL applyDenseMomentumF32(float* w, float* accum, const float* g, u32 n, floa
 }
 
 /** Slots m, v, c. `second` has epsilon outside of the root; `updates` 0 keeps the slots. */
-KERNEL applyAdamomF32(float* w, float* m, float* v, float* count, const float* g, u32 n, float lr, float ada, float mom,
+KERNEL applyAdamomF32(float* w, float* m, float* v, float* c, const float* g, u32 n, float lr, float ada, float mom,
                       float epsilon, float decay, u32 second, u32 updates) {
   stepWeights<3>(
-      w, m, v, count, g, n, STEP {
+      w, m, v, c, g, n, STEP {
         if (updates) {
           const float h = g + decay * x;
           a = mom * a + (1.0f - mom) * h;

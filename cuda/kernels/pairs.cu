@@ -41,7 +41,7 @@ INLINE void interact(const float* left, u32 leftStride, const float* right, u32 
 }
 
 KERNEL cinF32(const float* left, u32 leftStride, const float* right, u32 rightStride, const float* w, float* out,
-              u32 outStride, u32 rows, u32 lefts, u32 rights, u32 dim, u32 outs, float*, u32 acc) {
+              u32 outStride, u32 rows, u32 lefts, u32 rights, u32 dim, u32 outs, float* scratch, u32 acc) {
   if (outs % 4 == 0)
     interact<4>(left, leftStride, right, rightStride, w, out, outStride, rows, lefts, rights, dim, outs, acc);
   else interact<1>(left, leftStride, right, rightStride, w, out, outStride, rows, lefts, rights, dim, outs, acc);
@@ -61,13 +61,13 @@ INLINE void interactGrad(const float* dy, const float* other, const float* w, fl
   *to = sum;
 }
 
-/** dw[pair, o] = sum over rows, each of them a sum over columns, in blocks of 256. */
+/** dw[pair, o] = sum over rows, each of them a sum over columns, in blocks of PAIR_ROWS. */
 INLINE float weightGrad(const float* dy, u32 dyStride, const float* left, u32 leftStride, const float* right,
                         u32 rightStride, u32 rows, u32 dim) {
   float total = 0, block = 0;
   for (u32 r = 0; r < rows; r++, dy += dyStride, left += leftStride, right += rightStride) {
-    if (r > 0 && r % 256 == 0) {
-      total = r == 256 ? block : total + block;
+    if (r > 0 && r % PAIR_ROWS == 0) {
+      total = r == PAIR_ROWS ? block : total + block;
       block = 0;
     }
     float sum = 0;
@@ -84,7 +84,7 @@ INLINE float weightGrad(const float* dy, u32 dyStride, const float* left, u32 le
     }
     block += sum;
   }
-  return rows <= 256 ? block : total + block;
+  return rows <= PAIR_ROWS ? block : total + block;
 }
 
 /**
@@ -94,7 +94,7 @@ INLINE float weightGrad(const float* dy, u32 dyStride, const float* left, u32 le
  */
 KERNEL cinGradF32(const float* dy, u32 dyStride, const float* left, u32 leftStride, const float* right, u32 rightStride,
                   const float* w, float* dLeft, u32 dLeftStride, u32 accLeft, float* dRight, u32 dRightStride,
-                  u32 accRight, float* dw, u32 rows, u32 lefts, u32 rights, u32 dim, u32 outs, float*) {
+                  u32 accRight, float* dw, u32 rows, u32 lefts, u32 rights, u32 dim, u32 outs, float* scratch) {
   const u32 perRow = max(lefts, rights) * dim, sides = rows * perRow, total = sides + lefts * rights * outs;
   for (u32 item = firstThread(); item < total; item += allThreads()) {
     if (item < sides) {

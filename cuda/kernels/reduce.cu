@@ -144,8 +144,8 @@ KERNEL clipRowsToNormF32(const float* src, u32 srcStride, const float* norm, flo
   mapRows(src, srcStride, dst, dstStride, rows, cols, 0, [=](float x) { return factor * x; });
 }
 
-KERNEL clipValueF32(const float* src, float* dst, u32 count, float low, float high) {
-  mapRows(src, count, dst, count, 1, count, 0, [=](float x) { return minOf(maxOf(x, low), high); });
+KERNEL clipValueF32(const float* src, float* dst, u32 n, float low, float high) {
+  mapRows(src, n, dst, n, 1, n, 0, [=](float x) { return minOf(maxOf(x, low), high); });
 }
 
 KERNEL sumF64(const double* src, u32 count, double* dst) {
@@ -160,7 +160,7 @@ KERNEL rowSquaresF64(const float* src, u32 srcStride, u32 rows, u32 cols, double
   sumChunks(
       [=](u32 q) {
         double sum = 0;
-        for (u32 i = q * 256 + threadIdx.x; i < total; i += CHUNKS * 256) {
+        for (u32 i = q * BLOCK_THREADS + threadIdx.x; i < total; i += CHUNKS * BLOCK_THREADS) {
           const u32 r = i / cols;
           const double x = src[(u64)r * srcStride + (i - r * cols)];
           sum += x * x;

@@ -4,7 +4,6 @@
 // CPU.
 #include "steps.cuh"
 
-#define NO_ROW 0xffffffffu
 #define ROWS                                                                                                 \
   float *w, u32 wStride, float *state, u32 stateStride, const u32 *index, const float *grad, u32 gradStride, \
       u32 count, u32 dim

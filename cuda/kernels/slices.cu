@@ -1,14 +1,5 @@
 // Slices of table rows to the matrices of their features, and their gradients. Mirrors assembly/sparse/slices.ts.
-//
-// A piece is drawn as there, with an address of 64 bits:
-// | 0 first id | 1 ids | 2 offset in a row (bytes) | 3 floats | 4, 5 matrix (address) | 6 stride (bytes) | 7 add |
 #include "common.cuh"
-
-struct __align__(8) Piece {
-  u32 first, ids, offset, floats;
-  u64 matrix;
-  u32 stride, add;
-};
 
 struct SliceRowsByAddress {
   const u64* addresses;
@@ -36,10 +27,11 @@ INLINE void forRowsOfWarp(u32 first, u32 rows, u32 units, Visit visit) {
 /** A warp has eight rows of all matrices to itself and takes the pieces in order: those that add find what others
  * wrote. */
 template <class Rows>
-INLINE void gatherPieces(Rows rowOf, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces, u32 pieceCount) {
+INLINE void gatherPieces(Rows rowOf, const u32* inverse, u32 idsPerRow, u32 rows, const DevicePiece* pieces,
+                         u32 pieceCount) {
   for (u32 first = (firstThread() >> 5) * ROWS_OF_WARP; first < rows; first += (allThreads() >> 5) * ROWS_OF_WARP) {
     for (u32 p = 0; p < pieceCount; p++) {
-      const Piece piece = pieces[p];
+      const DevicePiece piece = pieces[p];
       const u32 offset = piece.offset / 4, stride = piece.stride / 4;
       float* const matrix = (float*)piece.matrix;
       __syncwarp();
@@ -62,28 +54,28 @@ INLINE void gatherPieces(Rows rowOf, const u32* inverse, u32 idsPerRow, u32 rows
   }
 }
 
-KERNEL gatherSlicesF32(const u64* rowPtrs, const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces,
+KERNEL gatherSlicesF32(const u64* rowPtrs, const u32* inverse, u32 idsPerRow, u32 rows, const DevicePiece* pieces,
                        u32 pieceCount) {
   gatherPieces(SliceRowsByAddress{rowPtrs}, inverse, idsPerRow, rows, pieces, pieceCount);
 }
 
 KERNEL gatherSlicesRowsF32(const float* table, u32 tableStride, const u32* inverse, u32 idsPerRow, u32 rows,
-                           const Piece* pieces, u32 pieceCount) {
+                           const DevicePiece* pieces, u32 pieceCount) {
   gatherPieces(SliceRowsOfMatrix{table, tableStride}, inverse, idsPerRow, rows, pieces, pieceCount);
 }
 
 /** By atomics, in the order of the hardware: for when no sorted order is at hand. */
-KERNEL scatterSlicesF32(const u32* inverse, u32 idsPerRow, u32 rows, const Piece* pieces, u32 pieceCount, float* sums,
-                        u32 sumStride, void*) {
+KERNEL scatterSlicesF32(const u32* inverse, u32 idsPerRow, u32 rows, const DevicePiece* pieces, u32 pieceCount,
+                        float* sums, u32 sumsStride, void* scratch) {
   for (u32 first = (firstThread() >> 5) * ROWS_OF_WARP; first < rows; first += (allThreads() >> 5) * ROWS_OF_WARP) {
     for (u32 p = 0; p < pieceCount; p++) {
-      const Piece piece = pieces[p];
+      const DevicePiece piece = pieces[p];
       const float* const matrix = (const float*)piece.matrix;
       forRowsOfWarp(first, rows, piece.floats, [=](u32 r, u32 c) {
         const float g = matrix[(u64)r * (piece.stride / 4) + c];
         for (u32 i = 0; i < piece.ids; i++) {
           const u32 id = inverse[(u64)r * idsPerRow + piece.first + i];
-          atomicAdd(sums + (u64)id * sumStride + piece.offset / 4 + c, g);
+          atomicAdd(sums + (u64)id * sumsStride + piece.offset / 4 + c, g);
         }
       });
     }
@@ -96,7 +88,7 @@ KERNEL scatterSlicesF32(const u32* inverse, u32 idsPerRow, u32 rows, const Piece
  * the id, in the order of the entries, in blocks if a feature has many: `mostIds` in each of `rows` rows. Rows of sums
  * have `width` floats. A lane keeps a float of them, or a quad where `quads` says that pieces are made of those.
  */
-KERNEL segmentSumSlicesF32(const u32* sorted, u32 segments, const Piece* pieces, u32 pieceCount, float* sums,
+KERNEL segmentSumSlicesF32(const u32* sorted, u32 segments, const DevicePiece* pieces, u32 pieceCount, float* sums,
                            u32 sumStride, u32 width, u32 quads, u32 rows, u32 mostIds) {
   const u32* const entries = sorted + 2 * (u64)segments;
   const u32 units = quads ? width / 4 : width, bits = laneBits(units), step = 1u << bits;
@@ -112,7 +104,7 @@ KERNEL segmentSumSlicesF32(const u32* sorted, u32 segments, const Piece* pieces,
           start, make_float4(0, 0, 0, 0), end - begin, inBlocks,
           [=](float4 sum, u32 i) {
             const u32 r = own[i] / pieceCount;
-            const Piece* const piece = pieces + (own[i] - r * pieceCount);
+            const DevicePiece* const piece = pieces + (own[i] - r * pieceCount);
             const u32 column = c - piece->offset / 4;
             if (column >= piece->floats) return sum;
             const float* const g = (const float*)piece->matrix + (u64)r * (piece->stride / 4) + column;

@@ -5,13 +5,7 @@
 #pragma once
 #include "common.cuh"
 
-struct __align__(16) Slot {
-  u64 id;
-  u32 value, unused;
-};
-
 #define EMPTY 0xffffffffffffffffull
-#define NONE 0xffffffffu
 
 /**
  * mix64 of src/memory/hash.ts. A secret changes its first multiplier, which stays odd: ids that were made to meet by
@@ -26,7 +20,7 @@ INLINE u64 mix64(u64 x, u32 secret = 0) {
 }
 
 /** The slot of an id, or null when it is not there. */
-INLINE Slot* findSlot(Slot* slots, u32 mask, u64 id, u32 secret = 0) {
+INLINE DeviceSlot* findSlot(DeviceSlot* slots, u32 mask, u64 id, u32 secret = 0) {
   if (id == EMPTY) return slots + (u64)mask + 1;
   u32 at = (u32)mix64(id, secret) & mask;
   for (u32 probes = 0; probes <= mask; probes++, at = (at + 1) & mask) {
@@ -37,7 +31,7 @@ INLINE Slot* findSlot(Slot* slots, u32 mask, u64 id, u32 secret = 0) {
 }
 
 /** The slot of an id, which is taken if it is new; null when the table is full. */
-INLINE Slot* takeSlot(Slot* slots, u32 mask, u64 id, u32 secret = 0) {
+INLINE DeviceSlot* takeSlot(DeviceSlot* slots, u32 mask, u64 id, u32 secret = 0) {
   if (id == EMPTY) return slots + (u64)mask + 1;
   u32 at = (u32)mix64(id, secret) & mask;
   for (u32 probes = 0; probes <= mask; probes++, at = (at + 1) & mask) {

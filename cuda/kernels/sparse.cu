@@ -99,12 +99,12 @@ INLINE void scatterRows(const float* grad, u32 gradStride, const u32* inverse, c
 }
 
 KERNEL scatterAddF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim,
-                     float* ugrad, u32 ugradStride, void*) {
+                     float* ugrad, u32 ugradStride, void* scratch) {
   scatterRows<false>(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride);
 }
 
 KERNEL scatterMeanF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim,
-                      float* ugrad, u32 ugradStride, void*) {
+                      float* ugrad, u32 ugradStride, void* scratch) {
   scatterRows<true>(grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride);
 }
 
@@ -162,7 +162,7 @@ KERNEL firstNF32(const u64* rowPtrs, const u32* inverse, const u32* splits, u32 
 }
 
 KERNEL firstNGradF32(const float* grad, u32 gradStride, const u32* inverse, const u32* splits, u32 rows, u32 dim, u32 n,
-                     float* ugrad, u32 ugradStride, void*) {
+                     float* ugrad, u32 ugradStride, void* scratch) {
   forElements(rows, n * dim, [=](u32 r, u32 at) {
     const u32 j = at / dim, from = splits[r];
     if (j >= splits[r + 1] - from) return;

@@ -29,6 +29,12 @@ export const DEVICE_TABLE_WORDS = 18;
 /** Rows a table may have there. */
 export const DEVICE_ROWS_MAX = 2 ** 30;
 
+/** A slot of the index of ids there, in words of 32 bits; the id has two. Free slots are all ones. */
+export const DEVICE_SLOT = { id: 0, value: 2 } as const;
+export const DEVICE_SLOT_WORDS = 4;
+/** The number of no row. */
+export const NO_ROW = 0xffffffff;
+
 /** Words of the counters on the device. */
 export const DEVICE_COUNTER = { rows: 0, badGradients: 1, noRoom: 2 } as const;
 export const DEVICE_COUNTERS = 4;

@@ -15,5 +15,8 @@ export const BINARY_KIND = {
 /** `kind` of unaryF32. */
 export const UNARY_KIND = { abs: 0, sqrt: 1, exp: 2, log: 3, sign: 4 } as const;
 
+/** `activation` of gemmBiasF32, a kernel of cuda/. */
+export const FUSED_ACTIVATION = { none: 0, relu: 1, sigmoid: 2, tanh: 3 } as const;
+
 /** How embeddings of a feature become columns of a layout: the numbers of upstream's PoolingType. */
 export const POOLING_TYPE = { SUM: 0, MEAN: 1, FIRSTN: 3 } as const;

@@ -1,6 +1,7 @@
 /** @file The CUDA matrix products, in the simulator, against the reference. */
 import fc from 'fast-check';
 import t from 'tap';
+import { FUSED_ACTIVATION } from '../../src/memory/kinds.js';
 import type { Views } from '../../src/memory/views.js';
 import * as dense from '../../src/runtime/backends/reference/dense.js';
 import { wordsInOrder } from '../../src/runtime/backends/reference/twin.js';
@@ -47,7 +48,11 @@ t.test('tiles end anywhere, and either operand may be transposed', (t) =>
   })(t),
 );
 
-const ACTIVATIONS = [undefined, dense.reluF32, dense.sigmoidF32, dense.tanhF32] as const;
+const ACTIVATIONS = new Map([
+  [FUSED_ACTIVATION.relu as number, dense.reluF32],
+  [FUSED_ACTIVATION.sigmoid, dense.sigmoidF32],
+  [FUSED_ACTIVATION.tanh, dense.tanhF32],
+]);
 
 /** The product, the bias and the activation one after the other. */
 function layer(m: Views, ...operands: number[]): void {
@@ -57,7 +62,7 @@ function layer(m: Views, ...operands: number[]): void {
   const { c, cStride, m: rows, n: cols } = words;
   const inPlace = { x: c, xStride: cStride, rows, cols };
   if (bias !== 0) dense.addBiasF32.named(m, { ...inPlace, bias, dst: c, dstStride: cStride });
-  ACTIVATIONS[activation]?.named(m, { ...inPlace, y: c, yStride: cStride });
+  ACTIVATIONS.get(activation)?.named(m, { ...inPlace, y: c, yStride: cStride });
 }
 
 t.test('gemmBiasF32 is a product, a bias and an activation in one', (t) =>
@@ -70,7 +75,14 @@ t.test('gemmBiasF32 is a product, a bias and an activation in one', (t) =>
           const bias = size.seed % 3 === 0 ? 0 : h.putF32(randomFloats(next, size.n), size.skews[3]);
           const activation = Math.abs(size.seed) % 4;
           const operands = [...args.slice(0, 11), bias, activation] as number[];
-          twin.run(h, begin, 'gemmBiasF32', layer, operands, activation < 2 ? identical : near(4e-7, 1e-44));
+          twin.run(
+            h,
+            begin,
+            'gemmBiasF32',
+            layer,
+            operands,
+            activation <= FUSED_ACTIVATION.relu ? identical : near(4e-7, 1e-44),
+          );
         }),
       ),
       { numRuns: SCHEDULES },

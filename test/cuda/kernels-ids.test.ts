@@ -1,6 +1,9 @@
 /** @file CUDA kernels of ids, packed buffers and layouts, in the simulator, against references and properties. */
 import fc from 'fast-check';
 import t from 'tap';
+import { DEVICE_SOURCE, DEVICE_SOURCE_WORDS } from '../../src/memory/device-record-layout.js';
+import { NO_ROW as NONE, writeAddress } from '../../src/memory/device-table-layout.js';
+import { wordsOf } from '../../src/memory/record-layout.js';
 import type { Views } from '../../src/memory/views.js';
 import * as ops from '../../src/runtime/backends/reference/ops.js';
 import * as sparse from '../../src/runtime/backends/reference/sparse.js';
@@ -11,7 +14,6 @@ import { randomFloats, stream } from '../kernels/both.js';
 import { type Plain, SCHEDULES, withTwin } from './twin.js';
 
 const SLOT_BYTES = 16;
-const NONE = 2 ** 32 - 1;
 const few = fc.constantFrom(-1n, 0n, 1n, -(2n ** 63n), 2n ** 63n - 1n);
 const idLists = fc.array(fc.oneof(few, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })), { maxLength: 60 });
 
@@ -220,14 +222,15 @@ t.test('rows of a layout are found, and the first that is not is named', (t) =>
         let distance = 0;
         const deviceSources = (moved: number) => {
           distance = moved;
-          return Uint32Array.from(
-            sources.flatMap(({ at, floats }) => [
-              (at + moved) % 2 ** 32,
-              Math.floor((at + moved) / 2 ** 32),
-              floats,
-              dim,
-            ]),
+          const words = Uint32Array.from(
+            sources.flatMap(({ floats }) =>
+              wordsOf(DEVICE_SOURCE, DEVICE_SOURCE_WORDS, { address: 0, floats, unit: dim }),
+            ),
           );
+          sources.forEach(({ at }, k) => {
+            writeAddress(words, k * DEVICE_SOURCE_WORDS + DEVICE_SOURCE.address, at + moved);
+          });
+          return words;
         };
         twin.launch(h.views, begin, end, 'layoutResolve', [fids, 0, n, deviceSources, 2, dim, found, first]);
         const named = h.views.u32[first / 4]!;

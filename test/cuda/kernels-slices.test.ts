@@ -1,6 +1,9 @@
 /** @file CUDA kernels of slices of rows, in the simulator: the lookups of features with a fixed number of ids. */
 import fc from 'fast-check';
 import t from 'tap';
+import { DEVICE_PIECE, DEVICE_PIECE_WORDS } from '../../src/memory/device-record-layout.js';
+import { writeAddress } from '../../src/memory/device-table-layout.js';
+import { PIECE } from '../../src/memory/record-layout.js';
 import { GradientSort, WORDS_PER_ENTRY } from '../../src/runtime/backends/cuda/gradient-sort.js';
 import * as sparse from '../../src/runtime/backends/reference/sparse.js';
 import { randomFloats, stream } from '../kernels/both.js';
@@ -8,7 +11,6 @@ import type { KernelHarness } from '../kernels/harness.js';
 import { type DeviceOperand, type Plain, SCHEDULES, withTwin } from './twin.js';
 
 const references = sparse as unknown as Record<string, Plain>;
-const PIECE_WORDS = 8;
 
 const batches = fc.record({
   rows: fc.constantFrom<number[]>(0, 1, 7, 31, 33, 70),
@@ -61,10 +63,12 @@ function layOut(h: KernelHarness, { rows, unique, pieces: drawn, quads, skew, se
 
 /** Pieces as the CUDA kernels have them, with addresses of 64 bits. */
 function devicePieces(words: readonly (readonly number[])[], base: number): Uint32Array {
-  const list = new Uint32Array(words.length * PIECE_WORDS);
-  words.forEach(([first, ids, offset, floats, matrix, stride, add], i) => {
-    const at = base + matrix!;
-    list.set([first!, ids!, offset!, floats!, at % 2 ** 32, Math.floor(at / 2 ** 32), stride!, add!], i * PIECE_WORDS);
+  const list = new Uint32Array(words.length * DEVICE_PIECE_WORDS);
+  words.forEach((piece, i) => {
+    const at = i * DEVICE_PIECE_WORDS;
+    for (const name of Object.keys(PIECE) as (keyof typeof PIECE)[])
+      list[at + DEVICE_PIECE[name]] = piece[PIECE[name]]!;
+    writeAddress(list, at + DEVICE_PIECE.matrix, base + piece[PIECE.matrix]!);
   });
   return list;
 }

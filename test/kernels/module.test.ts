@@ -92,6 +92,11 @@ t.test('generated sources are what their generators write', async (t) => {
     generateDispatch(): string;
     DISPATCH_FILE: string;
   };
+  const { generateCudaLayouts, CUDA_LAYOUTS_FILE } = (await load('../cuda/generate-layouts.mjs')) as {
+    generateCudaLayouts(): string;
+    CUDA_LAYOUTS_FILE: string;
+  };
+  t.equal(readFileSync(CUDA_LAYOUTS_FILE, 'utf8'), generateCudaLayouts(), 'those of CUDA: run `npm run generate`');
   t.equal(readFileSync(DISPATCH_FILE, 'utf8'), generateDispatch(), 'the dispatch: run `npm run generate`');
   t.equal(readFileSync(TILES_FILE, 'utf8'), generateTiles(), 'the tiles of products: run `npm run generate`');
   t.equal(readFileSync(LAYOUTS_FILE, 'utf8'), generateLayouts(), 'the layouts: run `npm run generate`');

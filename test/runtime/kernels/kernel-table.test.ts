@@ -1,6 +1,7 @@
 /** @file The kernel table against what it stands for: functions of assembly/ and cuda/, the page of the docs, `emit`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
+import { CUDA_KERNELS } from '../../../src/runtime/backends/cuda/launch-table.js';
 import { TWINS } from '../../../src/runtime/backends/reference/kernels.js';
 import { Code } from '../../../src/runtime/compile/code.js';
 import { KERNEL, KERNELS } from '../../../src/runtime/kernels/kernels.js';
@@ -38,17 +39,47 @@ t.test('functions of assembly/ have the operands of the table, by name and kind'
   }
 });
 
-t.test('functions of cuda/ have the operands of the table, in its order', async (t) => {
+t.test('functions of cuda/ have the operands of their launches, by name and kind', async (t) => {
+  // Activations are made by macros, of a list of parameters that each of them writes once.
+  const activation = readFileSync(new URL('cuda/kernels/activation.cu', ROOT), 'utf8');
+  const macros = new Map(
+    [...activation.matchAll(/^#define (\w+)\(name, expression\)[\s\\]+KERNEL name\(([^)]*)\)/gm)].map(
+      ([, macro, list]) => [macro!, list!.replace(/\\\n/g, '').split(',')] as const,
+    ),
+  );
   const found = parametersIn('cuda/kernels/', '.cu', /^KERNEL (\w+)\(([^)]*)\)/gm);
-  const shared = [...KERNELS.values()].filter(({ name }) => found.has(name));
-  t.ok(shared.length > 90, `${shared.length} kernels are found`);
-  for (const { name, words } of shared) {
-    const kinds = found.get(name)!.map((p) => (p.includes('*') ? 'address' : /\bfloat\b/.test(p) ? 'float' : 'count'));
+  for (const [, macro, name] of activation.matchAll(/^(\w+)\((\w+F32),/gm)) found.set(name!, macros.get(macro!)!);
+  const rows = readFileSync(new URL('cuda/kernels/row-optimizers.cu', ROOT), 'utf8').match(
+    /^#define ROWS(.*\\\n)*.*$/m,
+  )!;
+  const macro = rows[0].replace(/^#define ROWS|\\$/gm, '').split(',');
+  t.same([...found.keys()].sort(), [...CUDA_KERNELS.keys()].sort(), 'every kernel has its launch');
+  for (const { name, operands, words } of CUDA_KERNELS.values()) {
+    const parameters = found.get(name)!.flatMap((parameter) => (parameter === 'ROWS' ? macro : [parameter]));
     t.same(
-      kinds,
-      words.map(({ kind }) => kind),
+      parameters.map((p) => [/(\w*)\s*$/.exec(p)![1], p.includes('*') ? 'p' : /\bfloat\b/.test(p) ? 'f' : 'u']),
+      words.map((word, index) => [word, operands[index]]),
       name,
     );
+  }
+  const shared = [...CUDA_KERNELS.values()].filter(({ name }) => KERNELS.has(name));
+  t.ok(shared.length > 90, `${shared.length} are of the kernel table`);
+  for (const { name, words } of shared) {
+    t.same(
+      words,
+      KERNELS.get(name)!.words.map((word) => word.name),
+      name,
+    );
+  }
+});
+
+t.test('functions of cuda/ write no number that layouts.cuh has', async (t) => {
+  const folder = new URL('cuda/kernels/', ROOT);
+  for (const file of readdirSync(folder)) {
+    const source = readFileSync(new URL(file, folder), 'utf8').replace(/\/\*\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    if (file === 'layouts.cuh') continue;
+    t.notMatch(source, /\bcase \d|(shape|counters)\[\d|\b(kind|pooling|activation) == \d/, `${file} chooses by name`);
+    t.notMatch(source, /\b(256|512|4096)\b/, `${file} has no limit of its own`);
   }
 });
 

@@ -2,6 +2,8 @@
  * @file A program ready to run on a device: its works, prepared launches, copies and packed rows. A step allocates nothing.
  */
 import { MonolithError } from '../../../base/errors.js';
+import { DEVICE_PIECE, DEVICE_PIECE_WORDS } from '../../../memory/device-record-layout.js';
+import { writeAddress } from '../../../memory/device-table-layout.js';
 import { ON_DEVICE, ON_HOST } from '../../../memory/placement-layout.js';
 import type { Views } from '../../../memory/views.js';
 import type { Device, DeviceLaunch, DeviceSpan } from './device.js';
@@ -207,8 +209,7 @@ function operandOf(arg: LaunchArgument, places: Places): number {
       const words = Uint32Array.from(arg.list.words);
       arg.list.places.forEach(({ block, offset }, index) => {
         const address = blocks[block]!.span.address + offset;
-        words[index * 8 + 4] = address % 2 ** 32;
-        words[index * 8 + 5] = Math.floor(address / 2 ** 32);
+        writeAddress(words, index * DEVICE_PIECE_WORDS + DEVICE_PIECE.matrix, address);
       });
       const span = memory.allocApart(words.byteLength);
       device.uploadNow(span, new Uint8Array(words.buffer));

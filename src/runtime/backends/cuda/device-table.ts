@@ -5,7 +5,13 @@
  * asks again, which waits for the device, only when these might not fit.
  */
 import { MonolithError } from '../../../base/errors.js';
-import { DEVICE_COUNTER, DEVICE_COUNTERS, DEVICE_TABLE, writeAddress } from '../../../memory/device-table-layout.js';
+import {
+  DEVICE_COUNTER,
+  DEVICE_COUNTERS,
+  DEVICE_SLOT_WORDS,
+  DEVICE_TABLE,
+  writeAddress,
+} from '../../../memory/device-table-layout.js';
 import { ON_DEVICE } from '../../../memory/placement-layout.js';
 import { secretOf } from '../../../memory/secret.js';
 import { TABLE } from '../../../memory/table-layout.js';
@@ -16,7 +22,7 @@ import { countHostRows, HostRows } from './host-rows.js';
 
 /** Rows that are uploaded at once. */
 const UPLOAD_ROWS = 4096;
-const SLOT_BYTES = 16;
+const SLOT_BYTES = DEVICE_SLOT_WORDS * 4;
 /** What free slots are filled with. */
 const EMPTY_BYTE = 0xff;
 

@@ -15,7 +15,8 @@ export type GridOf<W extends string> = (indexOf: (word: W) => number) => Grid;
 export const BLOCK_THREADS = 256;
 /** Blocks that fill a multiprocessor of 2048 threads. */
 const BLOCKS_PER_MULTIPROCESSOR = 8;
-const GEMM_TILE = 64;
+/** Rows and columns of a matrix product that a block makes. */
+export const GEMM_TILE = 64;
 const ELEMENTS_MAX = 2 ** 31;
 
 type Values<W extends readonly string[]> = { readonly [I in keyof W]: number };

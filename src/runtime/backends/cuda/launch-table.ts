@@ -35,6 +35,8 @@ export interface CudaKernel {
   /** Name of the PTX file in cuda/ptx. */
   readonly module: string;
   readonly operands: readonly CudaOperand[];
+  /** Names of the operands, which are those of its parameters in cuda/kernels. */
+  readonly words: readonly string[];
   /** `multiprocessors` bounds the grid of kernels that walk; operands are given as numbers. */
   readonly grid: (operands: readonly number[], multiprocessors: number) => CudaGrid;
   /** False when blocks are tied to places of the result, so that the grid must be the one given. */
@@ -81,7 +83,7 @@ function family(module: string, lines: readonly Line[]): void {
       if (index < 0) throw new Error(`${name} has no word ${word}`);
       return index;
     };
-    table.set(name, { name, module, operands, grid: grid(indexOf), walks, floatsPerElement });
+    table.set(name, { name, module, operands, words, grid: grid(indexOf), walks, floatsPerElement });
   }
 }
 

@@ -7,7 +7,8 @@
  * Those of tables on the device are found there; see table-works.ts.
  */
 
-import { PIECE, PIECE_WORDS } from '../../../memory/record-layout.js';
+import { DEVICE_PIECE, DEVICE_PIECE_WORDS } from '../../../memory/device-record-layout.js';
+import { PIECE, PIECE_WORDS, wordsOf } from '../../../memory/record-layout.js';
 import { APPLY_SLICE_BYTES, PARTITIONS } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
 import { KERNEL, type Kernel } from '../../kernels/kernels.js';
@@ -290,21 +291,14 @@ class WorkList {
     });
   }
 
-  /** Pieces as the device has them: first, ids, offset, floats, address of 64 bits, stride, add. */
+  /** Pieces as the device has them; their matrices are put in where they are known. */
   #pieceList(instruction: Instruction): PieceList {
     const pieces = this.#pieces(instruction);
     return {
       words: Uint32Array.from(
-        pieces.flatMap(({ first, ids, offset, floats, stride, add }) => [
-          first,
-          ids,
-          offset,
-          floats,
-          0,
-          0,
-          stride,
-          add,
-        ]),
+        pieces.flatMap(({ first, ids, offset, floats, stride, add }) =>
+          wordsOf(DEVICE_PIECE, DEVICE_PIECE_WORDS, { first, ids, offset, floats, matrix: 0, stride, add }),
+        ),
       ),
       places: pieces.map(({ matrix }) => this.#blocks.place(matrix)!),
     };

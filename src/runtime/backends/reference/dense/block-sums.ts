@@ -1,5 +1,7 @@
 /** @file Sums in blocks, as the kernels have them: a chain over a whole batch would be off by as many roundings as it is long. */
 
+import { CHAIN_K, SUM_BLOCK, SUM_K } from '../../../../memory/sum-blocks.js';
+
 const f = Math.fround;
 
 /** Terms of a block, in order, from 0; then the sums of the blocks, in order. */
@@ -13,22 +15,17 @@ export function sumInBlocks(count: number, block: number, term: (index: number) 
   return total;
 }
 
-const ROWS = 64;
-
 /** The sum of a column from `start` on: 64 rows make a sum, 64 sums make one that is added. assembly/dense/column-sums.ts has why. */
 export function sumColumn(count: number, start: number, term: (row: number) => number): number {
   let total = start;
-  for (let first = 0; first < count; first += ROWS * ROWS) {
-    const rows = Math.min(ROWS * ROWS, count - first);
-    total = f(total + sumInBlocks(rows, ROWS, (row) => term(first + row)));
+  for (let first = 0; first < count; first += SUM_BLOCK * SUM_BLOCK) {
+    const rows = Math.min(SUM_BLOCK * SUM_BLOCK, count - first);
+    total = f(total + sumInBlocks(rows, SUM_BLOCK, (row) => term(first + row)));
   }
   return total;
 }
 
-/** Length of the blocks of a product over `k`: all of it, or equal parts of at most 256 of more than 512. */
+/** Length of the blocks of a product over `k`: all of it, or equal parts of at most SUM_K of more than CHAIN_K. */
 export function blockK(k: number): number {
-  return k <= 512 ? Math.max(1, k) : Math.ceil(k / Math.ceil(k / 256));
+  return k <= CHAIN_K ? Math.max(1, k) : Math.ceil(k / Math.ceil(k / SUM_K));
 }
-
-/** Rows with the same id whose gradients are added up before the sums are. */
-export const REPEATS = 256;

@@ -1,10 +1,11 @@
 /** @file Plain TypeScript twins of assembly/dense/gemm-repeats.ts and gemm-repeats-grad.ts; the same order of every sum. */
 
 import { FIELD_WORDS } from '../../../../memory/record-layout.js';
+import { REPEATS } from '../../../../memory/sum-blocks.js';
 import type { Views } from '../../../../memory/views.js';
 import { KERNEL } from '../../../kernels/kernels.js';
 import { twin } from '../twin.js';
-import { blockK, REPEATS, sumInBlocks } from './block-sums.js';
+import { blockK, sumInBlocks } from './block-sums.js';
 import { gemmF32 } from './gemm.js';
 
 /** Columns of the gradient that are worked on at once. */

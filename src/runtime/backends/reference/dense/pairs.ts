@@ -1,5 +1,6 @@
 /** @file Products of all pairs of fields of two sides, in plain TypeScript. */
 
+import { PAIR_ROWS } from '../../../../memory/sum-blocks.js';
 import type { Views } from '../../../../memory/views.js';
 import { KERNEL } from '../../../kernels/kernels.js';
 import { twin } from '../twin.js';
@@ -79,9 +80,6 @@ export const cinF32 = twin(
   },
 );
 
-/** Rows whose weight gradients are added up before their sums are. */
-const BLOCK_ROWS = 256;
-
 /** Gradients of cinF32 for both sides and, summed over the rows in blocks, for w. */
 export const cinGradF32 = twin(
   KERNEL.cinGradF32,
@@ -120,7 +118,7 @@ export const cinGradF32 = twin(
       for (let i = 0; sum !== dWeights && i < pairs * outs; i++) m.f32[dWeights + i]! += m.f32[sum + i]!;
     };
     for (let r = 0; r < rows; r++) {
-      if (r > 0 && r % BLOCK_ROWS === 0) {
+      if (r > 0 && r % PAIR_ROWS === 0) {
         addBlock();
         sum = blockSum;
         m.f32.fill(0, sum, sum + pairs * outs);
