@@ -40,6 +40,9 @@ export interface CtrResult {
   readonly model: CtrModel;
   readonly batch: number;
   readonly threads: number;
+  readonly backend: string;
+  readonly device: string;
+  readonly kernels: string;
   readonly examples: number;
   readonly examples_per_s: number;
   readonly peak_rss_mb: number;
@@ -106,6 +109,9 @@ export async function runCtr(options: CtrOptions): Promise<CtrResult> {
       model: name,
       batch,
       threads,
+      backend: session.backend,
+      device: session.device,
+      kernels: session.kernelVariant,
       examples: steps * batch,
       examples_per_s: Math.round(((steps - warmSteps) * batch * 1000) / ms),
       peak_rss_mb: Math.round(process.resourceUsage().maxRSS / 1024),

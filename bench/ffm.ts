@@ -4,6 +4,7 @@
  * `npm run bench -- ffm [--quick] [--json] [--only scaling,main,heap,trace,backend]`. Ratios come from one run and
  * from systems that take turns; see bench/README.md for how to read them.
  */
+import { chooseKernels } from '../src/runtime/backends/wasm/choose-kernels.js';
 import {
   type BackendRatio,
   type HeapUse,
@@ -23,6 +24,8 @@ const PARTS = ['scaling', 'main', 'heap', 'trace', 'backend'] as const;
 type Part = (typeof PARTS)[number];
 
 export interface FfmReport extends Machine {
+  /** The build of the kernels that sessions of the wasm backend take here. */
+  readonly kernels: string;
   readonly scaling: readonly Scaling[];
   readonly mainThread: readonly MainThread[];
   readonly heap: readonly HeapUse[];
@@ -81,6 +84,7 @@ export async function runFfmBench({
   };
   return {
     ...machine(),
+    kernels: (await chooseKernels()).variant,
     scaling: await each('scaling', sizes.scaling, ([vocab, batchSize]) => measureScaling(vocab, batchSize, sizes)),
     mainThread: await each('main', sizes.main, (batchSize) => measureMainThread(batchSize, 2, sizes)),
     heap: await each('heap', sizes.heap, (batchSize) => measureHeap(batchSize, sizes.heapSteps, sizes)),
@@ -94,7 +98,9 @@ const thousands = (value: number) => `${(value / 1000).toFixed(0)}k`;
 
 function text(report: FfmReport): string {
   const { scaling, mainThread, heap, trace, backend } = report;
-  const sections: string[] = [`${machineText(report)}; "others" is what other processes used of one core meanwhile`];
+  const sections: string[] = [
+    `${machineText(report)}, ${report.kernels} kernels; "others" is what other processes used of one core meanwhile`,
+  ];
   if (scaling.length > 0) {
     const rows = scaling.map((s) => [
       `vocabulary ${s.vocab}, batch ${s.batchSize}`,

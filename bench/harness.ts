@@ -1,6 +1,7 @@
 /** @file What the benches share: the machine they ran on, medians, tables, and the run from the command line. */
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { cpuName } from '../src/runtime/backends/cpu-name.js';
 
 /** Where numbers come from; every report starts with it. */
 export interface Machine {
@@ -10,7 +11,7 @@ export interface Machine {
 }
 
 export function machine(): Machine {
-  return { machine: cpus()[0]?.model.trim() ?? 'unknown', cores: availableParallelism(), node: process.version };
+  return { machine: cpuName(), cores: availableParallelism(), node: process.version };
 }
 
 export function machineText({ machine, cores, node }: Machine): string {

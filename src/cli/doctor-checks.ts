@@ -60,7 +60,7 @@ export async function checkKernels(probes: DoctorProbes): Promise<Check> {
 
 export function checkCores(probes: DoctorProbes): Check {
   const quota = cgroupLimits(probes.readText).cores;
-  const found = `${probes.cores} usable`;
+  const found = `${probes.cores} usable, ${probes.cpu}`;
   if (quota !== null && quota < probes.cores) {
     const threads = Math.max(1, Math.floor(quota));
     return warn('cores', `${found}, but the container may use ${quota.toFixed(1)}`, `train with --threads ${threads}`);
@@ -131,15 +131,21 @@ export function checkAddon(probes: DoctorProbes): Check {
   return ok('cuda addon', found.length > 0 ? found.join(', ') : 'the GPU backend is not built; the CPU backend works');
 }
 
-/** What `--backend auto` finds. Worth a warning where a driver is there or was named, and cannot be used. */
-export function checkCudaBackend(probes: DoctorProbes): Check {
-  const opened = probes.openCuda();
+/** What `--backend cuda` finds. Worth a warning where a driver is there or was named, and cannot be used. */
+export function checkCudaBackend(probes: DoctorProbes, opened: string | MonolithError): Check {
   if (typeof opened === 'string') return ok('cuda backend', opened);
   if (probes.cudaDriver === undefined && probes.findLibrary('libcuda.so.1') === null) {
     const simulated = '; `--cuda-driver sim` trains in the simulator';
     return ok('cuda backend', `no driver to run on${probes.addons().length > 0 ? simulated : ''}`);
   }
   return warn('cuda backend', opened.message, opened.hint ?? 'use the CPU backend');
+}
+
+/** What `--backend auto` takes, and why. */
+export function checkAuto({ cores, cpu }: DoctorProbes, opened: string | MonolithError): Check {
+  if (typeof opened === 'string') return ok('backend auto', `cuda: ${opened}`);
+  const threads = Math.min(cores, THREADS_MAX);
+  return ok('backend auto', `wasm, ${threads} threads of ${cpu}; not cuda: ${opened.message}`);
 }
 
 export function checkCompilers(probes: DoctorProbes): Check {
@@ -151,6 +157,7 @@ export function checkCompilers(probes: DoctorProbes): Check {
 export async function runChecks(probes: DoctorProbes): Promise<Check[]> {
   const features = Object.keys(WASM_FEATURES) as WasmFeature[];
   const hugePages = checkHugePages(probes);
+  const cuda = probes.openCuda();
   return [
     checkNode(probes),
     ...features.map((feature) => checkFeature(feature, probes)),
@@ -161,7 +168,8 @@ export async function runChecks(probes: DoctorProbes): Promise<Check[]> {
     ...(hugePages === null ? [] : [hugePages]),
     await checkGpu(probes),
     checkAddon(probes),
-    checkCudaBackend(probes),
+    checkCudaBackend(probes, cuda),
+    checkAuto(probes, cuda),
     checkCompilers(probes),
   ];
 }

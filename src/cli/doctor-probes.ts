@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { MonolithError } from '../base/errors.js';
 import { createSharedMemory, PAGE_BYTES } from '../memory/shared-memory.js';
+import { cpuName } from '../runtime/backends/cpu-name.js';
 import { CudaDriver, DRIVER_VARIABLE, versionText } from '../runtime/backends/cuda/driver.js';
 import { nativePath, simulatorPath } from '../runtime/backends/cuda/native.js';
 import { tryInitCuda } from '../runtime/backends/cuda/try-init-cuda.js';
@@ -20,6 +21,8 @@ export interface DoctorProbes {
   readonly platform: string;
   readonly arch: string;
   readonly cores: number;
+  /** The name of the processor. */
+  readonly cpu: string;
   readonly totalBytes: number;
   readonly freeBytes: number;
   readonly readText: ReadText;
@@ -64,6 +67,7 @@ export function realProbes(env: Readonly<Record<string, string | undefined>>): D
     platform: platform(),
     arch: arch(),
     cores: availableParallelism(),
+    cpu: cpuName(),
     totalBytes: totalmem(),
     freeBytes: freemem(),
     readText,

@@ -178,14 +178,19 @@ function eventText(event: Exclude<TrainEvent, ProgressEvent>): string {
 
 function startText(event: StartEvent): string {
   const steps = `${counted(event.steps, 'step')} of ${counted(event.batchSize, 'example')}`;
-  const threads = counted(event.threads, 'thread');
-  const text = `training ${event.model} on ${event.data}: ${steps}, ${threads}, ${event.backend} backend`;
-  return event.restored === null ? text : `${text}\ngoing on from step ${event.startStep}: ${event.restored}`;
+  const lines = [
+    `training ${event.model} on ${event.data}: ${steps}, ${counted(event.threads, 'thread')}, ${event.backend} backend`,
+    `running on ${event.device}, ${event.kernels} kernels`,
+  ];
+  if (event.backendWhy !== null) lines.push(`auto took ${event.backend}: ${event.backendWhy}`);
+  if (event.restored !== null) lines.push(`going on from step ${event.startStep}: ${event.restored}`);
+  return lines.join('\n');
 }
 
 /** The last JSON line of a run. */
 export function doneEvent(result: TrainResult): Record<string, unknown> {
-  const { step, loss, auc, examplesPerS, stepsPerS, threads, backend, checkpoint, trace, interrupted } = result;
+  const { step, loss, auc, examplesPerS, stepsPerS, threads, backend, device, kernels } = result;
+  const { checkpoint, trace, interrupted } = result;
   return {
     event: 'done',
     step,
@@ -195,6 +200,8 @@ export function doneEvent(result: TrainResult): Record<string, unknown> {
     stepsPerS,
     threads,
     backend,
+    device,
+    kernels,
     checkpoint,
     trace,
     interrupted,

@@ -83,8 +83,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
   });
   const { session, startStep, restored } = trainer;
   // What came of it: `auto` has chosen, and one thread drives a GPU.
-  const { backend } = session;
-  const { threads } = session;
+  const { backend, backendWhy, device, kernelVariant: kernels, threads } = session;
   const steps = Math.max(0, trainer.lastStep - startStep);
   checkpoint = restored;
   if (trainer.restoreReport !== null && (options.restoreMode !== 'exact' || options.restoreFrom !== null)) {
@@ -105,6 +104,9 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       model: model.name,
       data: options.data,
       backend,
+      backendWhy,
+      device,
+      kernels,
       threads,
       batchSize,
       steps,
@@ -134,6 +136,8 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     stepsPerS: progress.stepsPerS,
     threads,
     backend,
+    device,
+    kernels,
     checkpoint,
     trace,
     interrupted,
@@ -216,6 +220,8 @@ async function writeTrace(file: string, session: Session, { options, failed, onE
     metadata: {
       model: options.model,
       backend: session.backend,
+      device: session.device,
+      kernels: session.kernelVariant,
       threads: session.threads,
       batchSize: options.batchSize,
       graph: graphDescription(session.graph),

@@ -77,6 +77,12 @@ export type TrainEvent =
       readonly model: string;
       readonly data: string;
       readonly backend: string;
+      /** Why `auto` took that backend; null when it was named. */
+      readonly backendWhy: string | null;
+      /** The name of the GPU or processor. */
+      readonly device: string;
+      /** The build of the kernels. */
+      readonly kernels: string;
       readonly threads: number;
       readonly batchSize: number;
       /** Steps this run will train. */
@@ -138,6 +144,8 @@ export interface TrainResult {
   readonly stepsPerS: number;
   readonly threads: number;
   readonly backend: string;
+  readonly device: string;
+  readonly kernels: string;
   readonly checkpoint: string | null;
   readonly trace: string | null;
   readonly interrupted: boolean;

@@ -19,6 +19,7 @@ const healthy: DoctorProbes = {
   platform: 'linux',
   arch: 'x64',
   cores: 4,
+  cpu: 'Fast 9000',
   totalBytes: 16 * GIB,
   freeBytes: 8 * GIB,
   readText: (path) => (path === THP ? '[always] madvise never' : null),
@@ -105,6 +106,12 @@ t.test('addon, device and compilers are shown and never required', async (t) => 
     level: 'ok',
     found: /--cuda-driver sim/,
   });
+  t.match(await checkOf('backend auto', { openCuda: () => 'Tesla T4' }), { level: 'ok', found: 'cuda: Tesla T4' });
+  t.match(await checkOf('backend auto', {}), {
+    level: 'ok',
+    found: /^wasm, 4 threads of Fast 9000; not cuda: .*none$/,
+  });
+  t.match(await checkOf('cores', {}), { found: '4 usable, Fast 9000' });
   t.match(await checkOf('cuda addon', { addons: () => ['/x/cuda.node'] }), { level: 'ok', found: '/x/cuda.node' });
   t.match(await checkOf('compilers', { findProgram: (name) => `/bin/${name}` }), {
     level: 'ok',

@@ -15,6 +15,8 @@ export function resultOf(options: TrainJobOptions, step: number, interrupted: bo
     stepsPerS: 1000,
     threads: options.threads,
     backend: options.backend,
+    device: 'Fast 9000',
+    kernels: 'plain',
     checkpoint: options.modelDir === null ? null : `${options.modelDir}/model.ckpt-${step}`,
     trace: options.trace,
     interrupted,

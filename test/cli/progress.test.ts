@@ -14,6 +14,9 @@ const start: StartEvent = {
   model: 'ffm',
   data: 'clicks',
   backend: 'wasm',
+  backendWhy: null,
+  device: 'Fast 9000',
+  kernels: 'wide',
   threads: 2,
   batchSize: 64,
   steps: 100,
@@ -30,6 +33,8 @@ const result: TrainResult = {
   stepsPerS: 1000,
   threads: 2,
   backend: 'wasm',
+  device: 'Fast 9000',
+  kernels: 'wide',
   checkpoint: 'runs/model.ckpt-100',
   trace: 'runs/my trace.json',
   interrupted: false,
@@ -123,7 +128,10 @@ t.test('a run that fails leaves the cursor on a new line', async (t) => {
 t.test('in a file there is a line per interval and one at the end', async (t) => {
   const { io, shown } = reporterOn('lines');
   shown.event(start);
-  t.equal(io.out.take(), 'training ffm on clicks: 100 steps of 64 examples, 2 threads, wasm backend\n');
+  t.equal(
+    io.out.take(),
+    'training ffm on clicks: 100 steps of 64 examples, 2 threads, wasm backend\nrunning on Fast 9000, wide kernels\n',
+  );
   for (let step = 1; step <= 100; step++) {
     io.timeMs += 50;
     shown.event(progressEvent(step, 100));
@@ -150,6 +158,12 @@ t.test('a restored run says where it goes on from', async (t) => {
   t.match(io.out.take(), /\ngoing on from step 50: runs\/c-50\n$/);
 });
 
+t.test('a run that left the choice of the backend to us says why it is that one', async (t) => {
+  const { io, shown } = reporterOn('lines');
+  shown.event({ ...start, backendWhy: 'cuda cannot run here: no driver' });
+  t.match(io.out.take(), /wide kernels\nauto took wasm: cuda cannot run here: no driver\n$/);
+});
+
 t.test('JSON lines are in snake case and end with the result', async (t) => {
   const { io, shown } = reporterOn('json');
   shown.event(start);
@@ -166,6 +180,9 @@ t.test('JSON lines are in snake case and end with the result', async (t) => {
         model: 'ffm',
         data: 'clicks',
         backend: 'wasm',
+        backend_why: null,
+        device: 'Fast 9000',
+        kernels: 'wide',
         threads: 2,
         batch_size: 64,
         steps: 100,
@@ -185,6 +202,8 @@ t.test('JSON lines are in snake case and end with the result', async (t) => {
         steps_per_s: 1000,
         threads: 2,
         backend: 'wasm',
+        device: 'Fast 9000',
+        kernels: 'wide',
         checkpoint: 'runs/model.ckpt-100',
         trace: 'runs/my trace.json',
         interrupted: false,

@@ -16,6 +16,7 @@ import { Graph } from '../../src/graph/graph.js';
 import { sigmoid } from '../../src/graph/ops/activations.js';
 import { matMul } from '../../src/graph/ops/matmul.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
+import { cpuName } from '../../src/runtime/backends/cpu-name.js';
 import { checkDriver, tryInitCuda } from '../../src/runtime/backends/cuda/try-init-cuda.js';
 import { Session } from '../../src/runtime/session/session.js';
 import { writeChromeTrace } from '../../src/trace/chrome-trace.js';
@@ -23,6 +24,8 @@ import { openSession, withSession } from '../runtime/with-session.js';
 import { loadBatches, smallSession, trainFfm } from '../train/ffm-run.js';
 import { withSimulated } from './simulated.js';
 
+/** What the simulated driver calls its device. */
+const SIMULATOR = 'PTX simulator (not a GPU)';
 const CUDA = { backend: 'cuda', cuda: { driver: 'sim' } } as const;
 
 /** A layer over `features` inputs. */
@@ -82,6 +85,8 @@ t.test('a GPU that is asked for and not there is an error at once, and auto does
   t.match(tryInitCuda(cuda), { message: /nowhere|not built/ });
   await withSession(graph, { backend: 'auto', cuda }, async (session) => {
     t.equal(session.backend, 'wasm');
+    t.match(session.backendWhy, /^cuda cannot run here: .*(nowhere|not built)/);
+    t.equal(session.device, cpuName());
     t.ok(await session.run([y], { x: new Float32Array(5) }));
   });
   const device = { name: 'Old', computeCapability: 70 } as Parameters<typeof checkDriver>[0]['device'];
@@ -99,6 +104,7 @@ t.test(
     const { graph, y } = layer();
     await withSession(graph, { ...CUDA, backend: 'auto' }, async (session) => {
       t.equal(session.backend, 'cuda');
+      t.same([session.backendWhy, session.device], [`${SIMULATOR} can run it`, SIMULATOR]);
       const [values] = await session.run([y], { x: new Float32Array(10).fill(1) });
       t.same((values as Float32Array).length, 6);
       t.ok(Math.abs((values as Float32Array)[0]! - 1 / (1 + Math.exp(-1.25))) < 1e-6);

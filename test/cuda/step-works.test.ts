@@ -49,6 +49,7 @@ t.test('what the CUDA kernels take as const is not written, and the rest is', as
 function cpuCore(graph: Graph, options: Partial<SessionOptions> = {}): SessionCore {
   const backend: OpenBackend = {
     name: 'cuda',
+    device: 'none',
     plainKernels: false,
     slice: () => ({ threads: 1, slices: 1 }),
     settle: (place) => ({

@@ -28,6 +28,8 @@ export interface Backend<Options = unknown, Told = unknown> {
 
 export interface OpenBackend<Told = unknown> {
   readonly name: string;
+  /** What steps run on, as people call it: the name of a GPU, or of the processor. */
+  readonly device: string;
   /** Whether the host runs the plain kernels, whatever else the engine could run. */
   readonly plainKernels: boolean;
   /** How a batch is cut. */

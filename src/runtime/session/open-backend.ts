@@ -13,6 +13,8 @@ import {
 export interface OpenedBackend {
   readonly name: BackendName;
   readonly opened: OpenBackend;
+  /** Why it is this one, where `auto` chose; null when it was asked for by name. */
+  readonly why: string | null;
 }
 
 /** `auto` takes the first that this machine can run. */
@@ -22,7 +24,7 @@ export async function openBackend(options: BackendOptions): Promise<OpenedBacken
     const reason = `${asked as string} is none of ${BACKEND_NAMES.join(', ')}, auto`;
     throw new MonolithError('ML_FLAG', { flag: 'backend', reason });
   }
-  const found = await firstOf(asked === 'auto' ? AUTO : [asked], options);
+  const found = asked === 'auto' ? await firstOf(AUTO, options) : await openNamed(asked, options);
   for (const other of misplacedOptions(found.name, options)) {
     const misplaced = (await loadBackend(other)).misplaced?.(found.name);
     if (misplaced !== undefined) throw misplaced;
@@ -30,9 +32,23 @@ export async function openBackend(options: BackendOptions): Promise<OpenedBacken
   return found;
 }
 
-async function firstOf([name, ...rest]: readonly BackendName[], options: BackendOptions): Promise<OpenedBackend> {
+async function openNamed(name: BackendName, options: BackendOptions): Promise<OpenedBackend> {
+  const opened = (await loadBackend(name)).open(options);
+  if (opened instanceof MonolithError) throw opened;
+  return { name, opened, why: null };
+}
+
+/** The first that opens, or the error of the last; `passedOver` are those before, each with what keeps it from running. */
+async function firstOf(
+  [name, ...rest]: readonly BackendName[],
+  options: BackendOptions,
+  passedOver: readonly string[] = [],
+): Promise<OpenedBackend> {
   const opened = (await loadBackend(name!)).open(options);
-  if (!(opened instanceof MonolithError)) return { name: name!, opened };
-  if (rest.length === 0) throw opened;
-  return firstOf(rest, options);
+  if (opened instanceof MonolithError) {
+    if (rest.length === 0) throw opened;
+    return firstOf(rest, options, [...passedOver, `${name} cannot run here: ${opened.message}`]);
+  }
+  const why = passedOver.length === 0 ? `${opened.device} can run it` : passedOver.join('; ');
+  return { name: name!, opened, why };
 }

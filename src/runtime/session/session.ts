@@ -21,7 +21,7 @@ import { explainFailure } from './explain-failure.js';
 import { copyOf, type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
 import { type Fetch, type Fetched, type FetchTree, flattenFetches, isFlat } from './nested-fetches.js';
-import { openBackend } from './open-backend.js';
+import { type OpenedBackend, openBackend } from './open-backend.js';
 import type { Programs } from './programs.js';
 import { SessionCore, SessionHandle } from './session-core.js';
 import { reserveMemories } from './session-memories.js';
@@ -39,7 +39,7 @@ interface RunningParts {
   readonly core: SessionCore;
   readonly programs: Programs;
   readonly pool: ThreadPool;
-  readonly backend: BackendName;
+  readonly backend: OpenedBackend;
   readonly kernelVariant: KernelVariant;
   readonly stepTimeoutMs: number;
 }
@@ -50,6 +50,10 @@ interface RunningParts {
  */
 export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   readonly backend: BackendName;
+  /** Why `auto` took this backend; null when it was asked for by name. */
+  readonly backendWhy: string | null;
+  /** What steps run on: the name of the GPU, or of the processor. */
+  readonly device: string;
   /** The build of the kernels that products are computed with. */
   readonly kernelVariant: KernelVariant;
   readonly #core: SessionCore;
@@ -61,7 +65,9 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
 
   private constructor({ core, programs, pool, backend, kernelVariant, stepTimeoutMs }: RunningParts) {
     super(core);
-    this.backend = backend;
+    this.backend = backend.name;
+    this.backendWhy = backend.why;
+    this.device = backend.opened.device;
     this.kernelVariant = kernelVariant;
     this.#core = core;
     this.#pool = pool;
@@ -76,7 +82,8 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     options: SessionOptions<Values>,
   ): Promise<Session<Values>> {
     checkSession(graph, options);
-    const { name: backend, opened } = await openBackend(options);
+    const backend = await openBackend(options);
+    const { name, opened } = backend;
     const { variant, module } = await chooseKernels(opened.plainKernels ? { kernels: 'plain' } : options);
     // The compiler is a tenth of the package: who only imports it does not wait for that.
     const { Programs } = await import('./programs.js');
@@ -84,7 +91,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     const core = new SessionCore({ graph, options, backend: opened, memory, module, tables });
     const pool = await ThreadPool.start({
       threads: core.plan.threads,
-      backend,
+      backend: name,
       told: core.backend.told,
       memory,
       module,

@@ -48,6 +48,7 @@ export const cudaBackend: Backend<CudaOptions, CudaTold> = {
 function openOn(driver: CudaDriver, options: CudaOptions): OpenBackend<CudaTold> {
   return {
     name: 'cuda',
+    device: driver.device.name,
     plainKernels: false,
     slice: () => ({ threads: 1, slices: 1 }),
     settle: (place) => settleOn(driver, options, place),

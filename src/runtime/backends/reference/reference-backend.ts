@@ -5,24 +5,26 @@ import type { Views } from '../../../memory/views.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Backend, OpenBackend } from '../backend.js';
 import { BankCalls, type CallableBank, type CallerMemory } from '../bank-calls.js';
+import { cpuName } from '../cpu-name.js';
 import { sliceForThreads } from '../slice-for-threads.js';
 import { referenceRunStep } from './program.js';
 import { tableApply, tableFind, tablePassOver, tableRetrieve, tableStepped } from './table.js';
 import { touchedIds } from './table-admit.js';
 import { bankCounts, bankIds, bankRows, bankUpdates } from './table-banks.js';
 
-const opened: OpenBackend<null> = {
+const open = (): OpenBackend<null> => ({
   name: 'reference',
+  device: cpuName(),
   plainKernels: true,
   slice: sliceForThreads,
   settle: () => ({ told: null, skipsRepeats: true }),
-};
+});
 
 type InsertPairs = CallerMemory['kernels']['insertTouchedPairs'];
 
 export const referenceBackend: Backend<unknown, null> = {
   name: 'reference',
-  open: () => opened,
+  open,
   join({ views, banks, thread, pairInsertion }) {
     const insertTouchedPairs = pairInsertion();
     const here: CallerMemory = {
