@@ -1,8 +1,37 @@
-// Numbers that a program keeps from step to step.
+// Numbers that a program keeps from step to step, and numbers of 64 bits that it makes of a batch for them.
+import { TIME_UNKNOWN } from "./generated/layouts";
 
 /** Adds `count` to the i64 at `counter`. */
 export function addCountI64(counter: usize, count: u32): void {
   store<i64>(counter, load<i64>(counter) + <i64>count);
+}
+
+/** dst[0] = sum of the i64 that lie `srcStride` apart from `src` on, modulo 2^64. */
+export function sumI64(src: usize, srcStride: u32, rows: u32, dst: usize): void {
+  let sum: i64 = 0;
+  for (let row: u32 = 0; row < rows; row++, src += <usize>srcStride << 3) sum += load<i64>(src);
+  store<i64>(dst, sum);
+}
+
+/** dst[0] = the largest of the i64 that lie `srcStride` apart from `src` on; the smallest i64 there is without rows. */
+export function maxI64(src: usize, srcStride: u32, rows: u32, dst: usize): void {
+  let largest = i64.MIN_VALUE;
+  for (let row: u32 = 0; row < rows; row++, src += <usize>srcStride << 3) largest = max(largest, load<i64>(src));
+  store<i64>(dst, largest);
+}
+
+/** Adds the parts of all slices, `sliceStride` bytes apart, to the i64 at `counter`. */
+export function addSlicesI64(counter: usize, parts: usize, sliceStride: u32, slices: u32): void {
+  let sum = load<i64>(counter);
+  for (let slice: u32 = 0; slice < slices; slice++, parts += sliceStride) sum += load<i64>(parts);
+  store<i64>(counter, sum);
+}
+
+/** The largest part of all slices as a time of rows; TIME_UNKNOWN when it is below 0. */
+export function latestOfSlices(parts: usize, sliceStride: u32, slices: u32): u32 {
+  let latest: i64 = -1;
+  for (let slice: u32 = 0; slice < slices; slice++, parts += sliceStride) latest = max(latest, load<i64>(parts));
+  return latest < 0 ? TIME_UNKNOWN : <u32>min<i64>(latest, TIME_UNKNOWN - 1);
 }
 
 /**

@@ -35,6 +35,7 @@ export {
   type Features,
   type Feeds as SchemaFeeds,
   type Inputs,
+  type Int64Feature,
   type LabelName,
   type RaggedFeature,
   ragged,
@@ -50,7 +51,7 @@ export {
   type FeatureSlotConfig,
 } from './feature/model/feature-slot.js';
 export { type Collections, Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
-export type { DenseInput, Ids as LookupIds, RaggedInput } from './graph/typed-inputs.js';
+export type { DenseInput, Ids as LookupIds, Int64Input, RaggedInput } from './graph/typed-inputs.js';
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
 export type { Floats, Ids } from './memory/given-arrays.js';
 // Running it: sessions, training, evaluation.

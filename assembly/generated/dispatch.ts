@@ -395,82 +395,93 @@ export function dispatch(opcode: u32, o: usize, r: usize): i32 {
     case 103: // addCountI64
       counts.addCountI64(u(o, r, 0), u(o, r, 1));
       return 0;
-    case 104: // advanceGeneration
+    case 104: // sumI64
+      counts.sumI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
+      return 0;
+    case 105: // maxI64
+      counts.maxI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
+      return 0;
+    case 106: // addSlicesI64
+      counts.addSlicesI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
+      return 0;
+    case 107: // latestOfSlices
+      return <i32>counts.latestOfSlices(u(o, r, 0), u(o, r, 1), u(o, r, 2));
+    case 108: // advanceGeneration
       return <i32>counts.advanceGeneration(u(o, r, 0), u(o, r, 1), u(o, r, 2));
-    case 105: // uniqueI64
+    case 109: // uniqueI64
       return <i32>sparse.uniqueI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7));
-    case 106: // uniqueColumnsI64
+    case 110: // uniqueColumnsI64
       return <i32>sparse.uniqueColumnsI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5),
         u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
-    case 107: // countInverseU32
+    case 111: // countInverseU32
       sparse.countInverseU32(u(o, r, 0), u(o, r, 1), u(o, r, 2));
       return 0;
-    case 108: // countColumnsU32
+    case 112: // countColumnsU32
       sparse.countColumnsU32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
       return 0;
-    case 109: // partitionByHash
+    case 113: // partitionByHash
       sparse.partitionByHash(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 110: // numberRepeatsU32
+    case 114: // numberRepeatsU32
       sparse.numberRepeatsU32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8));
       return 0;
-    case 111: // zeroRowsF32
+    case 115: // zeroRowsF32
       sparse.zeroRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
       return 0;
-    case 112: // poolSumF32
+    case 116: // poolSumF32
       sparse.poolSumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
       return 0;
-    case 113: // poolMeanF32
+    case 117: // poolMeanF32
       sparse.poolMeanF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
       return 0;
-    case 114: // scatterAddF32
+    case 118: // scatterAddF32
       sparse.scatterAddF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8));
       return 0;
-    case 115: // scatterMeanF32
+    case 119: // scatterMeanF32
       sparse.scatterMeanF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8));
       return 0;
-    case 116: // seqMaskF32
+    case 120: // seqMaskF32
       sparse.seqMaskF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 117: // firstNF32
+    case 121: // firstNF32
       sparse.firstNF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
       return 0;
-    case 118: // firstNGradF32
+    case 122: // firstNGradF32
       sparse.firstNGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9));
       return 0;
-    case 119: // gatherSlicesF32
+    case 123: // gatherSlicesF32
       sparse.gatherSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
       return 0;
-    case 120: // scatterSlicesF32
+    case 124: // scatterSlicesF32
       sparse.scatterSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7));
       return 0;
-    case 121: // tableFind
+    case 125: // tableFind
       return <i32>table.tableFind(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
-    case 122: // tableRetrieve
+    case 126: // tableRetrieve
       return <i32>table.tableRetrieve(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
-    case 123: // tableApply
+    case 127: // tableApply
       return <i32>table.tableApply(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
-    case 124: // tableAdmit
+    case 128: // tableAdmit
       return <i32>table.tableAdmit(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
-    case 125: // tableTouch
+    case 129: // tableTouch
       return <i32>table.tableTouch(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7));
-    case 126: // filterAsk
+    case 130: // filterAsk
       filter.filterAsk(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
       return 0;
-    case 127: // filterCount
+    case 131: // filterCount
       filter.filterCount(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 128: // bankedFind
-      return host(128, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), 0);
-    case 129: // bankedApply
-      return host(129, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
+    case 132: // bankedFind
+      return host(132, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), 0);
+    case 133: // bankedApply
+      return host(133, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
     default:
       return STATUS.kernel;
   }

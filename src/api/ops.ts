@@ -99,5 +99,10 @@ export {
   type TrainingOption,
 } from '../graph/ops/training.js';
 export { abs, cast, exp, log, neg, sign, sqrt, square, stopGradient } from '../graph/ops/unary.js';
-export { applyEmbeddingGradients, embeddingLookup, type LookupOptions } from '../sparse/steps/embedding-ops.js';
+export {
+  applyEmbeddingGradients,
+  type EmbeddingUpdateOptions,
+  embeddingLookup,
+  type LookupOptions,
+} from '../sparse/steps/embedding-ops.js';
 export type { Pooling } from '../sparse/steps/pooling.js';

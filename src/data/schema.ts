@@ -6,15 +6,21 @@
  */
 import { checkNumber, checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
-import type { Graph } from '../graph/graph.js';
-import { placeholder, raggedPlaceholder } from '../graph/ops/state.js';
-import type { DenseInput, RaggedInput } from '../graph/typed-inputs.js';
+import type { Graph, Tensor } from '../graph/graph.js';
+import { idsPlaceholder, placeholder, raggedPlaceholder } from '../graph/ops/state.js';
+import type { DenseInput, Int64Input, RaggedInput } from '../graph/typed-inputs.js';
 import { type BatchData, type BatchSchema, type FeedSpec, type PartialBatchData, rowsOf } from '../memory/batch.js';
-import { type DenseFeed, feedOf, type RaggedFeed, type SingleIds } from '../tensor/feed-values.js';
+import { type DenseFeed, feedOf, type IdsFeed, type RaggedFeed, type SingleIds } from '../tensor/feed-values.js';
 
 /** Floats, `width` of them for each example. */
 export interface DenseFeature<Width extends number = number> {
   readonly kind: 'dense';
+  readonly width: Width;
+}
+
+/** 64-bit integers, `width` of them for each example: times, counts, or ids of features that have one each. */
+export interface Int64Feature<Width extends number = number> {
+  readonly kind: 'ids';
   readonly width: Width;
 }
 
@@ -24,7 +30,7 @@ export interface RaggedFeature<ValuesPerRow extends number = number> {
   readonly valuesPerRow: ValuesPerRow;
 }
 
-export type Feature = DenseFeature | RaggedFeature;
+export type Feature = DenseFeature | Int64Feature | RaggedFeature;
 export type Features = { readonly [name: string]: Feature };
 
 /** Overloads, because without an argument the width would be taken from the place the call stands in: any number. */
@@ -35,8 +41,18 @@ function denseF32(options: { readonly width?: number } = {}): DenseFeature {
   return { kind: 'dense', width: checkNumber('dense.f32', 'width', width) };
 }
 
-/** Dense features: `dense.f32()` is one float for each example, `dense.f32({ width: 3 })` three. */
-export const dense = { f32: denseF32 } as const;
+function denseI64(): Int64Feature<1>;
+function denseI64<const Width extends number>(options: { readonly width: Width }): Int64Feature<Width>;
+function denseI64(options: { readonly width?: number } = {}): Int64Feature {
+  const { width = 1 } = checkOptions('dense.i64', options, ['width']);
+  return { kind: 'ids', width: checkNumber('dense.i64', 'width', width) };
+}
+
+/**
+ * Dense features: `dense.f32()` is one float for each example, `dense.f32({ width: 3 })` three, and `dense.i64()` an int64,
+ * such as the time of a request.
+ */
+export const dense = { f32: denseF32, i64: denseI64 } as const;
 
 /** Features of any number of values per example. */
 export const ragged = {
@@ -50,15 +66,22 @@ export const ragged = {
 } as const;
 
 /** The placeholder of a feature. */
-export type InputOf<F extends Feature> = F extends DenseFeature<infer Width> ? DenseInput<Width> : RaggedInput;
+export type InputOf<F extends Feature> =
+  F extends DenseFeature<infer Width>
+    ? DenseInput<Width>
+    : F extends Int64Feature<infer Width>
+      ? Int64Input<Width>
+      : RaggedInput;
 /** What is fed to it. */
 export type ValuesOf<F extends Feature> = F extends DenseFeature
   ? DenseFeed
-  : F extends RaggedFeature<infer ValuesPerRow>
-    ? 1 extends ValuesPerRow
-      ? RaggedFeed | SingleIds
-      : RaggedFeed
-    : never;
+  : F extends Int64Feature
+    ? IdsFeed
+    : F extends RaggedFeature<infer ValuesPerRow>
+      ? 1 extends ValuesPerRow
+        ? RaggedFeed | SingleIds
+        : RaggedFeed
+      : never;
 
 export type Inputs<F extends Features> = { readonly [Name in keyof F]: InputOf<F[Name]> };
 export type Feeds<F extends Features> = { readonly [Name in keyof F]: ValuesOf<F[Name]> };
@@ -80,13 +103,7 @@ export class Schema<F extends Features> {
   /** A placeholder for each feature, by name. */
   inputs(graph: Graph): Inputs<F> {
     const made = Object.entries(this.features).map(([name, feature]) => {
-      const { kind } = feature;
-      return [
-        name,
-        kind === 'dense'
-          ? placeholder(graph, { name, width: feature.width })
-          : raggedPlaceholder(graph, { name, valuesPerRow: feature.valuesPerRow }),
-      ];
+      return [name, inputOf(graph, name, feature)];
     });
     return Object.fromEntries(made) as Inputs<F>;
   }
@@ -142,13 +159,28 @@ export function defineSchema<const F extends Features>(features: F): Schema<F> {
   return new Schema(features);
 }
 
+function inputOf(graph: Graph, name: string, feature: Feature): Tensor {
+  switch (feature.kind) {
+    case 'dense':
+      return placeholder(graph, { name, width: feature.width });
+    case 'ids':
+      return idsPlaceholder(graph, { name, width: feature.width });
+    case 'ragged':
+      return raggedPlaceholder(graph, { name, valuesPerRow: feature.valuesPerRow });
+    default:
+      return feature satisfies never;
+  }
+}
+
 function specOf(name: string, feature: Feature): FeedSpec {
   switch (feature.kind) {
     case 'dense':
+    case 'ids':
       if (!Number.isInteger(feature.width) || feature.width < 1) {
-        throw new MonolithError('ML_FEED', { name, reason: `${feature.width} is no number of floats` });
+        const values = feature.kind === 'dense' ? 'floats' : 'integers';
+        throw new MonolithError('ML_FEED', { name, reason: `${feature.width} is no number of ${values}` });
       }
-      return { name, kind: 'dense', width: feature.width };
+      return { name, kind: feature.kind, width: feature.width };
     case 'ragged':
       if (!(feature.valuesPerRow > 0 && Number.isFinite(feature.valuesPerRow))) {
         throw new MonolithError('ML_FEED', { name, reason: `${feature.valuesPerRow} is no number of ids per example` });

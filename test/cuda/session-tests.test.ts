@@ -13,6 +13,8 @@ import { STREAM_ORDERS } from './stream-orders.js';
 const FILES = [
   'runtime/random-graphs',
   'runtime/needed-feeds',
+  'runtime/fed-counter',
+  'sparse/request-time',
   'sparse/pooling',
   'sparse/embedding-ops',
   'sparse/id-blocks',
@@ -20,7 +22,7 @@ const FILES = [
   'oracle64/random-graphs',
 ];
 /** Of those the ones whose tables can be on the device. */
-const WITH_TABLES = ['sparse/pooling', 'sparse/id-blocks', 'oracle64/random-graphs'];
+const WITH_TABLES = ['sparse/request-time', 'sparse/pooling', 'sparse/id-blocks', 'oracle64/random-graphs'];
 const LIMIT_MS = 300_000;
 
 t.setTimeout(LIMIT_MS);

@@ -39,6 +39,7 @@ export const WITHOUT_RULE: Readonly<Record<string, string>> = {
   ApplyGradient: UPDATE,
   Assign: UPDATE,
   AssignAdd: UPDATE,
+  AssignAddI64: UPDATE,
   AssignMul: UPDATE,
   EmbeddingUpdate: UPDATE,
   ClipToNorm: NORM,

@@ -40,9 +40,9 @@ checkSnippets(t, PRELUDE, {
     await session.run([loss], new Map([[graph.tensor('label'), new Float32Array(2)]]));
     await session.run([loss], { label: 1, user: 7n, tags: [[]] });
     await session.run([loss], { ...feeds, lable: 1 }); // TS2353 'lable' does not exist
-    await session.run([loss], { label: 1, user: 7n }); // TS2345 'tags' is missing
+    await session.run([loss], { user: 7n, tags: [[]] });
     await session.run([loss], { ...feeds, user: new Float32Array(2) }); // TS2322 not assignable to type 'RaggedFeed
-    await session.run([loss], { ...feeds, tags: 'a' }); // TS2322 'string' is not assignable to type 'RaggedFeed'`,
+    await session.run([loss], { ...feeds, tags: 'a' }); // TS2322 'string' is not assignable to type 'RaggedFeed | undefined'`,
   'one of specs takes any feeds, and every session goes where sessions go': `
     await plain.run([loss], { anything: new Float32Array(2) });
     const sessions: ml.Session[] = [plain, session];

@@ -13,7 +13,7 @@ import type { AsyncFunctions } from '../../graph/slot-queue.js';
 import { applyGradients, type VariableOptimizer } from '../../optim/apply-gradients.js';
 import { trainableVariables } from '../../optim/optimizer.js';
 import { getVarOptimizer } from '../../optim/var-optimizers.js';
-import { applyEmbeddingGradients } from '../../sparse/steps/embedding-ops.js';
+import { applyEmbeddingGradients, type EmbeddingUpdateOptions } from '../../sparse/steps/embedding-ops.js';
 import { CLIP_TYPES, type ClipOptions, clipGradients } from './clip-gradients.js';
 import { FeatureColumn } from './feature-slot.js';
 
@@ -34,6 +34,8 @@ export interface VarOptimizerOptions extends ClipOptions {
   readonly batchSize?: number;
   /** Steps variables with the gradients of the step before, where it is asynchronous; rows and counter are stepped at once. */
   readonly asyncFunctionMgr?: AsyncFunctions;
+  /** Unix seconds of each example: the latest of a batch is the time of the rows it updates, by which they expire. */
+  readonly reqTime?: EmbeddingUpdateOptions['reqTime'];
   readonly name?: string;
 }
 
@@ -62,6 +64,7 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
     'denseWeightDecay',
     'denseReduceMean',
     'batchSize',
+    'reqTime',
     'name',
     'clipType',
     'clipNorm',
@@ -104,7 +107,10 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
       : [
           asyncFunctionMgr.addAsyncFunction((...taken) => stepVariables(taken), grads, {}, undefined, 'postpush_queue'),
         ]),
-    ...applyEmbeddingGradients(sparse.map(([, lookup], i) => [clipped.sparse[i]!, lookup] as const)),
+    ...applyEmbeddingGradients(
+      sparse.map(([, lookup], i) => [clipped.sparse[i]!, lookup] as const),
+      { reqTime: options.reqTime },
+    ),
     ...graph.getCollection(UPDATE_OPS),
   ];
   if (counter === undefined) return group(graph, updates, { name }) as Op;

@@ -32,7 +32,11 @@ import {
 } from '../../sparse/config/table-config.js';
 import { mergeSegments, type RatedSegment } from '../../sparse/config/table-messages.js';
 import { mergeSlots } from '../../sparse/many/merged-multi-type-hash-table.js';
-import { applyEmbeddingGradients, embeddingLookup } from '../../sparse/steps/embedding-ops.js';
+import {
+  applyEmbeddingGradients,
+  type EmbeddingUpdateOptions,
+  embeddingLookup,
+} from '../../sparse/steps/embedding-ops.js';
 import type { Pooling } from '../../sparse/steps/pooling.js';
 import { type Combiner, FirstN, ReduceMean, ReduceSum } from './combiners.js';
 
@@ -260,8 +264,12 @@ export class FeatureFactory {
     return table;
   }
 
-  applyEmbeddingGradients(gradsAndColumns: readonly (readonly [Tensor, FeatureColumn])[]): Op[] {
-    return applyEmbeddingGradients(gradsAndColumns.map(([grad, column]) => [grad, column.getAllEmbeddingsConcat()]));
+  applyEmbeddingGradients(
+    gradsAndColumns: readonly (readonly [Tensor, FeatureColumn])[],
+    options: EmbeddingUpdateOptions = {},
+  ): Op[] {
+    const pairs = gradsAndColumns.map(([grad, column]) => [grad, column.getAllEmbeddingsConcat()] as const);
+    return applyEmbeddingGradients(pairs, options);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type TensorSpec,
   type VariableOptions,
 } from '../graph.js';
+import type { Int64PerExample } from '../typed-inputs.js';
 import { floats } from './checks.js';
 import { nameOf, type OpOptions } from './options.js';
 
@@ -219,7 +220,33 @@ export function assign(target: Tensor, value: Tensor, options: OpOptions = {}): 
   return target.graph.add(Assign, [value, target], { adds: false }, nameOf('assign', options, 'Assign')) as Op;
 }
 
-/** Adds `value` to a variable at the end of the step. */
-export function assignAdd(target: Tensor, value: Tensor, options: OpOptions = {}): Op {
-  return target.graph.add(Assign, [value, target], { adds: true }, nameOf('assignAdd', options, 'AssignAdd')) as Op;
+/** Inputs: a number for each example, counter. */
+export const AssignAddI64: OpDef<null> = {
+  type: 'AssignAddI64',
+  takesVariable: (index) => index === 1,
+  infer: ([value, target]) => {
+    if (target?.op.def !== (Variable as OpDef<never>) || target.spec.dtype !== 'int64') {
+      throw misfit('AssignAdd', `${target?.name} is no int64 variable`);
+    }
+    const { dtype, ragged = false } = value!.spec;
+    if (dtype !== 'int64' || ragged || !value!.perExample || value!.columns !== 1) {
+      throw misfit(target.op.name, `it takes one int64 for each example, and ${value!.name} is none`);
+    }
+    return [];
+  },
+};
+
+/**
+ * Adds `value` to a variable at the end of the step. To an int64 variable, such as the global step, the sum of a fed int64 over
+ * the examples of the batch is added.
+ *
+ * ```ts
+ * const count = assignAdd(globalStep(graph), idsPlaceholder(graph, { name: 'weight' }));
+ * ```
+ */
+export function assignAdd(target: Tensor, value: Tensor | Int64PerExample, options: OpOptions = {}): Op {
+  const inputs = [value as Tensor, target];
+  const name = nameOf('assignAdd', options, 'AssignAdd');
+  if (target.spec.dtype === 'int64') return target.graph.add(AssignAddI64, inputs, null, name) as Op;
+  return target.graph.add(Assign, inputs, { adds: true }, name) as Op;
 }

@@ -5,8 +5,9 @@ import { SoftmaxLoss, type SoftmaxLossAttrs } from '../../graph/ops/losses.js';
 import { Placeholder } from '../../graph/ops/state.js';
 import { StopGradient } from '../../graph/ops/unary.js';
 import type { BatchSchema } from '../../memory/batch.js';
-import type { ClassLimit, NeededFeed, RaggedLimit } from './check-batch.js';
+import type { ClassLimit, NeededFeed, RaggedLimit, TimeLimit } from './check-batch.js';
 import type { FeedUse } from './compile-environment.js';
+import type { LoweringContext } from './lowering.js';
 import { pointerWords } from './pointer-words.js';
 
 /** Feeds that the program reads. */
@@ -21,6 +22,14 @@ export function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): Ra
   return feeds.flatMap(({ tensor, ragged }) => {
     const { name } = tensor.op;
     return ragged === undefined ? [] : [{ name, word: words.get(name)!.word, capacity: ragged.capacity }];
+  });
+}
+
+/** Columns of feeds that are times. */
+export function timeLimits(schema: BatchSchema, times: LoweringContext['times']): TimeLimit[] {
+  const words = pointerWords(schema);
+  return times.map(({ feed, stride, offset }) => {
+    return { name: feed, word: words.get(feed)!.word, offset: offset / 4, stride: stride * 2 };
   });
 }
 

@@ -30,12 +30,21 @@ export interface NeededFeed {
   readonly word: number;
 }
 
+/** A feed of which a column is times: where its values are, in words. */
+export interface TimeLimit {
+  readonly name: string;
+  readonly word: number;
+  readonly offset: number;
+  readonly stride: number;
+}
+
 /** What feeds of a program have to keep to. */
 export interface FeedLimits {
   /** Feeds that a batch must have values of. */
   readonly needed: readonly NeededFeed[];
   readonly ragged: readonly RaggedLimit[];
   readonly classes: readonly ClassLimit[];
+  readonly times: readonly TimeLimit[];
 }
 
 export interface BatchLimits {
@@ -46,7 +55,7 @@ export interface BatchLimits {
 
 /** Throws ML_FEED when `batch` is no batch of the schema, lacks a feed, holds more than the buffers of the program do, or names no class. */
 export function checkBatch(views: Views, batch: number, limits: BatchLimits, feeds: FeedLimits): void {
-  const { needed, ragged, classes } = feeds;
+  const { needed, ragged, classes, times } = feeds;
   const { schema, batchSize, plan } = limits;
   const at = batch / 4;
   const { u32, i32 } = views;
@@ -71,6 +80,17 @@ export function checkBatch(views: Views, batch: number, limits: BatchLimits, fee
     }
   }
   for (const limit of classes) checkClasses(views.f32, u32[at + limit.word]! / 4, rows, limit);
+  for (const limit of times) checkTimes(u32, u32[at + limit.word]! / 4, rows, limit);
+}
+
+/** Rows stamped with milliseconds, or with a time before 1970, would never expire, or at once. */
+function checkTimes(u32: Uint32Array, at: number, rows: number, { name, offset, stride }: TimeLimit): void {
+  for (let row = 0; row < rows; row++) {
+    const low = at + offset + row * stride;
+    if (u32[low + 1] === 0 && u32[low] !== 0xffffffff) continue;
+    const value = (BigInt(u32[low + 1]! | 0) << 32n) | BigInt(u32[low]!);
+    throw misfit(name, `row ${row} has the time ${value}`, 'times are Unix seconds');
+  }
 }
 
 /** The loss of a class that does not exist is no number, and neither is any weight after it. */

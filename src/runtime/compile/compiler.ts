@@ -7,14 +7,15 @@
 import { type Op, Tensor } from '../../graph/graph.js';
 import type { BatchSchema } from '../../memory/batch.js';
 import { CONTEXT, CONTEXT_BYTES } from '../../memory/program-layout.js';
-import { classLimits, neededFeeds, raggedLimits } from './batch-limits.js';
-import type { ClassLimit, NeededFeed, RaggedLimit } from './check-batch.js';
+import { classLimits, neededFeeds, raggedLimits, timeLimits } from './batch-limits.js';
+import type { FeedLimits } from './check-batch.js';
 import type { CompileEnvironment } from './compile-environment.js';
 import { executionOrder } from './execution-order.js';
 import { LoweringContext } from './lowering.js';
 import './lower/all.js';
 import { Destinations } from './destinations.js';
 import { Schedule } from './schedule.js';
+import { stepsCounted } from './steps-counted.js';
 import type { Storage } from './storage.js';
 import { writeBindings } from './write-bindings.js';
 import { isBatchScalar, writeCaptures } from './write-captures.js';
@@ -26,15 +27,14 @@ import { writeStages } from './write-stages.js';
  */
 const TRACED_KERNELS_EVERY = 64;
 
-export interface Program {
+export interface Program extends FeedLimits {
   /** Step context of thread 0; the others follow at `contextStride`. */
   readonly contexts: number;
   readonly contextStride: number;
   readonly needsBatch: boolean;
+  /** Global steps that a run counts; null when that is up to the batch. */
+  readonly steps: number | null;
   storage(tensor: Tensor): Storage;
-  readonly needed: readonly NeededFeed[];
-  readonly ragged: readonly RaggedLimit[];
-  readonly classes: readonly ClassLimit[];
   /** Scalars per batch that are kept for each command: their index among the captures, and where those are. */
   readonly captured: ReadonlyMap<Tensor, number>;
   readonly captures: { readonly base: number; readonly commandBytes: number };
@@ -101,10 +101,12 @@ export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[]
     contexts,
     contextStride: CONTEXT_BYTES,
     needsBatch: feeds.length > 0,
+    steps: stepsCounted(context.ops),
     storage: (tensor) => context.storage(tensor),
     needed: neededFeeds(target.schema, feeds),
     ragged: raggedLimits(target.schema, feeds),
     classes: classLimits(target.schema, context.ops),
+    times: timeLimits(target.schema, context.times),
     captured,
     captures,
   };

@@ -64,7 +64,7 @@ export class ProgramCode {
   emitThread<O extends Operands, G extends OperandRegisters<O>>(
     kernel: Kernel<O>,
     operands: ExactRegisters<O, G>,
-    options: { checked?: boolean } = {},
+    options: { checked?: boolean; result?: Register } = {},
   ): void {
     this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), stage: this.#stages.thread, ...options });
   }

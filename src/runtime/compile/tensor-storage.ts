@@ -9,6 +9,8 @@ import type { Matrix, Storage } from './storage.js';
 
 export class TensorStorage extends ProgramCode {
   readonly feeds = new Map<string, FeedUse>();
+  /** Columns of feeds that are Unix seconds. */
+  readonly times: Extract<Storage, { kind: 'feed' }>[] = [];
   protected readonly destinations: Destinations;
   readonly #storage = new Map<Tensor, Storage>();
   readonly #written = new Set<Tensor>();
@@ -24,6 +26,13 @@ export class TensorStorage extends ProgramCode {
     const storage = this.#storage.get(tensor);
     if (storage === undefined) throw misfit(tensor, 'it is used before it is made');
     return storage;
+  }
+
+  /** Has the batch looked over for values of a fed tensor that are no Unix seconds. */
+  noteTimes(tensor: Tensor): void {
+    const storage = this.storage(tensor);
+    if (storage.kind !== 'feed') throw misfit(tensor, 'times are fed');
+    this.times.push(storage);
   }
 
   setStorage(tensor: Tensor, storage: Storage): void {

@@ -34,7 +34,7 @@ export class FeedWriter {
   }
 
   /** The values of `given` in the order of the schema, in place; which of them a run needs is known when it is compiled. */
-  read(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): readonly (FeedData | undefined)[] {
+  read(given: Partial<FeedMap> | ReadonlyMap<Tensor, FeedValue>): readonly (FeedData | undefined)[] {
     if (given === null) throw new MonolithError('ML_FEED', { name: 'batch', reason: 'null is no map of feeds' });
     const feeds = isMap(given) ? byName(given) : given;
     // Unknown names first: of a mistyped one both are true, and this says what was meant.
@@ -86,7 +86,7 @@ export function copyOf(feed: FeedData | undefined): FeedData | undefined {
 }
 
 /** Also of another realm. */
-function isMap(given: FeedMap | ReadonlyMap<Tensor, FeedValue>): given is ReadonlyMap<Tensor, FeedValue> {
+function isMap(given: Partial<FeedMap> | ReadonlyMap<Tensor, FeedValue>): given is ReadonlyMap<Tensor, FeedValue> {
   return given instanceof Map || (given as Partial<Map<unknown, unknown>>)[Symbol.toStringTag] === 'Map';
 }
 

@@ -31,8 +31,8 @@ import { Turns } from './turns.js';
 
 export type { Fetch, Fetched, FetchTree } from './nested-fetches.js';
 export type { SessionOptions, TypedSchema } from './session-options.js';
-/** A batch in shared memory by address, or the values of each feed by its name or its placeholder. */
-export type Feeds<Values = FeedMap> = number | Values | ReadonlyMap<Tensor, FeedValue>;
+/** A batch in shared memory by address, or the values of the feeds that the fetches need, by name or by placeholder. */
+export type Feeds<Values = FeedMap> = number | Partial<Values> | ReadonlyMap<Tensor, FeedValue>;
 
 /** The parts of a session that runs. */
 interface RunningParts {
@@ -179,7 +179,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   stepsAheadMax(fetches: readonly Fetch[]): number {
     // Making the program is what asks for rates that follow the step.
     const program = this.#programs.of(fetches);
-    if (this.#core.followsStep) return 1;
+    if (this.#core.followsStep || program.steps === null) return 1;
     return fetches.every((fetch) => outlivesStep(program, fetch)) ? STEPS_AHEAD_MAX : 1;
   }
 

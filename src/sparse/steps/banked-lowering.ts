@@ -3,7 +3,6 @@
  * be applied. src/memory/bank-layout.ts draws what a program keeps for that, runtime/backends/bank-calls.ts follows it.
  */
 import { BANKED, bankedWords, bayParts, gatherBytes, localParts } from '../../memory/bank-layout.js';
-import { TIME_UNKNOWN } from '../../memory/table-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
@@ -69,7 +68,7 @@ export class BankedTable {
   }
 
   /** tableApply of the slice records at `records`, whose gradients are `rowFloats` apart, by the owners of partitions. */
-  apply(first: Register, end: Register, records: number): void {
+  apply(first: Register, end: Register, records: number, timeSec: Register): void {
     const { thread, plan } = this.#context;
     const bytes = Math.ceil(gatherBytes(this.#sliceIds, this.rowFloats) / 64) * 64;
     const gathered = this.#context.alloc(bytes * plan.threads, 'gathered updates');
@@ -82,7 +81,7 @@ export class BankedTable {
         slices: thread.constant(records),
         sliceCount: thread.constant(plan.slices),
         gathered: thread.each((index) => gathered + index * bytes),
-        timeSec: thread.constant(TIME_UNKNOWN),
+        timeSec,
       },
       { checked: true },
     );

@@ -10,8 +10,8 @@ import { neededOps } from '../../graph/check-ops-dependence.js';
 import { misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { OpOptions } from '../../graph/ops/options.js';
 import { StopGradient } from '../../graph/ops/unary.js';
-import { type Ids, tensorOfIds } from '../../graph/typed-inputs.js';
-import { APPLY_SLICE_BYTES, PARTITIONS, TIME_UNKNOWN } from '../../memory/table-layout.js';
+import { type Ids, type Int64PerExample, tensorOfIds, tensorOfInt64 } from '../../graph/typed-inputs.js';
+import { APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
 import { type LoweringContext, registerLowering } from '../../runtime/compile/lowering.js';
 import { phaseOf } from '../../runtime/compile/lowering-traits.js';
@@ -21,6 +21,7 @@ import { tableDim } from '../config/table-plan.js';
 import { type GradientSums, lowerSums } from './gradient-sums.js';
 import type { PerSlice } from './per-slice.js';
 import { emitPool, emitPoolGradient, type Pooling, pooledColumns, pooledShape } from './pooling.js';
+import { checkRequestTime, lowerRequestTime, sharedRequestTime } from './request-time.js';
 import { lowerGroup, type TableGroup } from './table-group.js';
 
 /** Collection of the tables a graph uses. */
@@ -73,9 +74,12 @@ export interface EmbeddingUpdateAttrs {
   readonly lookups: readonly Tensor[];
 }
 
+/** Inputs: a gradient for each lookup, and the request time where there is one. */
 export const EmbeddingUpdate: OpDef<EmbeddingUpdateAttrs> = {
   type: 'EmbeddingUpdate',
-  infer: (grads, { table, lookups }) => {
+  infer: (inputs, { table, lookups }) => {
+    const [grads, [time]] = [inputs.slice(0, lookups.length), inputs.slice(lookups.length)];
+    if (time !== undefined) checkRequestTime(time);
     if (grads.length !== lookups.length) throw misfit('EmbeddingUpdate', 'one gradient per lookup is needed');
     for (const [index, { columns }] of grads.entries()) {
       const { pooling } = lookups[index]!.op.attrs as EmbeddingLookupAttrs;
@@ -86,8 +90,24 @@ export const EmbeddingUpdate: OpDef<EmbeddingUpdateAttrs> = {
   },
 };
 
-/** Applies the gradients of lookups to their tables: one op per table. */
-export function applyEmbeddingGradients(gradsAndLookups: readonly (readonly [Tensor | undefined, Tensor])[]): Op[] {
+export interface EmbeddingUpdateOptions {
+  /** Unix seconds of each example: the latest of the batch becomes the time of the rows it updates, by which they expire. */
+  readonly reqTime?: Int64PerExample | undefined;
+}
+
+/**
+ * Applies the gradients of lookups to their tables: one op per table.
+ *
+ * ```ts
+ * const steps = applyEmbeddingGradients([[grad, lookup]], { reqTime: inputs.req_time });
+ * ```
+ */
+export function applyEmbeddingGradients(
+  gradsAndLookups: readonly (readonly [Tensor | undefined, Tensor])[],
+  options: EmbeddingUpdateOptions = {},
+): Op[] {
+  const { reqTime } = checkOptions('applyEmbeddingGradients', options, ['reqTime']);
+  const times = reqTime === undefined ? [] : [tensorOfInt64(reqTime)];
   const byTable = new Map<TableConfig, (readonly [Tensor, Tensor])[]>();
   for (const [grad, lookup] of gradsAndLookups) {
     if (grad === undefined) {
@@ -101,7 +121,7 @@ export function applyEmbeddingGradients(gradsAndLookups: readonly (readonly [Ten
   return [...byTable].map(([table, pairs]) => {
     const attrs = { table, lookups: pairs.map(([, lookup]) => lookup) };
     const grads = pairs.map(([grad]) => grad);
-    return pairs[0]![1].graph.add(EmbeddingUpdate, grads, attrs, `update/${table.name}`) as Op;
+    return pairs[0]![1].graph.add(EmbeddingUpdate, [...grads, ...times], attrs, `update/${table.name}`) as Op;
   });
 }
 
@@ -110,6 +130,7 @@ type Update = Op<EmbeddingUpdateAttrs>;
 /** The group of a table with what updates it. Together they step an id once, so the last of them to be lowered applies. */
 interface UpdatedGroup extends TableGroup {
   readonly waiting: Set<Update>;
+  readonly time: Tensor | undefined;
   sums: GradientSums | undefined;
 }
 
@@ -127,7 +148,7 @@ function groupOf(context: LoweringContext, config: TableConfig): UpdatedGroup {
       const shown = lookups.map(({ output }) => output).filter((output) => block.has(output));
       if (shown.length > 0) block.gather(group.shown, shown);
     }
-    return { ...group, waiting: new Set(updates), sums: undefined };
+    return { ...group, waiting: new Set(updates), time: sharedRequestTime(updates as Op[], timeOf), sums: undefined };
   });
 }
 
@@ -170,6 +191,8 @@ registerLowering(EmbeddingUpdate, lowerUpdate, {
   takesParts: (op, input) => !op.attrs.lookups[input]!.op.inputs[0]!.spec.ragged,
 });
 
+const timeOf = (op: Op): Tensor | undefined => op.inputs[(op.attrs as EmbeddingUpdateAttrs).lookups.length];
+
 function lowerUpdate(op: Update, context: LoweringContext): void {
   const { table: config, lookups } = op.attrs;
   const group = groupOf(context, config);
@@ -198,7 +221,7 @@ function lowerUpdate(op: Update, context: LoweringContext): void {
 }
 
 /** Steps the rows by the sums of all slices. */
-function lowerApply(context: LoweringContext, group: TableGroup, sums: PerSlice): void {
+function lowerApply(context: LoweringContext, group: UpdatedGroup, sums: PerSlice): void {
   const { thread, plan } = context;
   // A table in another memory needs no owners of partitions.
   const { order, offsets } = group.owners ?? {};
@@ -227,7 +250,7 @@ function lowerApply(context: LoweringContext, group: TableGroup, sums: PerSlice)
     });
   }
   if (group.banked !== undefined) {
-    group.banked.apply(first, end, records);
+    group.banked.apply(first, end, records, lowerRequestTime(context, group.time));
     return;
   }
   const table = thread.constant(group.table.address);
@@ -241,7 +264,7 @@ function lowerApply(context: LoweringContext, group: TableGroup, sums: PerSlice)
     {
       ...updates,
       merged: thread.each((index) => merged + index * mergedBytes),
-      timeSec: thread.constant(TIME_UNKNOWN),
+      timeSec: lowerRequestTime(context, group.time),
     },
     { checked: true },
   );

@@ -3,6 +3,7 @@ import type { GradientSource } from './gradient-sort.js';
 import type { Instruction } from './read-program.js';
 import type { BlockPlace, BlockSource } from './step-blocks.js';
 import type { Work } from './step-plan.js';
+import type { TablePlaces } from './table-use.js';
 
 /** Rows that a step gathers: `count` addresses from `addresses` on, of `width` floats each, a multiple of four. */
 export interface RowPack {
@@ -36,8 +37,8 @@ export interface TableLookup {
   readonly ids: BlockPlace;
   /** Block of what is found. */
   readonly found: number;
-  /** Of a program that updates the table; `countWord` has how many of the first ids have one. */
-  readonly gradients: (BlockPlace & { readonly stride: number; readonly countWord: number }) | null;
+  /** Of a program that updates the table; see `TablePlaces`. */
+  readonly gradients: (BlockPlace & Omit<NonNullable<TablePlaces['gradients']>, 'address'>) | null;
 }
 
 export type LaunchArgument =

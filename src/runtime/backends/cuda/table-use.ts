@@ -1,6 +1,6 @@
 /** @file The lookup and the update of a table on a device in one program: launches that are prepared once and repeated. */
 import { DEVICE_COUNTER } from '../../../memory/device-table-layout.js';
-import { BAD_GRADIENTS, SEGMENT, segmentAt, TABLE, UPDATE_RESULT } from '../../../memory/table-layout.js';
+import { BAD_GRADIENTS, SEGMENT, segmentAt, TABLE, TIME_UNKNOWN, UPDATE_RESULT } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
 import type { Device, DeviceLaunch } from './device.js';
 import type { DeviceTable } from './device-table.js';
@@ -14,8 +14,13 @@ export interface TablePlaces {
   /** Of each id the address of its row, its number, and whether it is new; see `foundBytes`. */
   readonly found: number;
   readonly capacity: number;
-  /** Sums of gradients, one row for each of the first ids, and the word that holds how many those are. */
-  readonly gradients: { readonly address: number; readonly stride: number; readonly countWord: number } | null;
+  /** Sums of gradients, one row for each of the first ids, and the words that hold how many those are and their time. */
+  readonly gradients: {
+    readonly address: number;
+    readonly stride: number;
+    readonly countWord: number;
+    readonly timeWord: number;
+  } | null;
 }
 
 /** Bytes of what is found of `capacity` ids: an address of 64 bits and two words for each. */
@@ -72,8 +77,9 @@ export class TableUse {
 
   /** Makes rows for new ids that have a gradient, and steps those. 0, or an UPDATE_RESULT. */
   apply(): number {
-    const { u32, i64 } = this.#views;
-    const count = u32[this.#places.gradients!.countWord]!;
+    const { u32 } = this.#views;
+    const { countWord, timeWord } = this.#places.gradients!;
+    const count = u32[countWord]!;
     if (count === 0) return 0;
     const { control } = this.table;
     const { take, fill, admit, steps } = this.#ready();
@@ -81,9 +87,8 @@ export class TableUse {
     take.start();
     fill.set(COUNT_OF_IDS, count);
     fill.start();
-    const latest = Number(Atomics.load(i64, (control + TABLE.maxUpdateTime) / 2));
     admit.set(COUNT_OF_ADMIT, count);
-    admit.set(TIME_OF_ADMIT, Math.min(Math.max(latest, 0), 0xffffffff));
+    admit.set(TIME_OF_ADMIT, this.#time(u32[timeWord]!));
     admit.start();
     this.table.stepped();
     if (u32[control + TABLE.badGradients] === BAD_GRADIENTS.fail) {
@@ -97,6 +102,20 @@ export class TableUse {
       launch.start();
     }
     return 0;
+  }
+
+  /** The time of rows that are updated: that of the batch, or the latest there was. */
+  #time(timeSec: number): number {
+    const { i64 } = this.#views;
+    const at = (this.table.control + TABLE.maxUpdateTime) / 2;
+    let latest = Atomics.load(i64, at);
+    if (timeSec === TIME_UNKNOWN) return Math.min(Math.max(Number(latest), 0), 0xffffffff);
+    for (const time = BigInt(timeSec); latest < time; ) {
+      const found = Atomics.compareExchange(i64, at, latest, time);
+      if (found === latest) break;
+      latest = found;
+    }
+    return timeSec;
   }
 
   #ready(): Launches {

@@ -31,13 +31,14 @@ export class TableWorks {
       const apply = instructions
         .map((later) => callOf(later, KERNEL.tableApply))
         .find((later) => later !== null && u32[later.table] === table);
-      const gradients = apply == null ? null : this.#gradients(u32[apply.slices]! / 4, instructions, blocks);
+      const sums = apply == null ? null : this.#gradients(u32[apply.slices]! / 4, instructions, blocks);
+      const gradients = apply == null ? null : { ...sums!, timeWord: apply.timeSec };
       return { record: tables.get(table)!, countWord: find.n, capacity, ids: at, found, gradients };
     });
   }
 
   /** The sums of the slice record at word `slice`: as many as are cleared before gradients are added to them. */
-  #gradients(slice: number, instructions: readonly Instruction[], blocks: StepBlocks): TableLookup['gradients'] {
+  #gradients(slice: number, instructions: readonly Instruction[], blocks: StepBlocks) {
     const u32 = this.#u32;
     const [sums, stride] = [u32[slice + APPLY_SLICE.gradients]!, u32[slice + APPLY_SLICE.stride]!];
     const clear = instructions

@@ -1,7 +1,9 @@
 /** @file Lowerings of placeholders, constants, variables, counters and groups. */
-import { Assign, Constant, Group, Increment, Placeholder, Variable } from '../../../graph/ops/state.js';
+import type { Tensor } from '../../../graph/graph.js';
+import { Assign, AssignAddI64, Constant, Group, Increment, Placeholder, Variable } from '../../../graph/ops/state.js';
 import { KERNEL } from '../../kernels/kernels.js';
-import { registerLowering } from '../lowering.js';
+import type { Register } from '../code.js';
+import { type LoweringContext, registerLowering } from '../lowering.js';
 import { ownRange } from '../own-range.js';
 
 registerLowering(
@@ -48,14 +50,36 @@ registerLowering(
 registerLowering(
   Increment,
   (op, context) => {
-    const counter = context.environment.variable(op.inputs[0]!);
-    // Thread 0 counts; the others run the same instruction on a word of their own that nobody reads.
-    const idle = context.alloc(64 * context.plan.threads, 'idle');
-    const target = context.thread.each((thread) => (thread === 0 ? counter : idle + thread * 64));
-    context.emitThread(KERNEL.addCountI64, { counter: target, count: context.thread.constant(op.attrs.by) });
+    const counter = countedOnce(context, op.inputs[0]!);
+    context.emitThread(KERNEL.addCountI64, { counter, count: context.thread.constant(op.attrs.by) });
   },
   { phase: { runs: 'update' } },
 );
+
+registerLowering(
+  AssignAddI64,
+  (op, context) => {
+    const [value, counter] = op.inputs;
+    const { thread, plan } = context;
+    const sums = context.perSlice(8, 'sums');
+    context.emit(KERNEL.sumI64, { src: context.matrix(value!), rows: context.rows, dst: sums.pointer });
+    context.emitThread(KERNEL.addSlicesI64, {
+      counter: countedOnce(context, counter!),
+      parts: thread.constant(sums.base),
+      sliceStride: thread.constant(sums.sliceBytes),
+      slices: thread.constant(plan.slices),
+    });
+  },
+  { phase: { runs: 'update', slicesFirst: true } },
+);
+
+/** Where a counter is: thread 0 counts, the others run the same instruction on a word of their own that nobody reads. */
+function countedOnce(context: LoweringContext, counter: Tensor): Register {
+  const { environment, thread, plan } = context;
+  const at = environment.variable(counter);
+  const idle = context.alloc(64 * plan.threads, 'idle');
+  return thread.each((index) => (index === 0 ? at : idle + index * 64));
+}
 
 registerLowering(Group, () => {}, { phase: { runs: 'nothing' } });
 

@@ -1,6 +1,6 @@
 /** @file Steps of variables over `n` neighbouring weights: weights, slots, gradient, how many, rate, and constants. */
 import { family, kernel } from '../kernel.js';
-import { count, flag, float, i64, read, records, update } from '../operand.js';
+import { count, flag, float, i64, matrix, read, records, update, write } from '../operand.js';
 
 const STEP = { g: read, n: count, lr: float } as const;
 const FTRL = { w: update, norm: update, zero: update, ...STEP, beta: float, l1: float, l2: float } as const;
@@ -65,6 +65,23 @@ export const VARIABLE_STEPS = family('optim', {
   applyShampooF32: kernel('shampoo step of the variable of a block', { block: records, lr: float, step: count }),
 });
 
+/** The parts of all slices, `sliceStride` bytes apart. */
+const PARTS = { parts: i64(read), sliceStride: count, slices: count } as const;
+
 export const COUNTERS = family('counts', {
   addCountI64: kernel('the i64 counter grows by count', { counter: i64(update), count }),
+  sumI64: kernel('dst[0] = sum of a column of i64, modulo 2^64', {
+    src: i64(matrix.read),
+    rows: count,
+    dst: i64(write),
+  }),
+  maxI64: kernel('dst[0] = largest of a column of i64, the smallest i64 without rows', {
+    src: i64(matrix.read),
+    rows: count,
+    dst: i64(write),
+  }),
+  addSlicesI64: kernel('the i64 counter grows by the parts of all slices', { counter: i64(update), ...PARTS }),
+  latestOfSlices: kernel('finds the largest of the parts of all slices', PARTS, {
+    result: 'it as a time of rows, or that there is none',
+  }),
 });
