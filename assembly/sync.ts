@@ -26,8 +26,13 @@ export function lockInTime(p: usize): bool {
 }
 
 /** Takes the lock, whatever time it takes: who waits for a holder that died is ended together with the pool. */
+@inline
 export function lock(p: usize): void {
-  if (tryLock(p) || spin(p, LOCK_SPINS)) return;
+  if (!tryLock(p)) waitForLock(p);
+}
+
+function waitForLock(p: usize): void {
+  if (spin(p, LOCK_SPINS)) return;
   while (!sleep(p)) {}
 }
 

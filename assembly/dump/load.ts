@@ -18,10 +18,10 @@ import { newRow } from "../table/rows";
 function touchFirst(table: usize, ids: usize, n: u32, hashes: usize): i32 {
   const last: u32 = (<u32>memory.size() << 16) - 64;
   const end = hashes + (<usize>n << 3);
-  for (let at = hashes; at < end; at += 8, ids += 8) store<u64>(at, mix64(load<u64>(ids)), PARTITION.index);
+  for (let at = hashes; at < end; at += 8, ids += 8) store<u64>(at, mix64(load<u64>(ids)));
   let touched: i32 = 0;
   for (let at = hashes; at < end; at += 8) {
-    const hash = load<u64>(at, PARTITION.index);
+    const hash = load<u64>(at);
     touched |= load<i32>(<usize>min(<u32>bucketOf(partitionAt(table, hash), hash), last));
   }
   return touched;
@@ -66,7 +66,7 @@ export function loadRows(
     const end = min(start + LOAD_CHUNK, n);
     touchFirst(table, ids + (<usize>start << 3), end - start, scratch);
     for (let at = scratch; done < end; done++, at += 8) {
-      const hash = load<u64>(at, PARTITION.index);
+      const hash = load<u64>(at);
       const partition = partitionAt(table, hash);
       if (partition != held) {
         if (held != 0) unlock(held + PARTITION.lock);

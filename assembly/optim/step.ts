@@ -2,6 +2,7 @@
 // config message. src/memory/optimizer-layout.ts draws the parameter block.
 import { OPTIMIZER_NUMBER, PARAMETER_BLOCK, PARAMETER_FLAG } from "../generated/layouts";
 import { FLOAT } from "../units";
+import { fillRun } from "../dense/vectors";
 import { applyAdagradF32, applyFtrlF32, applySgdF32 } from "../dense/optimizers";
 import { applyAdadeltaF32, applyDecoupledAdagradF32, applyMomentumF32, applyMovingAverageF32 } from "./accumulate";
 import { applyAdamF32, applyAmsgradF32 } from "./adam";
@@ -18,7 +19,7 @@ export function applyBatchSoftmaxF32(w: usize, state: usize, lr: f32, globalStep
 }
 
 function fill(at: usize, n: i32, value: f32): void {
-  for (let i = 0; i < n; i++, at += 4) store<f32>(at, value);
+  fillRun(value, at, n);
 }
 
 /** Writes the state of a new row. */
@@ -33,15 +34,15 @@ export function initOptimizerState(kind: i32, state: usize, n: i32, parameters: 
     case OPTIMIZER_NUMBER.ftrl:
     case OPTIMIZER_NUMBER.groupFtrl:
       fill(state, n, initial);
-      memory.fill(state + block, 0, block);
+      fill(state + block, n, 0);
       break;
     case OPTIMIZER_NUMBER.adadelta:
-      memory.fill(state, 0, block * 2);
+      fill(state, n * 2, 0);
       break;
     case OPTIMIZER_NUMBER.adam:
     case OPTIMIZER_NUMBER.amsgrad: {
       const powers = block * (kind == OPTIMIZER_NUMBER.adam ? 2 : 3);
-      memory.fill(state, 0, powers);
+      fill(state, <i32>(powers >> 2), 0);
       store<f32>(state + powers, load<f32>(parameters, PARAMETER_BLOCK.values));
       store<f32>(state + powers, load<f32>(parameters, PARAMETER_BLOCK.values + FLOAT), FLOAT);
       break;
@@ -49,7 +50,7 @@ export function initOptimizerState(kind: i32, state: usize, n: i32, parameters: 
     case OPTIMIZER_NUMBER.momentum:
     case OPTIMIZER_NUMBER.rmsprop:
     case OPTIMIZER_NUMBER.rmspropv2:
-      memory.fill(state, 0, block);
+      fill(state, n, 0);
       break;
     case OPTIMIZER_NUMBER.groupAdagrad:
       store<f32>(state, initial);

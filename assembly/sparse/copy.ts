@@ -4,7 +4,7 @@ import { COPY, COPY_BYTES } from "../generated/layouts";
 
 const CHUNK_PIECES: usize = 64;
 /** memory.copy leaves WASM for a library call: it wins from here on, the inline loop below. */
-const BULK_BYTES: usize = 1024;
+export const BULK_BYTES: usize = 1024;
 /** Sources spread over more than this are not in cache together, and touching them ahead pays. */
 const SCATTERED_BYTES: usize = 2 << 20;
 const SAMPLES: usize = 16;

@@ -1,10 +1,17 @@
 // Whole rows of floats, moved and added.
+import { BULK_BYTES } from "./copy";
 
 @inline
 function copyRow(src: usize, dst: usize, bytes: usize): void {
   let c: usize = 0;
   for (; c + 16 <= bytes; c += 16) v128.store(dst + c, v128.load(src + c));
   for (; c < bytes; c += 4) store<u32>(dst + c, load<u32>(src + c));
+}
+
+/** dst = src, in floats: a short row without the call that memory.copy is. */
+export function copyFloats(src: usize, dst: usize, bytes: usize): void {
+  if (bytes >= BULK_BYTES) memory.copy(dst, src, bytes);
+  else copyRow(src, dst, bytes);
 }
 
 /** out[i, :] = the f32 row at address rowPtrs[i]. */

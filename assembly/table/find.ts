@@ -83,34 +83,61 @@ export function touchLines(pointers: usize, n: u32, bytes: usize, aligned: bool)
   return a | b;
 }
 
+/** Of the partitions of a table. */
+@inline
+export function partitionCount(table: usize): u64 {
+  return (<u64>1) << <u64>load<u32>(table, TABLE.partitionsLog2);
+}
+
+/** The partition of a hash. Times the `count` of them, the upper half of a hash has its partition on top. */
+@inline
+function partitionFor(partitions: usize, count: u64, hash: u64): usize {
+  return partitions + (<usize>(((hash >> 32) * count) >> 26) & ~63);
+}
+
+/** First bucket of an id. */
+@inline
+export function firstBucket(partitions: usize, count: u64, id: u64): u32 {
+  const hash = mix64(id);
+  const partition = partitionFor(partitions, count, hash);
+  return load<u32>(partition, PARTITION.index) + bucketOffset(load<u32>(partition, PARTITION.mask), hash);
+}
+
+/** First bucket of a hash in a partition with this mask, unless its buckets are by the secret. */
+@inline
+function plainBucket(partition: usize, mask: u32, hash: u64): u32 {
+  return load<u32>(partition, PARTITION.index) + ((<u32>hash & mask) << 6);
+}
+
 /**
- * First bucket of an id. `count` is that of the partitions: times it, the upper half of a hash has its partition on
- * top.
+ * buckets[i] = first bucket of ids[i], for an even number of ids. As if no buckets were by the secret: nothing is
+ * tested for an id, and the result is negative when it has to be done again.
  */
 @inline
-function firstBucket(partitions: usize, count: u64, id: u64): u32 {
-  const hash = mix64(id);
-  const partition = partitions + (<usize>(((hash >> 32) * count) >> 26) & ~63);
-  return load<u32>(partition, PARTITION.index) + bucketOffset(load<u32>(partition, PARTITION.mask), hash);
+function plainBuckets(partitions: usize, count: u64, ids: usize, buckets: usize, end: usize): i32 {
+  let masks: u32 = 0;
+  for (; buckets < end; buckets += 8, ids += 16) {
+    const h0 = mix64(load<u64>(ids)), h1 = mix64(load<u64>(ids, LONG));
+    const p0 = partitionFor(partitions, count, h0), p1 = partitionFor(partitions, count, h1);
+    const m0 = load<u32>(p0, PARTITION.mask), m1 = load<u32>(p1, PARTITION.mask);
+    store<u32>(buckets, plainBucket(p0, m0, h0));
+    store<u32>(buckets, plainBucket(p1, m1, h1), WORD);
+    masks |= m0 | m1;
+  }
+  return <i32>masks;
 }
 
 /** buckets[i] = first bucket of ids[i], brought near. */
 export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
-  const count: u64 = (<u64>1) << <u64>load<u32>(table, TABLE.partitionsLog2);
+  const count = partitionCount(table);
   const partitions = <usize>load<u32>(table, TABLE.partitions);
   const end = buckets + (<usize>n << 2);
-  const fours = buckets + (<usize>(n & ~3) << 2);
-  let at = buckets;
-  for (; at < fours; at += 16) {
+  const pairs = buckets + (<usize>(n & ~1) << 2);
+  const isPlain = plainBuckets(partitions, count, ids, buckets, pairs) >= 0;
+  const done: usize = isPlain ? pairs - buckets : 0;
+  ids += done << 1;
+  for (let at = buckets + done; at < end; at += 4, ids += 8) {
     store<u32>(at, firstBucket(partitions, count, load<u64>(ids)));
-    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, LONG)), WORD);
-    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 2 * LONG)), 2 * WORD);
-    store<u32>(at, firstBucket(partitions, count, load<u64>(ids, 3 * LONG)), 3 * WORD);
-    ids += 32;
-  }
-  for (; at < end; at += 4) {
-    store<u32>(at, firstBucket(partitions, count, load<u64>(ids)));
-    ids += 8;
   }
   touch(buckets, n);
 }

@@ -101,6 +101,17 @@ export function probe(partition: usize, bucket: usize, id: i64): usize {
   return hit != 0 ? hitSlot(b, hit) : 0;
 }
 
+/** The same for callers in a hurry: what the first bucket tells is found without a call. */
+@inline
+export function slotOf(partition: usize, bucket: usize, id: i64): usize {
+  const rows = v128.load(bucket, SLOT.row);
+  const hit = idBits(bucket, i64x2.splat(id)) & i32x4.bitmask(i32x4.gt_u(rows, i32x4.splat(ROW_REMOVED)));
+  let slot: usize = 0;
+  if (hit != 0) slot = hitSlot(bucket, hit);
+  else if (i32x4.all_true(rows)) slot = probe(partition, nextBucket(partition, bucket), id);
+  return slot;
+}
+
 /** Slot of `id`, or 0. */
 export function findSlot(table: usize, id: i64): usize {
   const hash = mix64(<u64>id);
@@ -108,15 +119,15 @@ export function findSlot(table: usize, id: i64): usize {
   return probe(partition, bucketOf(partition, hash), id);
 }
 
-/** Puts (id, row, time) into a free slot of an index that has one. */
-function indexInsert(partition: usize, hash: u64, id: i64, row: u32, time: u32): void {
-  let bucket = bucketOf(partition, hash);
+/** Puts an id with row and time of the slot `from` into a free slot of `bucket` or of the next that has one. */
+@inline
+function putFrom(partition: usize, bucket: usize, id: i64, from: usize): void {
   let free = freeSlots(bucket);
   while (free == 0) {
     bucket = nextBucket(partition, bucket);
     free = freeSlots(bucket);
   }
-  putInto(bucket, free, id, row, time);
+  putInto(bucket, free, id, load<u32>(from, SLOT.row), load<u32>(from, SLOT.time));
 }
 
 /** Puts (id, row, time) into the first of the free slots of a bucket, and returns it. */
@@ -159,6 +170,8 @@ export function reserveSlot(table: usize, partition: usize): bool {
  * index has to be made anew, and so what a full memory has room for.
  */
 export function removedPlace(partition: usize, hash: u64): usize {
+  // Where no slot is of a removed id, there is nothing to look for.
+  if (load<u32>(partition, PARTITION.slotsTaken) == load<u32>(partition, PARTITION.rows)) return 0;
   if (isSalted(partition)) return 0;
   let bucket = bucketOf(partition, hash);
   let removed = removedSlots(bucket);
@@ -189,13 +202,15 @@ function rebuildIndex(table: usize, partition: usize, buckets: u32, salted: u32)
   store<u32>(partition, <u32>index, PARTITION.index);
   store<u32>(partition, (buckets - 1) | salted, PARTITION.mask);
   store<u32>(partition, load<u32>(partition, PARTITION.rows), PARTITION.slotsTaken);
+  const mask = (buckets - 1) | salted;
   const end = old + (<usize>oldBuckets << 6);
   for (let b = old; b < end; b += 64) {
-    for (let i: usize = 0; i < 4; i++) {
-      const row = load<u32>(b + (i << 2), SLOT.row);
-      if (row <= ROW_REMOVED) continue;
+    let filled = i32x4.bitmask(i32x4.gt_u(v128.load(b, SLOT.row), i32x4.splat(ROW_REMOVED)));
+    for (; filled != 0; filled &= filled - 1) {
+      const i = <usize>ctz(filled);
       const id = load<i64>(b + (i << 3));
-      indexInsert(partition, mix64(<u64>id), id, row, load<u32>(b + (i << 2), SLOT.time));
+      const from = b + (i << 2);
+      putFrom(partition, index + <usize>bucketOffset(mask, mix64(<u64>id)), id, from);
     }
   }
   if (old != 0) heapFree(heap, old, oldBuckets << 6);

@@ -2,6 +2,7 @@
 // rows. src/sparse/config/retriever.ts and float-compressor.ts say why there are any.
 import { segmentAt } from "./index";
 import { COMPRESSOR, PARAMETER_BLOCK, RETRIEVER, SEGMENT, TABLE, TABLE_FLAG } from "../generated/layouts";
+import { copyFloats } from "../sparse/rows";
 import {
   decodeFixedR8F32, decodeHalfF32, decodeOneBitF32, encodeFixedR8F32, encodeHalfF32, encodeOneBitF32,
   hashNetBackwardF32,
@@ -88,6 +89,6 @@ export function showRow(table: usize, row: usize, out: usize): void {
     else if (retriever == RETRIEVER.oneBit) {
       hashNetForwardF32(row + offset, out + offset, dim, load<f32>(segment, SEGMENT.scale), amplitude);
     }
-    else memory.copy(out + offset, row + offset, <usize>dim << 2);
+    else copyFloats(row + offset, out + offset, <usize>dim << 2);
   }
 }

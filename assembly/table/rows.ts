@@ -3,9 +3,10 @@ import {
   BLOCK, BLOCK_HEADER_BYTES, INITIALIZER, PARTITION, ROWS_BLOCK_MAX, ROWS_BLOCK_MIN, SEGMENT, SLOT, TABLE,
 } from "../generated/layouts";
 import { mix64 } from "../hash";
+import { fillRun } from "../dense/vectors";
 import { heapAlloc } from "../heap";
 import { initOptimizerState } from "../optim/step";
-import { bucketOf, fillSlot, insertId, partitionAt, probe, removedPlace, reserveSlot, segmentAt } from "./index";
+import { bucketOf, fillSlot, insertId, partitionAt, removedPlace, reserveSlot, segmentAt, slotOf } from "./index";
 import { heapOf } from "./shares";
 import { encodeZeros, isServing } from "./retriever";
 
@@ -62,7 +63,6 @@ export function tableInitRow(table: usize, row: usize, id: i64): void {
   }
   const states = row + (<usize>load<u32>(table, TABLE.dim) << 2);
   const segments = load<u32>(table, TABLE.segments);
-  const base = mix64(<u64>id ^ (<u64>load<u32>(table, TABLE.seed) * 0x9E3779B97F4A7C15));
   for (let s: u32 = 0; s < segments; s++) {
     const segment = segmentAt(table, s);
     const dim = load<u32>(segment, SEGMENT.dim);
@@ -70,17 +70,20 @@ export function tableInitRow(table: usize, row: usize, id: i64): void {
     const w = row + (<usize>first << 2);
     const state = states + (<usize>load<u32>(segment, SEGMENT.stateOffset) << 2);
     const kind = load<u32>(segment, SEGMENT.initializer);
-    const a = load<f32>(segment, SEGMENT.initialA), b = load<f32>(segment, SEGMENT.initialB);
-    for (let c: u32 = 0; c < dim; c++) {
-      let value: f32 = 0;
-      if (kind == INITIALIZER.constant) value = a;
-      else if (kind == INITIALIZER.uniform) {
-        const bits = mix64(base + <u64>(first + c) * 0xD1B54A32D192ED03) >> 40;
-        value = <f32>(<u32>bits) * <f32>5.9604644775390625e-8 * (b - a) + a;
-      }
-      store<f32>(w + (<usize>c << 2), value);
-    }
+    const a = load<f32>(segment, SEGMENT.initialA);
+    if (kind == INITIALIZER.uniform) drawUniform(table, id, first, w, dim, a, load<f32>(segment, SEGMENT.initialB));
+    else fillRun(kind == INITIALIZER.constant ? a : 0, w, dim);
     initOptimizerState(load<i32>(segment, SEGMENT.optimizer), state, dim, segment + SEGMENT.parameters);
+  }
+}
+
+/** w[0..dim) = uniform values of [a, b) for the components of `id` from `first` on. */
+function drawUniform(table: usize, id: i64, first: u32, w: usize, dim: u32, a: f32, b: f32): void {
+  const base = mix64(<u64>id ^ (<u64>load<u32>(table, TABLE.seed) * 0x9E3779B97F4A7C15));
+  const end = w + (<usize>dim << 2);
+  let at = base + <u64>first * 0xD1B54A32D192ED03;
+  for (; w < end; w += 4, at += 0xD1B54A32D192ED03) {
+    store<f32>(w, <f32>(<u32>(mix64(at) >> 40)) * <f32>5.9604644775390625e-8 * (b - a) + a);
   }
 }
 
@@ -91,7 +94,7 @@ export function tableInitRow(table: usize, row: usize, id: i64): void {
 export function upsertSlot(table: usize, id: i64): usize {
   const hash = mix64(<u64>id);
   const partition = partitionAt(table, hash);
-  const found = probe(partition, bucketOf(partition, hash), id);
+  const found = slotOf(partition, bucketOf(partition, hash), id);
   return found != 0 ? found : insertSlot(table, partition, hash, id);
 }
 

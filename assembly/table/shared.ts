@@ -1,13 +1,15 @@
 // Kernels that any thread may call at any time. Each id takes the lock of its partition for its own turn, ids go in
 // their order, and one that comes twice is handled twice.
+import { LINE } from "../units";
 import { PARTITION, SEGMENT, SLOT, TABLE, UPDATE_RESULT } from "../generated/layouts";
 import { mix64 } from "../hash";
 import { addRowF32 } from "../sparse";
+import { copyFloats } from "../sparse/rows";
 import { lock, unlock } from "../sync";
 import { removeSlot } from "./evict";
 import { isFiniteRow } from "./finite";
-import { bucketOf, partitionAt, probe, segmentAt } from "./index";
-import { bringNear } from "./near";
+import { bucketOf, partitionAt, segmentAt, slotOf } from "./index";
+import { bringNear, shownBytes } from "./near";
 import { decodeFloats, encodedBytes, encodeFloats, isServing, showRow } from "./retriever";
 import { insertSlot, tableInitRow } from "./rows";
 import { passesBadGradient, raiseUpdateTime, refusesStep, stepRow } from "./step";
@@ -15,14 +17,15 @@ import { passesBadGradient, raiseUpdateTime, refusesStep, stepRow } from "./step
 /** out[i, :] = what a lookup of ids[i] shows, zeros for an absent one. Returns how many were found. */
 export function tableLookup(table: usize, ids: usize, n: u32, out: usize, outStride: u32): u32 {
   const bytes = <usize>load<u32>(table, TABLE.dim) << 2;
+  const near = shownBytes(table);
   let found: u32 = 0;
   for (let i: u32 = 0; i < n; i++, ids += 8, out += <usize>outStride << 2) {
-    bringNear(table, ids, i, n);
+    bringNear(table, ids, i, n, near);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
     lock(partition + PARTITION.lock);
-    const slot = probe(partition, bucketOf(partition, hash), id);
+    const slot = slotOf(partition, bucketOf(partition, hash), id);
     if (slot != 0) showRow(table, <usize>load<u32>(slot, SLOT.row), out);
     unlock(partition + PARTITION.lock);
     found += <u32>(slot != 0);
@@ -35,12 +38,12 @@ export function tableLookup(table: usize, ids: usize, n: u32, out: usize, outStr
 export function tableContains(table: usize, ids: usize, n: u32, out: usize): u32 {
   let found: u32 = 0;
   for (let i: u32 = 0; i < n; i++, ids += 8, out++) {
-    bringNear(table, ids, i, n);
+    bringNear(table, ids, i, n, 0);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
     lock(partition + PARTITION.lock);
-    const there = <u32>(probe(partition, bucketOf(partition, hash), id) != 0);
+    const there = <u32>(slotOf(partition, bucketOf(partition, hash), id) != 0);
     unlock(partition + PARTITION.lock);
     store<u8>(out, <u8>there);
     found += there;
@@ -52,12 +55,12 @@ export function tableContains(table: usize, ids: usize, n: u32, out: usize): u32
 export function tableRemove(table: usize, ids: usize, n: u32): u32 {
   let removed: u32 = 0;
   for (let i: u32 = 0; i < n; i++, ids += 8) {
-    bringNear(table, ids, i, n);
+    bringNear(table, ids, i, n, LINE);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
     lock(partition + PARTITION.lock);
-    const slot = probe(partition, bucketOf(partition, hash), id);
+    const slot = slotOf(partition, bucketOf(partition, hash), id);
     if (slot != 0) removeSlot(partition, slot);
     unlock(partition + PARTITION.lock);
     removed += <u32>(slot != 0);
@@ -82,7 +85,7 @@ function writeRow(table: usize, row: usize, values: usize, scratch: usize, add: 
   const dim = load<u32>(table, TABLE.dim);
   if (!isServing(table)) {
     if (add) addRowF32(values, row, dim);
-    else memory.copy(row, values, <usize>dim << 2);
+    else copyFloats(values, row, <usize>dim << 2);
     return;
   }
   const segments = load<u32>(table, TABLE.segments);
@@ -104,13 +107,14 @@ export function tableAssign(
   table: usize, ids: usize, n: u32, values: usize, stride: u32, timeSec: u32, admitted: usize, add: i32,
 ): u32 {
   raiseUpdateTime(table, timeSec);
+  const near = shownBytes(table);
   for (let i: u32 = 0; i < n; i++, ids += 8, values += <usize>stride << 2) {
-    bringNear(table, ids, i, n);
+    bringNear(table, ids, i, n, near);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
     lock(partition + PARTITION.lock);
-    let slot = probe(partition, bucketOf(partition, hash), id);
+    let slot = slotOf(partition, bucketOf(partition, hash), id);
     const passed = slot == 0 && admitted != 0 && load<u8>(admitted + <usize>i) == 0;
     if (slot == 0 && !passed) slot = insertSlot(table, partition, hash, id);
     if (slot != 0) {
@@ -133,9 +137,10 @@ export function tableOptimize(
 ): i32 {
   if (refusesStep(table)) return UPDATE_RESULT.refused;
   raiseUpdateTime(table, timeSec);
+  const rowBytes = <usize>load<u32>(table, TABLE.rowBytes);
   const dim = load<u32>(table, TABLE.dim);
   for (let i: u32 = 0; i < n; i++, ids += 8, gradients += <usize>stride << 2) {
-    bringNear(table, ids, i, n);
+    bringNear(table, ids, i, n, rowBytes);
     if (!isFiniteRow(gradients, dim)) {
       if (!passesBadGradient(table)) return UPDATE_RESULT.badGradient;
       continue;
@@ -144,7 +149,7 @@ export function tableOptimize(
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
     lock(partition + PARTITION.lock);
-    let slot = probe(partition, bucketOf(partition, hash), id);
+    let slot = slotOf(partition, bucketOf(partition, hash), id);
     const passed = slot == 0 && admitted != 0 && load<u8>(admitted + <usize>i) == 0;
     if (slot == 0 && !passed) slot = insertSlot(table, partition, hash, id);
     if (slot != 0) {
@@ -159,13 +164,14 @@ export function tableOptimize(
 
 /** First values and first state for the rows of ids[0..n), made when absent; status[i] = 1 where the row was there. */
 export function tableReinitialize(table: usize, ids: usize, n: u32, timeSec: u32, status: usize): u32 {
+  const rowBytes = <usize>load<u32>(table, TABLE.rowBytes);
   for (let i: u32 = 0; i < n; i++, ids += 8, status += 4) {
-    bringNear(table, ids, i, n);
+    bringNear(table, ids, i, n, rowBytes);
     const id = load<i64>(ids);
     const hash = mix64(<u64>id);
     const partition = partitionAt(table, hash);
     lock(partition + PARTITION.lock);
-    let slot = probe(partition, bucketOf(partition, hash), id);
+    let slot = slotOf(partition, bucketOf(partition, hash), id);
     const existed = slot != 0;
     if (existed) tableInitRow(table, <usize>load<u32>(slot, SLOT.row), id);
     else slot = insertSlot(table, partition, hash, id);
