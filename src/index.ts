@@ -17,12 +17,12 @@ export * as hooks from './api/hooks.js';
 export * as losses from './api/losses.js';
 export * as metrics from './api/metrics.js';
 export * as nn from './api/nn.js';
+export * as tables from './api/one-table.js';
 export * as ops from './api/ops.js';
 export * as optim from './api/optim.js';
 export * as queues from './api/queues.js';
 export * as schedules from './api/schedules.js';
 export * as sparse from './api/sparse.js';
-export * as tables from './api/tables.js';
 
 // Errors: one class, a code to test, fields to read.
 export { ERROR_MESSAGES, type ErrorCode, MonolithError } from './base/errors.js';

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { MultiHashTable } from '../../src/api/tables.js';
 import * as compat from '../../src/compat/index.js';
 import * as ml from '../../src/index.js';
 
@@ -36,7 +37,7 @@ t.test('a plain function is no learning rate', async (t) => {
 t.test('a config without a name is told from a table config, and multi tables take either', async (t) => {
   const instance = compat.generateTestHashTableConfig(1);
   t.throws(() => ml.tables.HashTable.create(memory, untyped(instance)), { code: 'ML_GRAPH', message: /defineTable/ });
-  const table = ml.tables.MultiHashTable.create(memory, { a: instance, b: ml.defineTable('other', sgd) });
+  const table = MultiHashTable.create(memory, { a: instance, b: ml.defineTable('other', sgd) });
   t.same([table.name, table.tables.get('b').name], ['MonolithMultiHashTable_', 'MonolithMultiHashTable_/b']);
 });
 

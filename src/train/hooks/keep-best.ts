@@ -6,12 +6,10 @@
  * checkpoint, so that a run that goes on later knows what to beat.
  */
 import { checkOptions } from '../../base/check-options.js';
-import { latestCheckpoint } from '../../checkpoint/load-checkpoint.js';
-import { prepareModelDir } from '../../checkpoint/model-dir.js';
-import { type SavedCheckpoint, saveCheckpoint } from '../../checkpoint/save-checkpoint.js';
+import { latestCheckpoint, prepareModelDir, saveCheckpoint } from '../../checkpoint/on-demand.js';
+import type { SavedCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
 import type { Settings } from '../../checkpoint/snapshot.js';
-import { readManifest } from '../../checkpoint/verify-checkpoint.js';
 import { Better, type BetterOptions } from './better.js';
 import type { EvaluationListener, EvaluationModel, EvaluationReport } from './evaluation.js';
 import type { RunContext } from './hook.js';
@@ -65,6 +63,7 @@ export class KeepBest implements EvaluationListener {
     await prepareModelDir(dir);
     const path = await latestCheckpoint(dir);
     if (path === null) return null;
+    const { readManifest } = await import('../../checkpoint/verify-checkpoint.js');
     const { settings = {} } = readManifest(path);
     const value = settings[VALUE];
     return settings[METRIC] === this.#better.metric && typeof value === 'number' ? value : null;
