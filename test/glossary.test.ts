@@ -110,7 +110,7 @@ t.test('words that mean something else here are not used', async (t) => {
 /** Other ways to say what happens when nothing is given. */
 const OTHER_DEFAULTS = [
   /\bdefaults to\b/i,
-  /\(default\b/i,
+  / \(default\b/i,
   /\bby default\b/i,
   /, the default\b/,
   /\bunless (told|given)\b(?! apart| to )/,

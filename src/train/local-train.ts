@@ -44,7 +44,7 @@ export interface LocalTrainOptions {
   /** Global step to train up to: a run that is started again does not go past it. */
   readonly until?: number | null;
   readonly saveEverySteps?: number | null;
-  /** What may differ between the model and a checkpoint it is restored from; nothing unless told. */
+  /** What may differ between the model and a checkpoint it is restored from. Default: nothing. */
   readonly restore?: LocalRestoreOptions;
   readonly onSaved?: CheckpointSaverOptions['onSaved'];
   readonly onSaveFailed?: CheckpointSaverOptions['onSaveFailed'];

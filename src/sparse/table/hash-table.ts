@@ -8,31 +8,19 @@
  */
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
-import { type Rate, rateAt } from '../../base/rates/rate.js';
 import type { Floats, Ids } from '../../memory/given-arrays.js';
 import type { CompileEnvironment } from '../../runtime/compile/compile-environment.js';
 import { coreOf, type SessionHandle } from '../../runtime/session/session-core.js';
-import { type TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
+import { TableMemory } from '../../runtime/tables/table-memory.js';
 import { HashTableConfigInstance, type TableConfig } from '../config/table-config.js';
-import { planTable, type TablePlan } from '../config/table-plan.js';
+import { planTable } from '../config/table-plan.js';
 import type { EmbeddingTable, OptimizeOptions, UpdateOptions } from './embedding-table.js';
+import { type HeldParts, HeldTable } from './held-table.js';
 import { zeroRuns } from './linalg.js';
 import { sessionTableOptions } from './session-table-options.js';
 import { sumGradients } from './sum-gradients.js';
-import { checkNow, checkRates, checkStep, checkTime, type GradientRows, idList, rowList } from './table-checks.js';
-import {
-  type BankTable,
-  badGradientsOf,
-  maxUpdateTimeOf,
-  noteRemovals,
-  passedOverOf,
-  raiseUpdateTime,
-  ratesOf,
-  rowsOf,
-  setRatesOf,
-  setStepOf,
-} from './table-control.js';
-import { TableGrip } from './table-grip.js';
+import { checkNow, checkTime, type GradientRows, idList, rowList } from './table-checks.js';
+import { noteRemovals, raiseUpdateTime, ratesOf, setRatesOf } from './table-control.js';
 import { freeTables, makeTables } from './table-making.js';
 import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
 import { clearTables, evictTables, expireDays } from './table-removal.js';
@@ -46,13 +34,7 @@ export type { AttachOptions, HashTableHandle, TableOptions } from './table-optio
 export type { TableRowView } from './table-rows.js';
 
 /** What an object is made with; the public ways are `of`, `create` and `attach`. */
-interface TableParts {
-  readonly memory: TableMemory;
-  readonly config: TableConfig;
-  readonly addresses: readonly number[];
-  readonly rates: readonly (Rate | null)[];
-  readonly options: TableOptions;
-}
+type TableParts = HeldParts & { readonly options: TableOptions };
 
 /**
  * An embedding table: rows by 64-bit id, looked up, stepped, evicted, from any thread.
@@ -64,31 +46,16 @@ interface TableParts {
  * table.lookup(BigInt64Array.of(7n, 8n)); // 1, 2, 0, 0
  * ```
  */
-export class HashTable implements EmbeddingTable {
-  readonly config: TableConfig;
-  readonly plan: TablePlan;
-  readonly memory: TableMemory;
-  /** Address of the control block in each bank. */
-  readonly addresses: readonly number[];
-  readonly #grip: TableGrip;
+export class HashTable extends HeldTable implements EmbeddingTable {
   readonly #updates: TableUpdates;
   readonly #gate: UpdateGate;
   /** What updates pass; steps follow it too. */
   readonly gate: GateOptions;
-  readonly #rates: readonly (Rate | null)[];
   readonly #nowSec: () => number;
-  /** Of a table whose rows may be in another memory. */
-  #residence: TableResidence | undefined;
 
-  private constructor({ memory, config, addresses, rates, options }: TableParts) {
-    this.memory = memory;
-    this.config = config;
-    this.plan = planTable(config);
-    this.addresses = addresses;
-    this.#rates = rates;
-    const tables = memory.banks.map((bank, index) => ({ bank, address: addresses[index]! }));
-    this.#grip = new TableGrip(memory, tables, this.plan.dim);
-    this.#updates = new TableUpdates(config.name, this.plan, this.#grip);
+  private constructor({ options, ...held }: TableParts) {
+    super(held);
+    this.#updates = new TableUpdates(this.name, this.plan, this.grip);
     this.gate = options;
     this.#gate = new UpdateGate((ids) => this.contains(ids), options);
     this.#nowSec = options.nowSec ?? (() => Math.floor(Date.now() / 1000));
@@ -105,7 +72,7 @@ export class HashTable implements EmbeddingTable {
     return owner.resource(config, () => {
       const table = HashTable.create(owner.tables, config, sessionTableOptions(owner, config, options));
       const { tables: homes } = owner.backend;
-      if (homes !== undefined) table.#residence = new TableResidence(homes, table.name, table.plan, table.#tables[0]!);
+      if (homes !== undefined) table.residence = new TableResidence(homes, table.name, table.plan, table.tables[0]!);
       if (table.plan.followsStep) owner.onStep((step, isCounted) => table.setGlobalStep(step, undefined, isCounted));
       return table;
     });
@@ -128,13 +95,13 @@ export class HashTable implements EmbeddingTable {
   }
 
   get handle(): HashTableHandle {
-    this.#residence?.refuseHandle();
+    this.residence?.refuseHandle();
     return {
       memory: this.memory.handle,
       addresses: this.addresses,
       name: this.name,
       tableConfig: this.config.instance.tableConfig,
-      rates: this.#rates.map((rate) => (typeof rate === 'number' ? rate : null)),
+      rates: this.rates.map((rate) => (typeof rate === 'number' ? rate : null)),
     };
   }
 
@@ -150,88 +117,11 @@ export class HashTable implements EmbeddingTable {
     return new HashTable({ memory, config: { name, instance }, addresses, rates, options });
   }
 
-  get name(): string {
-    return this.config.name;
-  }
-
-  get banks(): readonly TableBank[] {
-    return this.memory.banks;
-  }
-
-  /** Address of the control block of a table that lies in one bank, as a session's tables do. */
-  get address(): number {
-    return this.addresses[0]!;
-  }
-
-  get dim(): number {
-    return this.plan.dim;
-  }
-
-  get stateFloats(): number {
-    return this.plan.stateFloats;
-  }
-
-  get sliceSize(): number {
-    this.#refuseServing('SliceSize');
-    return this.plan.segments.length;
-  }
-
-  /** Whether steps find and step its rows in another memory. */
-  get isAway(): boolean {
-    return this.#residence !== undefined;
-  }
-
-  /** Brings rows back that are in another memory, and waits for them. Every call on rows begins so: ML_TABLE_BUSY while a step runs. */
-  bringHome(): void {
-    this.memory.refuseDuringStep(this.name);
-    this.#residence?.bringHome((rows) => {
-      for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
-    });
-  }
-
-  /** Rows are about to be written: those in another memory become old. */
-  changed(): void {
-    this.bringHome();
-    this.#residence?.changed();
-  }
-
-  /** Exact while no thread inserts or removes. */
-  get size(): number {
-    return this.#residence?.size ?? this.#tables.reduce((sum, table) => sum + rowsOf(table), 0);
-  }
-
-  /** The largest time an update had, in Unix seconds. */
-  get maxUpdateSec(): number {
-    return this.#tables.reduce((most, table) => Math.max(most, Number(maxUpdateTimeOf(table))), 0);
-  }
-
-  /** Gradients that were NaN or infinite so far. */
-  get badGradientRows(): number {
-    void this.#residence?.size;
-    return this.#tables.reduce((sum, table) => sum + badGradientsOf(table), 0);
-  }
-
-  /** New ids that got no row because the memory was full. */
-  get passedOver(): number {
-    return this.#tables.reduce((sum, table) => sum + passedOverOf(table), 0);
-  }
-
-  /** Sets the rates and the step that updates from now on use, on whatever thread; a caller that counts none says so. */
-  setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>, isCounted = true): void {
-    checkStep(globalStep);
-    this.memory.refuseDuringStep(this.name);
-    const rates =
-      learningRates === undefined
-        ? this.#rates.map((rate) => (rate === null ? null : rateAt(rate, globalStep)))
-        : checkRates(learningRates, this.sliceSize);
-    setStepOf(this.#tables, rates, { globalStep: BigInt(globalStep), isCounted });
-  }
-
   contains(ids: Ids): Uint8Array {
     this.bringHome();
     const list = idList(this.name, ids);
     const out = new Uint8Array(list.length);
-    this.#grip.each(list, (part) => {
+    this.grip.each(list, (part) => {
       part.bank.kernels.tableContains(part.address, part.ids, part.count, part.bytes);
       part.takeBytes(out);
     });
@@ -247,7 +137,7 @@ export class HashTable implements EmbeddingTable {
       const found = list.length === 0 ? length : length / list.length;
       throw new MonolithError('ML_TABLE_LOOKUP_DIM', { found, expected: this.dim, name: this.name });
     }
-    this.#grip.each(list, (part) => {
+    this.grip.each(list, (part) => {
       part.bank.kernels.tableLookup(part.address, part.ids, part.count, part.floats, this.dim);
       part.takeRows(out);
     });
@@ -255,11 +145,11 @@ export class HashTable implements EmbeddingTable {
   }
 
   lookupEntry(ids: Ids): Uint8Array[] {
-    this.#refuseServing('Save');
+    this.refuseServing('Save');
     this.bringHome();
     const entries: Uint8Array[] = [];
     const reader = new EntryReader(this.plan);
-    this.#grip.each(idList(this.name, ids), (part) => reader.read(part, entries));
+    this.grip.each(idList(this.name, ids), (part) => reader.read(part, entries));
     return entries;
   }
 
@@ -294,7 +184,7 @@ export class HashTable implements EmbeddingTable {
   optimize(ids: Ids, rows: Floats, options: OptimizeOptions = {}): void {
     checkUpdate('HashTable.optimize', options);
     const list = idList(this.name, ids);
-    this.#refuseServing('Optimize');
+    this.refuseServing('Optimize');
     const gradients = rowList(this.name, this.dim, list, rows);
     if (options.enableDedup === true) {
       const sums = sumGradients(list, gradients, this.dim);
@@ -307,7 +197,7 @@ export class HashTable implements EmbeddingTable {
   optimizeOne(id: bigint, gradient: Floats, options: OptimizeOptions = {}): void {
     checkUpdate('HashTable.optimizeOne', options);
     const ids = idList(this.name, id);
-    this.#refuseServing('Optimize');
+    this.refuseServing('Optimize');
     this.#step({ ids, gradients: rowList(this.name, this.dim, ids, gradient) }, options, null);
   }
 
@@ -316,12 +206,12 @@ export class HashTable implements EmbeddingTable {
     const timeSec = this.#time(options);
     const { globalStep = 0, learningRates } = options;
     // Rates of a call are for that call alone: steps of a session go on with the table's.
-    const before = learningRates === undefined ? [] : ratesOf(this.#tables[0]!, this.sliceSize);
+    const before = learningRates === undefined ? [] : ratesOf(this.tables[0]!, this.sliceSize);
     this.setGlobalStep(globalStep, learningRates, options.globalStep !== undefined);
     try {
       this.#updates.step(rows, timeSec, globalStep, admitted, this.#gate.touch);
     } finally {
-      setRatesOf(this.#tables, before);
+      setRatesOf(this.tables, before);
     }
   }
 
@@ -335,81 +225,73 @@ export class HashTable implements EmbeddingTable {
   remove(ids: Ids): number {
     this.changed();
     let removed = 0;
-    this.#grip.each(idList(this.name, ids), ({ bank, address, count, ids: at }) => {
+    this.grip.each(idList(this.name, ids), ({ bank, address, count, ids: at }) => {
       removed += bank.kernels.tableRemove(address, at, count);
     });
-    if (removed > 0) noteRemovals(this.#tables);
+    if (removed > 0) noteRemovals(this.tables);
     return removed;
   }
 
   evict(nowSec: number): number {
     this.changed();
     const days = expireDays(this.config.instance.tableConfig);
-    return evictTables(this.name, this.memory, this.#tables, days, checkNow(nowSec));
+    return evictTables(this.name, this.memory, this.tables, days, checkNow(nowSec));
   }
 
   clear(): void {
     this.changed();
-    clearTables(this.name, this.#tables);
+    clearTables(this.name, this.tables);
   }
 
   /** JSON with accessor, size, memory, memory_if_not_compressed and load_factor. */
   summary(): string {
     this.bringHome();
-    return summarize(this.plan, this.#tables);
+    return summarize(this.plan, this.tables);
   }
 
   /** Every row, in the order of its id; no other thread may write meanwhile. The views stay good until rows are removed. */
   rows(): Generator<TableRowView> {
-    this.#refuseServing('Save');
+    this.refuseServing('Save');
     this.bringHome();
-    return sortedRows(this.#tables, this.plan);
+    return sortedRows(this.tables, this.plan);
   }
 
   /** Puts rows in, over what is there; no other thread may be at the table. A serving table keeps the weights alone. */
   restore(rows: Iterable<TableRowView>): void {
     this.changed();
-    for (const chunk of rowChunks(this.name, this.plan, rows)) this.#restore(chunk);
+    for (const chunk of rowChunks(this.name, this.plan, rows)) this.putRows(chunk);
   }
 
-  #restore(rows: readonly TableRowView[]): void {
+  protected override putRows(rows: readonly TableRowView[]): void {
     const latest = rows.reduce((most, row) => Math.max(most, row.lastUpdateSec), 0);
-    for (const table of this.#tables) raiseUpdateTime(table, latest);
+    for (const table of this.tables) raiseUpdateTime(table, latest);
     if (this.plan.serving) {
       for (const row of rows) this.assign(BigInt64Array.of(row.id), row.weights, { timeSec: row.lastUpdateSec });
       return;
     }
     const ids = BigInt64Array.from(rows, ({ id }) => id);
-    this.#grip.each(ids, (part) => {
+    this.grip.each(ids, (part) => {
       if (!restorePart(part, this.plan, rows)) throw this.#updates.full(part);
     });
   }
 
   /** Gives back this thread's scratch memory for all tables of this memory; it is taken again when needed. */
   release(): void {
-    this.#grip.release();
+    this.grip.release();
   }
 
   /** Gives back all memory and the name. No thread may use the table afterwards. */
   dispose(): void {
     this.memory.refuseDuringStep(this.name);
-    const tables = this.#tables;
-    this.#grip.close(this.name);
+    const { tables } = this;
+    this.grip.close(this.name);
     freeTables(this.memory, this.config, tables);
-  }
-
-  get #tables(): readonly BankTable[] {
-    return this.#grip.tables;
   }
 
   #time({ timeSec = 0 }: UpdateOptions): number {
     checkTime(timeSec);
-    for (const table of this.#tables) raiseUpdateTime(table, timeSec);
+    for (const table of this.tables) raiseUpdateTime(table, timeSec);
     return timeSec;
-  }
-
-  #refuseServing(operation: string): void {
-    if (this.plan.serving) throw new MonolithError('ML_TABLE_SERVING', { operation, table: this.name });
   }
 }
 
