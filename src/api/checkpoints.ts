@@ -1,6 +1,17 @@
 /** @file Checkpoints: saved, found and loaded, and tied to a session. `checkpoints` of the package. */
+export type { CopiedCheckpoint, CopyCheckpointOptions } from '../checkpoint/copy-checkpoint.js';
+export type { CheckpointStatus, ListedCheckpoint, ModelDirContents } from '../checkpoint/list-checkpoints.js';
 export type { LoadedCheckpoint } from '../checkpoint/load-checkpoint.js';
-export { latestCheckpoint, loadCheckpoint, prepareModelDir, saveCheckpoint } from '../checkpoint/on-demand.js';
+export {
+  copyCheckpoint,
+  latestCheckpoint,
+  listCheckpoints,
+  loadCheckpoint,
+  prepareModelDir,
+  pruneCheckpoints,
+  saveCheckpoint,
+} from '../checkpoint/on-demand.js';
+export type { Pruned, PruneOptions } from '../checkpoint/prune-checkpoints.js';
 export { RESTORE_MODES, type RestoreMode, type RestoreOptions } from '../checkpoint/restore-options.js';
 export {
   type RestoredItem,

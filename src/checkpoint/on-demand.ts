@@ -32,3 +32,35 @@ export const prepareModelDir = onDemand(async () => (await import('./model-dir.j
 
 /** Keeps `dir`, which exists, for a run: ML_DIR names the process that has it, another run of this one included. */
 export const keepModelDir = onDemand(async () => (await import('./model-dir-turns.js')).keepModelDir);
+
+/**
+ * Copies the checkpoint `prefix` into the model directory `dir`, which is made when needed, and makes it the latest there.
+ * ML_CKPT_CORRUPT when the source is damaged, ML_CKPT_WRITE when the target has that checkpoint or cannot be written, ML_DIR when
+ * another process trains or saves there.
+ *
+ * ```ts
+ * await copyCheckpoint('runs/ffm/model.ckpt-2000', 'runs/next');
+ * ```
+ */
+export const copyCheckpoint = onDemand(async () => (await import('./copy-checkpoint.js')).copyCheckpoint);
+
+/**
+ * The checkpoints of a model directory. ML_CKPT_NONE when it is no directory.
+ *
+ * ```ts
+ * for (const { path, status, bytes } of (await listCheckpoints('runs/ffm')).checkpoints) console.log(path, status, bytes);
+ * ```
+ */
+export const listCheckpoints = onDemand(async () => {
+  const { listCheckpoints: list } = await import('./list-checkpoints.js');
+  return async (dir: string) => list(dir);
+});
+
+/**
+ * Deletes all but the newest checkpoints of a model directory. ML_DIR when another process trains or saves there.
+ *
+ * ```ts
+ * const { deleted } = await pruneCheckpoints('runs/ffm', { keep: 2, dryRun: true });
+ * ```
+ */
+export const pruneCheckpoints = onDemand(async () => (await import('./prune-checkpoints.js')).pruneCheckpoints);

@@ -30,13 +30,25 @@ export interface VerifiedCheckpoint {
   readonly dense: readonly DenseValue[];
 }
 
-/** ML_CKPT_CORRUPT with file, record and field for damage; ML_CKPT_MODEL when it is not of the model `expect`. */
-export async function verifyCheckpoint(prefix: string, expect?: ModelLayout): Promise<VerifiedCheckpoint> {
+/**
+ * ML_CKPT_CORRUPT with file, record and field for damage; ML_CKPT_MODEL when it is not of the model `expect`. `onBytes` is told
+ * the bytes read so far, file by file.
+ */
+export async function verifyCheckpoint(
+  prefix: string,
+  expect?: ModelLayout,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<VerifiedCheckpoint> {
   const manifest = readManifest(prefix);
   if (expect !== undefined) checkModel(expect, { ...manifest, modelName: manifest.model }, join(prefix, '..'));
   const files = new Map(manifest.files.map((file) => [file.suffix, file]));
+  let bytes = 0;
   const expected = (suffix: string): ManifestFile => {
-    return files.get(suffix) ?? corrupt(`${prefix}${MANIFEST_SUFFIX}`, `does not describe ${suffix}`, 'files');
+    const file = files.get(suffix);
+    // Asked for when a file is read, or about to be.
+    bytes += file?.bytes ?? 0;
+    onBytes(bytes);
+    return file ?? corrupt(`${prefix}${MANIFEST_SUFFIX}`, `does not describe ${suffix}`, 'files');
   };
   const dense = verifyDense(prefix, manifest, expected);
   for (const table of manifest.tables) await verifyTable(prefix, table, expected);

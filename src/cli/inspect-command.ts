@@ -88,6 +88,11 @@ async function readTables(contents: Contents, flags: InspectFlags, io: CliIo): P
   return { tables, found: results.flatMap((result) => result.found) };
 }
 
+/** Reads all there is once, for its checksums. */
+export async function readAllRows(contents: Contents, io: CliIo): Promise<void> {
+  await readTables(contents, { quick: false, slots: false, json: false, verbose: false }, io);
+}
+
 /** Tables that share files are known by name only when the files were read. */
 function mayHold(set: TableFiles, table: string | undefined): boolean {
   return isNamed(set.name, table) || set.files.some((file) => file.metaPath !== null);

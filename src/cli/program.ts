@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { MonolithError } from '../base/errors.js';
 import { suggest } from '../base/suggest.js';
+import { copyFlags, listFlags, pruneFlags, verifyFlags } from './checkpoint-options.js';
 import { addFlags, flagMeta, parseFlags, switchFlag, wholeNumber } from './flags.js';
 import { inspectFlags } from './inspect-options.js';
 import type { CliIo } from './io.js';
@@ -31,6 +32,7 @@ Examples:
   monolith train --help                   all flags of training
   monolith plan --rows 10m --dims 16      what a table of 10 million ids will take
   monolith inspect runs/ffm               what a checkpoint holds
+  monolith checkpoint list runs/ffm       the checkpoints of a model directory
   monolith trace runs/trace.json          where the time of a traced run went
   monolith doctor                         check this machine
 ${EXIT_CODES}`;
@@ -55,6 +57,15 @@ Examples:
   monolith inspect tables/MonolithHashTable_a-00000-of-00004 --json
 
 Reads every row once, checks its checksum, and changes nothing. Files of other writers work too.`;
+
+const CHECKPOINT_HELP = `
+Examples:
+  monolith checkpoint list runs/ffm
+  monolith checkpoint verify runs/ffm                          every checkpoint, every byte
+  monolith checkpoint copy runs/ffm/model.ckpt-2000 runs/next  it is the latest of runs/next then
+  monolith checkpoint prune runs/ffm --keep 2                  what would be deleted; --yes deletes it
+
+list and verify only read. verify exits with 1 when a checkpoint is damaged.`;
 
 const DOCTOR_HELP = `
 Examples:
@@ -149,6 +160,8 @@ function createProgram(io: CliIo, parts: ProgramParts, setExit: (code: number) =
       setExit(await runInspectCommand(path, flags, io));
     });
 
+  addCheckpointCommands(program, io, setExit);
+
   addFlags(program.command('doctor').description('Check that training works on this machine.'), doctorFlags)
     .addHelpText('after', DOCTOR_HELP)
     .action(async (raw: unknown) => {
@@ -169,12 +182,55 @@ function createProgram(io: CliIo, parts: ProgramParts, setExit: (code: number) =
   return program;
 }
 
+function addCheckpointCommands(program: Command, io: CliIo, setExit: (code: number) => void): void {
+  const checkpoint = program
+    .command('checkpoint')
+    .description('List, verify, copy and delete checkpoints.')
+    .addHelpText('after', CHECKPOINT_HELP)
+    .action((_flags: unknown, command: Command) => {
+      const names = command.commands.map((one) => one.name()).join(', ');
+      throw new MonolithError(
+        'ML_FLAG',
+        { flag: 'checkpoint', reason: 'needs a command' },
+        { hint: `one of ${names}` },
+      );
+    });
+  const load = () => import('./checkpoint-command.js');
+  addFlags(checkpoint.command('list').description('List the checkpoints of a model directory.'), listFlags)
+    .argument('<dir>', 'model directory')
+    .action(async (dir: string, raw: unknown) => {
+      setExit((await load()).runListCommand(dir, parseFlags(listFlags, raw, 'checkpoint list'), io));
+    });
+  addFlags(
+    checkpoint.command('verify').description('Read a checkpoint, or all of a directory, and check every byte.'),
+    verifyFlags,
+  )
+    .argument('<path>', 'model directory, or checkpoint like DIR/model.ckpt-100')
+    .action(async (path: string, raw: unknown) => {
+      setExit(await (await load()).runVerifyCommand(path, parseFlags(verifyFlags, raw, 'checkpoint verify'), io));
+    });
+  addFlags(checkpoint.command('copy').description('Copy a checkpoint into another model directory.'), copyFlags)
+    .argument('<checkpoint>', 'checkpoint like DIR/model.ckpt-100, or model directory for its latest')
+    .argument('<dir>', 'model directory to copy to, made when needed')
+    .action(async (path: string, dir: string, raw: unknown) => {
+      setExit(await (await load()).runCopyCommand(path, dir, parseFlags(copyFlags, raw, 'checkpoint copy'), io));
+    });
+  addFlags(checkpoint.command('prune').description('Delete old checkpoints of a model directory.'), pruneFlags)
+    .argument('<dir>', 'model directory')
+    .action(async (dir: string, raw: unknown) => {
+      setExit(await (await load()).runPruneCommand(dir, parseFlags(pruneFlags, raw, 'checkpoint prune'), io));
+    });
+}
+
 /** Commander's complaint as ML_FLAG, with the word the user may have meant. */
 function toFlagError(error: CommanderError, args: readonly string[], io: CliIo): MonolithError {
   const program = createProgram(io, {}, () => {});
-  const command = program.commands.find((candidate) => candidate.name() === args.find((arg) => !arg.startsWith('-')));
-  const help = `see monolith ${command === undefined ? '' : `${command.name()} `}--help`;
+  const { command, words, rest } = commandOf(program, args);
+  const help = `see monolith ${[...words, '--help'].join(' ')}`;
   const word = /'([^']*)'/.exec(error.message)?.[1] ?? '';
+  if (error.code === 'commander.excessArguments' && command !== undefined && command.commands.length > 0) {
+    return unknownCommand(rest, command);
+  }
   switch (error.code) {
     case 'commander.unknownOption':
       return unknownFlag(word, program, command, help);
@@ -188,11 +244,24 @@ function toFlagError(error: CommanderError, args: readonly string[], io: CliIo):
       const reason = error.message.replace(/^error: /, '').replace(/\.$/, '');
       return new MonolithError(
         'ML_FLAG',
-        { flag: command?.name() ?? 'monolith', reason },
+        { flag: words.join(' ') || 'monolith', reason },
         { hint: help, cause: error },
       );
     }
   }
+}
+
+/** The command that `args` name, a command of a command included, with its words, and the word after them. */
+function commandOf(program: Command, args: readonly string[]) {
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  let command: Command | undefined;
+  let depth = 0;
+  for (; depth < words.length; depth++) {
+    const next: Command | undefined = (command ?? program).commands.find((one) => one.name() === words[depth]);
+    if (next === undefined) break;
+    command = next;
+  }
+  return { command, words: words.slice(0, depth), rest: words[depth] ?? '' };
 }
 
 /** Commander answers `help` for a command that does not exist with the general help; a slip deserves to be told. */
