@@ -23,6 +23,7 @@ export { type SoftmaxOptions, softmax } from '../graph/ops/attention.js';
 export { batchMatMul, matMulInner } from '../graph/ops/batch-matmul.js';
 export { asPartial, type BatchSumOptions, batchSum } from '../graph/ops/batch-sum.js';
 export { type BroadcastOptions, broadcastTo } from '../graph/ops/broadcast.js';
+export { cast, stopGradient } from '../graph/ops/cast.js';
 export {
   type ClipByGlobalNormOptions,
   type ClipByNormOptions,
@@ -98,7 +99,7 @@ export {
   ifTraining,
   type TrainingOption,
 } from '../graph/ops/training.js';
-export { abs, cast, exp, log, neg, sign, sqrt, square, stopGradient } from '../graph/ops/unary.js';
+export * from '../graph/ops/unary.js';
 export {
   applyEmbeddingGradients,
   type EmbeddingUpdateOptions,

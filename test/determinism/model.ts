@@ -2,6 +2,7 @@
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { relu } from '../../src/graph/ops/activations.js';
+import { stopGradient } from '../../src/graph/ops/cast.js';
 import { clipByGlobalNorm } from '../../src/graph/ops/clip.js';
 import { concatColumns } from '../../src/graph/ops/columns.js';
 import { sigmoidCrossEntropyWithLogits } from '../../src/graph/ops/losses.js';
@@ -12,7 +13,6 @@ import { addBias } from '../../src/graph/ops/rows.js';
 import { reshape } from '../../src/graph/ops/shape.js';
 import { globalStep, group, increment, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
 import { dropout } from '../../src/graph/ops/training.js';
-import { stopGradient } from '../../src/graph/ops/unary.js';
 import type { BatchData } from '../../src/memory/batch.js';
 import { trainableVariables } from '../../src/optim/optimizer.js';
 import { defineTable, type SegmentOptions, type TableConfig } from '../../src/sparse/config/table-config.js';

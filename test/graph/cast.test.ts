@@ -1,11 +1,11 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph } from '../../src/graph/graph.js';
+import { cast } from '../../src/graph/ops/cast.js';
 import { columns, concatColumns } from '../../src/graph/ops/columns.js';
 import { div, minimum, mul } from '../../src/graph/ops/elementwise.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { globalStep, idsPlaceholder, increment, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
-import { cast } from '../../src/graph/ops/unary.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
 
 for (const backend of BACKENDS) {

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
+import { stopGradient } from '../../src/graph/ops/cast.js';
 import { columns } from '../../src/graph/ops/columns.js';
 import { reduceMean, reduceSum } from '../../src/graph/ops/reductions.js';
 import { rowDot } from '../../src/graph/ops/rows.js';
 import { idsPlaceholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
-import { stopGradient } from '../../src/graph/ops/unary.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
 import { sessionRegion } from '../../src/runtime/session/session-core.js';
 import { HashFilter } from '../../src/sparse/admission/admission-filter.js';

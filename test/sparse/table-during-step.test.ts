@@ -1,10 +1,10 @@
 import t from 'tap';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
+import { stopGradient } from '../../src/graph/ops/cast.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { rowDot } from '../../src/graph/ops/rows.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
-import { stopGradient } from '../../src/graph/ops/unary.js';
 import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';

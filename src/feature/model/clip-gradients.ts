@@ -1,9 +1,9 @@
 /** @file The ways a model may clip its gradients, dense and sparse ones together. Mirrors the clip types of feature_utils. */
 import type { Tensor } from '../../graph/graph.js';
+import { cast } from '../../graph/ops/cast.js';
 import { clipByNorm, clipByValue, globalNorm } from '../../graph/ops/clip.js';
 import { div, maximum, minimum, mul } from '../../graph/ops/elementwise.js';
 import { globalStep } from '../../graph/ops/state.js';
-import { cast } from '../../graph/ops/unary.js';
 
 /**
  * `ClipByGlobalNorm` scales all gradients by one norm of them all, `ClipByDenseAndSparse` dense and sparse ones by norms of

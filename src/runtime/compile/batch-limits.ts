@@ -1,9 +1,9 @@
 /** @file What a batch must keep to for a program: which feeds it must have, how many ids a slice holds, and how many classes a loss has. */
 import type { Op, OpDef, Tensor } from '../../graph/graph.js';
+import { StopGradient } from '../../graph/ops/cast.js';
 import { Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
 import { SoftmaxLoss, type SoftmaxLossAttrs } from '../../graph/ops/losses.js';
 import { Placeholder } from '../../graph/ops/state.js';
-import { StopGradient } from '../../graph/ops/unary.js';
 import type { BatchSchema } from '../../memory/batch.js';
 import type { ClassLimit, NeededFeed, RaggedLimit, TimeLimit } from './check-batch.js';
 import type { FeedUse } from './compile-environment.js';

@@ -1,5 +1,6 @@
 /** @file Lowerings of elementwise ops of one operand. */
-import { Cast, StopGradient, Unary } from '../../../graph/ops/unary.js';
+import { Cast, StopGradient } from '../../../graph/ops/cast.js';
+import { Unary } from '../../../graph/ops/unary-op.js';
 import { UNARY_KIND } from '../../../memory/kinds.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import { registerLowering } from '../lowering.js';
