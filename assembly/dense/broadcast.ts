@@ -78,12 +78,21 @@ export function binaryF32(
   }
 }
 
+/** log(1 + x) from the logarithm of the rounded sum, times what the rounding changed of x. */
+@inline
+function log1p4(x: v128): v128 {
+  const one = f32x4.splat(1), sum = f32x4.add(x, one);
+  const value = f32x4.mul(log4(sum), f32x4.div(x, f32x4.sub(sum, one)));
+  return v128.bitselect(x, value, v128.or(f32x4.eq(sum, one), f32x4.eq(x, f32x4.splat(Infinity))));
+}
+
 @inline
 function single(kind: i32, x: v128): v128 {
   if (kind == UNARY_KIND.abs) return f32x4.abs(x);
   if (kind == UNARY_KIND.sqrt) return f32x4.sqrt(x);
   if (kind == UNARY_KIND.exp) return exp4(x);
   if (kind == UNARY_KIND.log) return log4(x);
+  if (kind == UNARY_KIND.log1p) return log1p4(x);
   const zero = f32x4.splat(0), one = f32x4.splat(1);
   return f32x4.sub(v128.and(one, f32x4.gt(x, zero)), v128.and(one, f32x4.lt(x, zero)));
 }
@@ -106,13 +115,14 @@ function singleRows(kind: i32, x: usize, xStride: i32, y: usize, yStride: i32, r
   }
 }
 
-/** y = op x. exp and log are within 2 ulp of f64, the others exact; the sign of NaN is 0. */
+/** y = op x. exp and log are within 2 ulp of f64, log1p within 4, the others exact; the sign of NaN is 0. */
 export function unaryF32(kind: i32, x: usize, xStride: i32, y: usize, yStride: i32, rows: i32, cols: i32): void {
   switch (kind) {
     case UNARY_KIND.abs: singleRows(UNARY_KIND.abs, x, xStride, y, yStride, rows, cols); break;
     case UNARY_KIND.sqrt: singleRows(UNARY_KIND.sqrt, x, xStride, y, yStride, rows, cols); break;
     case UNARY_KIND.exp: singleRows(UNARY_KIND.exp, x, xStride, y, yStride, rows, cols); break;
     case UNARY_KIND.log: singleRows(UNARY_KIND.log, x, xStride, y, yStride, rows, cols); break;
+    case UNARY_KIND.log1p: singleRows(UNARY_KIND.log1p, x, xStride, y, yStride, rows, cols); break;
     default: singleRows(UNARY_KIND.sign, x, xStride, y, yStride, rows, cols);
   }
 }

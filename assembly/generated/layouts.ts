@@ -161,6 +161,7 @@ export namespace UNARY_KIND {
   export const exp: i32 = 2;
   export const log: i32 = 3;
   export const sign: i32 = 4;
+  export const log1p: i32 = 5;
 }
 export namespace POOLING_TYPE {
   export const SUM: i32 = 0;

@@ -1,4 +1,4 @@
-// Rows moved, scaled and combined element by element. Bit-equal to the CPU except exp and log of unaryF32.
+// Rows moved, scaled and combined element by element. Bit-equal to the CPU except exp, log and log1p of unaryF32.
 #include "common.cuh"
 
 KERNEL copyRowsF32(const float* src, u32 srcStride, float* dst, u32 dstStride, u32 rows, u32 cols, u32 acc) {
@@ -78,6 +78,7 @@ INLINE float single(u32 kind, float x) {
     case UNARY_KIND::sqrt: return sqrtf(x);
     case UNARY_KIND::exp: return expf(x);
     case UNARY_KIND::log: return logf(x);
+    case UNARY_KIND::log1p: return log1pf(x);
     default: return x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f;
   }
 }

@@ -30,6 +30,7 @@ constexpr unsigned sqrt = 1;
 constexpr unsigned exp = 2;
 constexpr unsigned log = 3;
 constexpr unsigned sign = 4;
+constexpr unsigned log1p = 5;
 }  // namespace UNARY_KIND
 namespace FUSED_ACTIVATION {
 constexpr unsigned none = 0;

@@ -13,7 +13,7 @@ export const BINARY_KIND = {
 } as const;
 
 /** `kind` of unaryF32. */
-export const UNARY_KIND = { abs: 0, sqrt: 1, exp: 2, log: 3, sign: 4 } as const;
+export const UNARY_KIND = { abs: 0, sqrt: 1, exp: 2, log: 3, sign: 4, log1p: 5 } as const;
 
 /** `activation` of gemmBiasF32, a kernel of cuda/. */
 export const FUSED_ACTIVATION = { none: 0, relu: 1, sigmoid: 2, tanh: 3 } as const;

@@ -1,5 +1,6 @@
 /** @file CUDA kernels over strided matrices, in the simulator, against their references. */
 import t from 'tap';
+import { UNARY_KIND } from '../../src/memory/kinds.js';
 import * as dense from '../../src/runtime/backends/reference/dense.js';
 import { zeroRowsF32 } from '../../src/runtime/backends/reference/sparse.js';
 import { forShapes, putMatrix, randomFloats, type Same, type Shape, stream } from '../kernels/both.js';
@@ -56,7 +57,8 @@ t.test(
     run('broadcastF32', [row, 0, 1, ...z, ...sizes, 0.3, acc]);
     for (let kind = 0; kind < 8; kind++) run('binaryF32', [kind, ...x, 1, ...y, 1, ...z, ...sizes]);
     run('binaryF32', [Math.floor(next() * 8), column, 1, 0, row, 0, 1, ...z, ...sizes]);
-    for (const kind of [0, 1, 4]) run('unaryF32', [kind, ...x, ...z, ...sizes]);
+    for (const kind of [UNARY_KIND.abs, UNARY_KIND.sqrt, UNARY_KIND.sign])
+      run('unaryF32', [kind, ...x, ...z, ...sizes]);
     const step = h.putI64([BigInt(Math.floor(next() * 2 ** 40))]);
     const [first, seed, drop] = [1 << 20, 2 ** 32, 2 ** 32].map((limit) => Math.floor(next() * limit));
     run('dropoutF32', [...x, ...z, ...sizes, first!, step, seed!, drop!, 1.25, acc]);
@@ -68,11 +70,12 @@ t.test(
 );
 
 t.test(
-  'exp and log are within three units in the last place',
+  'exp and logarithms are within three units in the last place',
   forOperands(false, ({ x, z, sizes }, run) => {
-    run('unaryF32', [2, ...x, ...z, ...sizes], near(4e-7, 1e-44));
-    run('unaryF32', [0, ...x, ...x, ...sizes]);
-    run('unaryF32', [3, ...x, ...z, ...sizes], near(4e-7, 1e-7));
+    run('unaryF32', [UNARY_KIND.exp, ...x, ...z, ...sizes], near(4e-7, 1e-44));
+    run('unaryF32', [UNARY_KIND.abs, ...x, ...x, ...sizes]);
+    run('unaryF32', [UNARY_KIND.log, ...x, ...z, ...sizes], near(4e-7, 1e-7));
+    run('unaryF32', [UNARY_KIND.log1p, ...x, ...z, ...sizes], near(4e-7, 1e-44));
   }),
 );
 

@@ -11,7 +11,7 @@ import { matMul } from '../../src/graph/ops/matmul.js';
 import { batchNorm, UPDATE_OPS } from '../../src/graph/ops/norms.js';
 import { reduceMax, reduceMean, reduceSum } from '../../src/graph/ops/reductions.js';
 import { assign, assignAdd, placeholder, variable } from '../../src/graph/ops/state.js';
-import { abs, exp, log, neg, sqrt, square } from '../../src/graph/ops/unary.js';
+import { abs, exp, log, log1p, neg, sqrt, square } from '../../src/graph/ops/unary.js';
 import * as plain from '../../src/tensor/ops/inbatch-auc-loss.js';
 import { stagesOf } from '../runtime/stages-of.js';
 import { BACKENDS, withSession } from '../runtime/with-session.js';
@@ -68,6 +68,7 @@ const CASES: Readonly<Record<string, (p: Parts) => Tensor>> = {
   sqrt: ({ x }) => sqrt(positive(x)),
   'exp of the negative': ({ x }) => exp(neg(x)),
   log: ({ x }) => log(positive(x)),
+  log1p: ({ x }) => log1p(maximum(x, -0.6)),
   'sum over columns': ({ x, y }) => mul(reduceSum(x, { axis: 'columns' }), y),
   'mean over columns': ({ x }) => reduceMean(x, { axis: 'columns' }),
   'largest column': ({ x }) => reduceMax(x, { axis: 'columns' }),

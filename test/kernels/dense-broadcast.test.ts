@@ -1,4 +1,5 @@
 import t from 'tap';
+import { UNARY_KIND } from '../../src/memory/kinds.js';
 import { COMPLETED_GRAIN } from '../../src/runtime/compile/program-code.js';
 import { inbatchAucLoss, inbatchAucLossGradient } from '../../src/tensor/ops/inbatch-auc-loss.js';
 import { forShapes, putMatrix, randomFloats, runBoth, stream, within } from './both.js';
@@ -6,8 +7,9 @@ import { KernelHarness } from './harness.js';
 
 const h = await KernelHarness.create();
 const BINARY_KINDS = 8;
-const EXACT_UNARY = [0, 1, 4];
-const [EXP, LOG] = [2, 3];
+const EXACT_UNARY = [UNARY_KIND.abs, UNARY_KIND.sqrt, UNARY_KIND.sign];
+/** How many units in the last place the others may be off. */
+const ULPS = { exp: 2, log: 2, log1p: 4 } as const;
 
 t.test('binaryF32 equals its reference for any shape, with rows and elements that repeat', async () => {
   forShapes(h, 150, (shape, begin) => {
@@ -43,34 +45,38 @@ t.test('binaryF32 equals its reference for any shape, with rows and elements tha
   });
 });
 
-t.test('unaryF32 is exact, or within two ulp for exp and log', async () => {
+t.test('unaryF32 is exact, or within a few ulp for exp and logarithms', async () => {
   forShapes(h, 150, (shape, begin) => {
     const next = stream(shape.seed);
     const x = putMatrix(h, shape, 0, next, true);
     const y = putMatrix(h, shape, 1, next);
     const { rows, cols } = shape;
     for (const kind of EXACT_UNARY) runBoth(h, begin, 'unaryF32', [kind, x.at, x.stride, y.at, y.stride, rows, cols]);
-    for (const kind of [EXP, LOG]) {
-      runBoth(h, begin, 'unaryF32', [kind, x.at, x.stride, y.at, y.stride, rows, cols], within(2, 2e-45));
+    for (const [name, ulps] of Object.entries(ULPS)) {
+      const kind = UNARY_KIND[name as keyof typeof ULPS];
+      runBoth(h, begin, 'unaryF32', [kind, x.at, x.stride, y.at, y.stride, rows, cols], within(ulps, 2e-45));
     }
   });
 });
 
-t.test('exp and log keep their error over the whole range of floats', async () => {
+t.test('exp and logarithms keep their error over the whole range of floats', async () => {
   const count = 1 << 12;
-  for (const [kind, from, to] of [
-    [EXP, -104, 90],
-    [LOG, -149, 128],
+  for (const [name, from, to, at] of [
+    ['exp', -104, 90, (x: number) => x],
+    ['log', -149, 128, (x: number) => 2 ** x],
+    ['log1p', -149, 128, (x: number) => 2 ** x],
+    ['log1p', -149, 0, (x: number) => -(2 ** x)],
+    ['log1p', -30, 0, (x: number) => 2 ** x - 1],
   ] as const) {
     h.scope(() => {
       const begin = h.arena.mark();
       const values = Float32Array.from({ length: count }, (_, i) => {
-        const at = from + ((to - from) * i) / count;
-        return kind === EXP ? at : 2 ** at;
+        return at(from + ((to - from) * i) / count);
       });
       const x = h.putF32([...values, 0, -0, -1, Infinity, -Infinity, NaN]);
       const y = h.alloc((count + 6) * 4);
-      runBoth(h, begin, 'unaryF32', [kind, x, count + 6, y, count + 6, 1, count + 6], within(2, 2e-45));
+      const args = [UNARY_KIND[name], x, count + 6, y, count + 6, 1, count + 6];
+      runBoth(h, begin, 'unaryF32', args, within(ULPS[name], 2e-45));
     });
   }
 });

@@ -60,6 +60,7 @@ export const ROW_BUILDERS: Builders = {
   sqrt: unary((x) => ml.ops.sqrt(positive(x))),
   exp: unary((x) => ml.ops.exp(ml.ops.minimum(x, 1.5))),
   log: unary((x) => ml.ops.log(positive(x))),
+  log1p: unary((x) => ml.ops.log1p(ml.ops.maximum(x, -0.7))),
   sign: unary((x) => ml.ops.mul(ml.ops.sign(x), x)),
   clipByValue: (shop) => ml.ops.clipByValue(shop.any(), -0.7, shop.random.of([0.5, 0.7])),
   clipSharedByValue: (shop) => {

@@ -2,7 +2,8 @@
  * @file Functions of one number with their slopes, and how exactly kernels compute both.
  *
  * Errors are in units of U (half a unit in the last place of 1) and absolute: `error(x)` of the value, `slopeError(x)` of the
- * slope. What kernels promise is said beside them in `assembly/dense`: exp within 1 ulp, log and log1p within 2.
+ * slope. What kernels promise is said beside them in `assembly/dense`: exp within 1 ulp, log and log1pUnit
+ * within 2, log1p within 4.
  */
 
 export interface Curve {
@@ -50,6 +51,12 @@ export const log: Curve = {
   slope: (x) => 1 / x,
   error: relative(Math.log, 6),
   slopeError: relative((x) => 1 / x, 4),
+};
+export const log1p: Curve = {
+  f: Math.log1p,
+  slope: (x) => 1 / (1 + x),
+  error: relative(Math.log1p, 10),
+  slopeError: relative((x) => 1 / (1 + x), 4),
 };
 export const sqrt: Curve = {
   f: Math.sqrt,

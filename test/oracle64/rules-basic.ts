@@ -72,6 +72,7 @@ const UNARY: Readonly<Record<string, curves.Curve>> = {
   sqrt: curves.sqrt,
   exp: curves.exp,
   log: curves.log,
+  log1p: curves.log1p,
   sign: curves.sign,
 };
 const ACTIVATIONS: Readonly<Record<string, curves.Curve>> = {

@@ -1,6 +1,6 @@
 /** @file Elementwise functions of one operand, each with its gradient. All that is exported here is in `ops`. */
 import type { Tensor } from '../graph.js';
-import { binary, scale } from './elementwise.js';
+import { add, binary, scale } from './elementwise.js';
 import { nameOf, type OpOptions } from './options.js';
 import { unaryOp } from './unary-op.js';
 
@@ -14,6 +14,8 @@ export const sqrt = unaryOp('sqrt', (grad, _, y) => scale(binary('div', grad, y)
 export const exp = unaryOp('exp', (grad, _, y) => binary('mul', grad, y));
 /** The natural logarithm of each element. */
 export const log = unaryOp('log', (grad, x) => binary('div', grad, x));
+/** log(1 + x) of each element, exact near 0 too: the usual form of counts. */
+export const log1p = unaryOp('log1p', (grad, x) => binary('div', grad, add(x, 1)));
 /** -x. */
 export const neg = (x: Tensor, options: OpOptions = {}): Tensor =>
   scale(x, -1, { name: nameOf('neg', options, 'Neg') });

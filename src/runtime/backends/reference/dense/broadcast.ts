@@ -42,6 +42,7 @@ const SINGLES = byKind<keyof typeof UNARY_KIND, (x: number) => number>(UNARY_KIN
   sqrt: (x) => f(Math.sqrt(x)),
   exp: (x) => f(Math.exp(x)),
   log: (x) => f(Math.log(x)),
+  log1p: (x) => f(Math.log1p(x)),
   sign: (x) => (x > 0 ? 1 : x < 0 ? -1 : 0),
 });
 
