@@ -42,9 +42,14 @@ export const DATA_SUFFIX = shardFileName('.data', 0, 1);
 export const ASSETS_SUFFIX = '.assets';
 export const MANIFEST_SUFFIX = `${ASSETS_SUFFIX}/${MANIFEST_FILE}`;
 
-/** Absolute form of a path of a state file; `hdfs:/...` counts as absolute. */
+/** Whether a path of a state file is absolute; those of `hdfs:/...` are. */
+export function isabs(path: string): boolean {
+  return isAbsolute(path) || path.startsWith('hdfs:/');
+}
+
+/** Absolute form of a path of a state file. */
 export function resolveInDir(dir: string, path: string): string {
-  return isAbsolute(path) || path.startsWith('hdfs:/') ? path : join(dir, path);
+  return isabs(path) ? path : join(dir, path);
 }
 
 /** The form in which a state file stores a path: relative when it is inside `dir`, so that a directory can move. */

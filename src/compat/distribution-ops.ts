@@ -3,6 +3,7 @@
  *
  * They stand in a namespace, because graph ops and combiners have some of these names too.
  */
+export { KernelOps, type KernelOpsOptions } from '../runtime/backends/wasm/kernel-ops.js';
 export { alignedFlatConcat, alignedFlatSplit } from '../tensor/ops/aligned-flat.js';
 export { clipByGlobalNorm, fusedClipByGlobalNorm, globalL2Reduce } from '../tensor/ops/clip-by-global-norm.js';
 export {
@@ -20,6 +21,7 @@ export {
   gatherEmbeddingsByInputGradient,
   mapIdToEmbedding,
   mapIdToEmbeddingGradient,
+  mapIdToEmbeddingGradient as mapIdToEmbeddingGradientBackProp,
 } from '../tensor/ops/gather-embeddings.js';
 export { genSeqMask } from '../tensor/ops/gen-seq-mask.js';
 export { inbatchAucLoss, inbatchAucLossGradient } from '../tensor/ops/inbatch-auc-loss.js';

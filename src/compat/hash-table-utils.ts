@@ -1,4 +1,5 @@
 /** @file The names of native_training/hash_table_utils. */
+import type { EmbeddingHashTableConfig } from '../sparse/config/config-messages.js';
 import { type IterateOptions, iterateTable } from '../sparse/files/iterate-table.js';
 
 /**
@@ -15,4 +16,9 @@ export async function iterateTableAndApply(
   options: IterateOptions = {},
 ): Promise<void> {
   for (const dumps of iterateTable(table, options)) await applyFn(dumps);
+}
+
+/** Floats that a row of a table has for its weights: those of its segments together. */
+export function inferDimSize({ entryConfig }: EmbeddingHashTableConfig): number {
+  return (entryConfig?.segments ?? []).reduce((sum, { dimSize = 0 }) => sum + dimSize, 0);
 }

@@ -49,19 +49,24 @@ export {
   Warmup,
 } from '../base/rates/schedules.js';
 export { toSnakeCase } from '../base/snake-case.js';
+// save_utils, runner_utils.
+export { isabs } from '../checkpoint/names.js';
 // feature, feature_utils, embedding_combiners.
-export { applyGradientsWithVarOptimizer } from '../feature/model/apply-gradients-with-var-optimizer.js';
-export { FirstN, ReduceMean, ReduceSum } from '../feature/model/combiners.js';
+export { type Combiner, FirstN, ReduceMean, ReduceSum } from '../feature/model/combiners.js';
 export { createEmbeddingSlices } from '../feature/model/embedding-slices.js';
 export { FeatureColumn, FeatureFactory, FeatureSlot } from '../feature/model/feature-slot.js';
 // fid, sharding_sparse_fids, fused_embedding_to_layout.
 export {
   fusedEmbeddingToLayout,
   fusedEmbeddingToLayoutGradient,
+  fusedEmbeddingToLayoutGradient as fusedEmbeddingToLayoutGrad,
 } from '../feature/serving/fused-embedding-to-layout.js';
 export { exampleOfInstance } from '../feature/serving/instance-to-example.js';
+export { KernelLayout } from '../feature/serving/kernel-layout.js';
+export { compileLayout, type LayoutPlan } from '../feature/serving/layout-plan.js';
 // multi_hash_table_ops, multi_type_hash_table, distributed_ps, distributed_ps_sync.
 export { PartitionedHashTable } from '../feature/serving/partitioned-hash-table.js';
+export { createKernelSharding } from '../feature/serving/sharding-backend.js';
 export { shardingSparseFids } from '../feature/serving/sharding-sparse-fids.js';
 // variables.
 export {
@@ -87,7 +92,6 @@ export {
 } from '../graph/device-utils.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from '../graph/propagate-back.js';
 export { getNdim, intShape } from '../graph/shapes.js';
-// save_utils, runner_utils.
 export {
   type CheckpointState,
   formatCheckpointState,
@@ -104,7 +108,7 @@ export { CrossLayer as Cross } from '../layers/cross-layer.js';
 export { DenseLayer as Dense } from '../layers/dense-layer.js';
 export { MlpLayer as MLP } from '../layers/mlp-layer.js';
 export { MmoeLayer as MMoE } from '../layers/mmoe-layer.js';
-export { SenetLayer as SENet } from '../layers/senet-layer.js';
+export { SenetLayer as SeNet } from '../layers/senet-layer.js';
 export { setVarOptimizer } from '../optim/var-optimizers.js';
 // prefetch_queue.
 export { PrefetchQueue } from '../queue/prefetch-queue.js';
@@ -168,6 +172,7 @@ export { fusedApplyGradient, fusedLookup } from '../sparse/many/fused-lookup.js'
 export { MergedMultiTypeHashTable } from '../sparse/many/merged-multi-type-hash-table.js';
 export { MultiHashTable } from '../sparse/many/multi-hash-table.js';
 export { MultiTypeHashTable } from '../sparse/many/multi-type-hash-table.js';
+export type { Routing } from '../sparse/many/routed-ids.js';
 export { type LookupGradient, lookupGradient } from '../sparse/steps/lookup-gradient.js';
 export { HashTable } from '../sparse/table/hash-table.js';
 export { PeriodicEviction } from '../sparse/table/periodic-eviction.js';
@@ -205,7 +210,29 @@ export {
   nativeTaskParams,
 } from '../train/task-params.js';
 export * as distributionOps from './distribution-ops.js';
-export { iterateTableAndApply } from './hash-table-utils.js';
+export { applyGradients, applyGradientsWithVarOptimizer, GradClipType } from './feature-utils.js';
+export {
+  createDummyHashFilter,
+  createHashFilter,
+  createHashFilters,
+  createProbabilisticFilter,
+  FilterType,
+  HASH_FILTER_CAPACITY,
+  HASH_FILTER_SPLIT_NUM,
+  type HashFiltersOptions,
+  interceptGradient,
+  restoreHashFilter,
+  saveHashFilter,
+} from './hash-filter-ops.js';
+export {
+  CombineAsSegment,
+  extractSlotFromEntry,
+  type FromConfigOptions,
+  hashTableFromConfig,
+  StochasticRoundingFloat16OptimizerWrapper,
+  testHashTable,
+} from './hash-table-ops.js';
+export { inferDimSize, iterateTableAndApply } from './hash-table-utils.js';
 export * as optimizers from './optimizers.js';
 export { NoFirstSaveCheckpointSaverHook, SaveHelper } from './save-utils.js';
 export { applySparsePrecond, eigenInverseRoot, type InverseRoot } from './shampoo.js';

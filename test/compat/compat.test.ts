@@ -1,18 +1,21 @@
 /** @file The reference's names exist in `monolith-ts/compat`, and those that are made for it do what the reference does. */
 import t from 'tap';
 import * as compat from '../../src/compat/index.js';
+import { Graph } from '../../src/graph/graph.js';
+import { sessionRegion } from '../../src/runtime/session/session-core.js';
 import { TableMemory } from '../../src/runtime/tables/table-memory.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { Tensor } from '../../src/tensor/tensor.js';
 import { inverseRoot, precondition } from '../optim/plain-shampoo.js';
+import { withSession } from '../runtime/with-session.js';
 
 /** Names of the reference that are here, in camelCase, by the module they come from. */
 const NAMES: Readonly<Record<string, string>> = {
   'core/hyperparams': 'Params InstantiableParams copyParamsTo updateParams allowedKwargs',
   'native_training/utils': `psDevice PS_JOB_NAME propagateBackGradients propagateBackDictGradients getNdim intShape
     extendAsList checkList toSnakeCase addToCollections getCollection setMetricPrefix getMetricPrefix getTestTmpDir
-    getDebuggingInfoFileName getMetaGraphFileName checkOpsDependence withParams getUname`,
+    getDebuggingInfoFileName getMetaGraphFileName checkOpsDependence withParams getUname getLocalHost toList`,
   'native_training/device_utils': `enableGpuTraining disableGpuTraining isGpuTraining defaultDeviceFn getDeviceFn
     getVisibleGpus tryInitCuda`,
   'native_training/variables': `cachedVariableCreator fetchAllCachedVariables assignAllCachedVariables
@@ -29,9 +32,12 @@ const NAMES: Readonly<Record<string, string>> = {
   'native_training/save_utils': 'SaveHelper NoFirstSaveCheckpointSaverHook',
   'native_training/touched_key_set_ops': `TouchedKeySet createTouchedKeySet TOUCHED_KEY_SET_CAPACITY
     TOUCHED_KEY_SET_CONCURRENCY_LEVEL`,
-  'native_training/hash_table_ops': 'HashTable HashTableConfigInstance fusedLookup fusedApplyGradient extractSlot',
-  'native_training/hash_table_utils': 'iterateTableAndApply',
-  'native_training/hash_filter_ops': 'HashFilter ProbabilisticFilter DummyFilter createFilter',
+  'native_training/hash_table_ops': `HashTable HashTableConfigInstance fusedLookup fusedApplyGradient
+    extractSlotFromEntry hashTableFromConfig testHashTable`,
+  'native_training/hash_table_utils': 'iterateTableAndApply inferDimSize',
+  'native_training/hash_filter_ops': `HashFilter ProbabilisticFilter DummyFilter FilterType createHashFilter
+    createProbabilisticFilter createDummyHashFilter createHashFilters saveHashFilter restoreHashFilter interceptGradient
+    HASH_FILTER_CAPACITY HASH_FILTER_SPLIT_NUM`,
   'native_training/multi_hash_table_ops': 'MultiHashTable',
   'native_training/multi_type_hash_table': 'MultiTypeHashTable MergedMultiTypeHashTable',
   'native_training/distributed_ps': 'DistributedHashTable DistributedMultiTypeHashTable PartitionedHashTable',
@@ -40,21 +46,26 @@ const NAMES: Readonly<Record<string, string>> = {
     AdamOptimizer AmsgradOptimizer MomentumOptimizer MovingAverageOptimizer RmspropOptimizer RmspropV2Optimizer
     FTRLWithGroupSparsityOptimizer BatchSoftmaxOptimizer AdaGradWithGroupLassoOptimizer ZerosInitializer OnesInitializer
     ConstantsInitializer RandomUniformInitializer BatchSoftmaxInitializer Fp32Compressor Fp16Compressor
-    FixedR8Compressor OneBitCompressor`,
+    FixedR8Compressor OneBitCompressor CombineAsSegment StochasticRoundingFloat16OptimizerWrapper`,
   'native_training/learning_rate_functions': 'LearningRateFunction PolynomialDecay',
   'native_training/feature': 'FeatureSlot FeatureColumn FeatureFactory createEmbeddingSlices',
-  'native_training/feature_utils': 'applyGradientsWithVarOptimizer',
+  'native_training/feature_utils': 'applyGradientsWithVarOptimizer applyGradients GradClipType',
   'native_training/embedding_combiners': 'ReduceSum ReduceMean FirstN',
   'native_training/optimizers/shampoo': 'eigenInverseRoot applySparsePrecond',
   'native_training/test_utils': 'generateTestHashTableConfig',
-  'native_training/layers': 'Dense MLP SENet Cross CIN MMoE',
+  'native_training/layers': 'Dense MLP SeNet Cross CIN MMoE',
+  'native_training/runner_utils': 'isabs',
+  'native_training/fused_embedding_to_layout': 'fusedEmbeddingToLayout fusedEmbeddingToLayoutGrad normalizeMergedSplit',
+  'native_training/sharding_sparse_fids': 'shardingSparseFids',
   'monolith/utils': 'copyFile copyRecursively findMain getLibopsPath',
 };
 /** Those that share a name with another module, in a namespace. */
 const NAMESPACED: Readonly<Record<string, string>> = {
   optimizers: 'AdamomOptimizer RmspropOptimizer ShampooOptimizer AdamOptimizer FtrlOptimizer',
   distributionOps: `reduceSum reduceMean reduceSqrtn splitByIndices raggedSplitByIndices reorderByIndices
-    fusedReorderByIndices mapIdToEmbedding gatherEmbeddingsByInput uniqueKeyWithValueAndOffset fillWithOffsetMap
+    fusedReorderByIndices mapIdToEmbedding gatherEmbeddingsByInput
+    mapIdToEmbeddingGradientBackProp fusedGatherEmbeddingsByInput fusedGatherEmbeddingsByInputGradient
+    fusedSortedSegmentSum fusedReduceSumAndSplit finalizeSharedTensor fillWithOffsetMapGradient uniqueKeyWithValueAndOffset fillWithOffsetMap
     clipByGlobalNorm ffm genSeqMask inbatchAucLoss featureInsight fidCounter`,
   utils: 'params',
 };
@@ -137,4 +148,49 @@ t.test('SaveHelper has the names of checkpoints', async (t) => {
   t.equal(SaveHelper.getCkptPrefix('dir/model.ckpt', 10), 'dir/model.ckpt-10');
   t.equal(SaveHelper.getCkptAssetDir('dir/model.ckpt-10'), 'dir/model.ckpt-10.assets/');
   t.equal(SaveHelper.getGlobalStepValue('dir/model.ckpt-10'), 10);
+});
+
+t.test('the functions around tables and filters make what they are called after', async (t) => {
+  const memory = await TableMemory.create({ budgetBytes: 8 * 2 ** 20 });
+  const table = compat.testHashTable(memory, 2, { nameSuffix: 'a', learningRate: 0.5 });
+  t.same([table.name, table.dim], ['MonolithHashTable_a', 2]);
+  table.optimize([1n], [[1, 2]]);
+  t.same(table.lookup([1n]), [-0.5, -1]);
+  const { tableConfig } = compat.generateTestHashTableConfig(3);
+  t.equal(compat.inferDimSize(tableConfig), 3);
+  const segment = compat.CombineAsSegment(
+    4,
+    compat.ZerosInitializer(),
+    compat.StochasticRoundingFloat16OptimizerWrapper(compat.SgdOptimizer()),
+    compat.Fp16Compressor(),
+  );
+  t.match(segment, { dimSize: 4, optConfig: { sgd: {}, stochasticRoundingFloat16: true }, compConfig: { fp16: {} } });
+  t.equal(compat.GradClipType.ClipByDenseAndSparse, 'ClipByDenseAndSparse');
+  t.same([compat.isabs('hdfs:/a'), compat.isabs('/a'), compat.isabs('a')], [true, true, false]);
+});
+
+t.test('filters and kernels work in the memory of a session', async (t) => {
+  await withSession(new Graph(), { schema: [], batchSize: 1 }, async (session) => {
+    const region = sessionRegion(session);
+    const ids = BigInt64Array.of(7n, 8n);
+    const config = { defaultOccurrenceThreshold: 1 };
+    const [filter, open] = [true, false].map(
+      (enableHashFilter) =>
+        compat.createHashFilters([region], { enableHashFilter, config, filterCapacity: 100, filterSplitNum: 2 })[0]!,
+    );
+    t.same([filter!.type, open!.type], [compat.FilterType.SLIDING_HASH_FILTER, compat.FilterType.NO_FILTER]);
+    const gradient = Float32Array.of(1, 2);
+    compat.interceptGradient(filter!, ids, gradient, 1);
+    t.same(gradient, [0, 0], 'seen for the first time');
+    compat.interceptGradient(compat.createHashFilter(region, 100, 2), ids, gradient.fill(3), 1);
+    t.same(gradient, [3, 3], 'without thresholds all are let in');
+    t.equal(compat.createProbabilisticFilter(region, true).type, compat.FilterType.PROBABILISTIC_FILTER);
+    t.same(compat.createDummyHashFilter().shouldFilter({ ids }), [0, 0]);
+
+    const { KernelOps, fusedReorderByIndices } = compat.distributionOps;
+    const ops = new KernelOps({ ...region, maxUniqueIds: 16 });
+    const given = [BigInt64Array.of(4n, 5n, 4n), BigInt64Array.of(9n)];
+    const options = { numOfShards: 2, dims: [1, 2] };
+    t.same(ops.fusedReorderByIndices(given, options), fusedReorderByIndices(given, options));
+  });
 });

@@ -3,9 +3,9 @@ import t from 'tap';
 import { mix64BigInt } from '../../src/memory/hash.js';
 import { touchedGeometry } from '../../src/memory/touched-geometry.js';
 import { TOUCHED_SCRATCH_BYTES } from '../../src/memory/touched-layout.js';
-import { ReferenceTouchedPairSet } from '../../src/runtime/backends/reference/touched.js';
 import { keyWithHash } from '../sparse/colliding-keys.js';
 import { KernelHarness } from './harness.js';
+import { ReferenceTouchedPairSet } from './plain-touched.js';
 
 const harness = await KernelHarness.create();
 

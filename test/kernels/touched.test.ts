@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { nextPow2, touchedGeometry } from '../../src/memory/touched-geometry.js';
 import { TOUCHED_SCRATCH_BYTES } from '../../src/memory/touched-layout.js';
-import { hashKey, ReferenceTouchedKeySet } from '../../src/runtime/backends/reference/touched.js';
 import { idsOfOneBucket, keyWithHash, longestRun } from '../sparse/colliding-keys.js';
 import { KernelHarness } from './harness.js';
+import { hashKey, ReferenceTouchedKeySet } from './plain-touched.js';
 
 const harness = await KernelHarness.create();
 

@@ -23,6 +23,15 @@ import type { LayoutPlan, LayoutTask } from './layout-plan.js';
 
 type Floats = Tensor<'float32'>;
 
+/**
+ * The layout op of `plan` by kernels, in the memory of a session or of tables.
+ *
+ * ```ts
+ * const { kernels, memory, arena } = sessionRegion(session);
+ * const layout = new KernelLayout(compileLayout(configs, 1), kernels, memory, arena);
+ * const tensors = layout.forward(embeddings, sharded);
+ * ```
+ */
 export class KernelLayout {
   readonly #plan: LayoutPlan;
   readonly #kernels: OpsKernels;

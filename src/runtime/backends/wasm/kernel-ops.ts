@@ -45,6 +45,14 @@ export interface KernelOpsOptions {
   readonly maxUniqueIds: number;
 }
 
+/**
+ * The distribution ops by kernels, in the memory of a session or of tables. Distributed tables route by it when they are given one.
+ *
+ * ```ts
+ * const ops = new distributionOps.KernelOps({ ...sessionRegion(session), maxUniqueIds: 4096 });
+ * const table = new DistributedHashTable('user', servers, ops);
+ * ```
+ */
 export class KernelOps {
   readonly #kernels: KernelOpsOptions['kernels'];
   readonly #buffer: SharedArrayBuffer;

@@ -3,10 +3,10 @@
  *
  * It takes the same steps in the same order, so that it places every key in the same slot and drains in the same order.
  */
-import { mix64BigInt } from '../../../memory/hash.js';
-import { SECRET_HIGH, SECRET_LOW } from '../../../memory/secret.js';
-import type { TouchedGeometry } from '../../../memory/touched-geometry.js';
-import { INSERT_RANGE } from '../../../memory/touched-layout.js';
+import { mix64BigInt } from '../../src/memory/hash.js';
+import { SECRET_HIGH, SECRET_LOW } from '../../src/memory/secret.js';
+import type { TouchedGeometry } from '../../src/memory/touched-geometry.js';
+import { INSERT_RANGE } from '../../src/memory/touched-layout.js';
 
 const HOP_RANGE = 32;
 const MASK_64 = (1n << 64n) - 1n;
