@@ -6,6 +6,11 @@ import { LONG } from "../units";
 /** Steps of QL for one eigenvalue; a handful is usual. */
 const STEPS_MAX: i32 = 60;
 const EPSILON: f64 = 2.220446049250313e-16;
+/**
+ * Squares below this are no part of a matrix of f32, whose own are above 1e-90 or 0, but rounding of rounding, as equal
+ * columns leave it. The factor of their reflection would be infinite in the end.
+ */
+const NEGLIGIBLE: f64 = 1e-200;
 
 /** y += factor * x over n f64. */
 @inline
@@ -65,7 +70,7 @@ function tridiagonalize(a: usize, k: i32, e: usize, taus: usize, p: usize): void
     const v = a + <usize>j * step + (<usize>(j + 1) << 3);
     const first = load<f64>(v);
     const rest = dot(v + 8, v + 8, n - 1);
-    if (rest == 0) {
+    if (rest < NEGLIGIBLE) {
       store<f64>(e + (<usize>j << 3), first);
       store<f64>(taus + (<usize>j << 3), 0);
       continue;

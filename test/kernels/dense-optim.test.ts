@@ -127,6 +127,34 @@ t.test('eigenvectors turn a symmetric matrix into its eigenvalues', async () => 
   );
 });
 
+t.test('a matrix of equal columns has eigenvalues: what reflections leave of it shrinks to nothing', async (t) => {
+  for (const [k, distinct] of [
+    [40, 2],
+    [64, 4],
+    [101, 1],
+    [101, 3],
+    [101, 5],
+  ] as const) {
+    const next = stream(k + distinct);
+    const half = Array.from({ length: 4 }, () => Array.from({ length: distinct }, () => next() - 0.5));
+    const kindOf = (i: number) => Math.floor((i * distinct) / k);
+    const at = (i: number, j: number) =>
+      Math.fround(0.01 * half.reduce((sum, row) => sum + row[kindOf(i)]! * row[kindOf(j)]!, 0));
+    const matrix = Float64Array.from({ length: k * k }, (_, place) => at(Math.floor(place / k), place % k));
+    h.scope(() => {
+      const begin = h.arena.mark();
+      const [a, values, scratch] = [k * k, k, k * k + 3 * k].map((n) => h.alloc(n * 8)) as [number, number, number];
+      h.views.f64.set(matrix, a / 8);
+      t.equal(run(begin, 'symmetricEigenF64', [a, k, values, scratch, scratch + k * k * 8]), 0);
+      const lambda = h.views.f64.slice(values / 8, values / 8 + k);
+      const trace = matrix.reduce((sum, value, place) => (place % (k + 1) === 0 ? sum + value : sum), 0);
+      t.ok(Math.abs(lambda.reduce((sum, value) => sum + value, 0) - trace) < 1e-12, 'they add up to the trace');
+      const others = lambda.filter((value) => Math.abs(value) > 1e-13 * trace).length;
+      t.ok(others <= distinct, 'all but as many as there are columns are zero');
+    });
+  }
+});
+
 t.test('a matrix that is not finite has no eigenvalues', async (t) => {
   h.scope(() => {
     const begin = h.arena.mark();

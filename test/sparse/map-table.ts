@@ -52,6 +52,10 @@ export interface MapUpdate {
   readonly enableDedup?: boolean;
 }
 
+/** What one_bit keeps of a weight. Of the smallest floats the product is 0, and then they do not count as above it. */
+const isAbove = (x: number, { initScale, amplitude }: { readonly initScale: number; readonly amplitude: number }) =>
+  f(f(amplitude) * f(Math.tanh(f(f(initScale) * x)))) > 0;
+
 export class MapTable {
   readonly rows = new Map<bigint, MapRow>();
   readonly plan: TablePlan;
@@ -109,7 +113,7 @@ export class MapTable {
       if (compressor.kind === 'fp16') part.set(halves(part));
       if (compressor.kind === 'fixedR8') part.set(quantized(part, compressor.r));
       if (compressor.kind === 'oneBit')
-        part.set(part.map((x) => (x > 0 ? compressor.amplitude : -compressor.amplitude)));
+        part.set(part.map((x) => (isAbove(x, compressor) ? compressor.amplitude : -compressor.amplitude)));
     }
     return kept;
   }

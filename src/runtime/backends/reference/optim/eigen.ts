@@ -5,6 +5,8 @@
 import type { Views } from '../../../../memory/views.js';
 
 const STEPS_MAX = 60;
+/** Rounding of rounding, not part of a matrix of f32. */
+const NEGLIGIBLE = 1e-200;
 
 /** Results: 0, -1 for a matrix that is not finite, -2 for a value that did not settle. Everything is f64. */
 export function symmetricEigenF64(
@@ -56,7 +58,7 @@ function tridiagonalize(a: Float64Array, k: number, e: Float64Array, taus: Float
     const rest = dot(a, v + 1, a, v + 1, n - 1);
     e[j] = first;
     taus[j] = 0;
-    if (rest === 0) continue;
+    if (rest < NEGLIGIBLE) continue;
     const length = Math.sqrt(first * first + rest);
     const side = first >= 0 ? -length : length;
     const head = first - side;
