@@ -19,7 +19,7 @@ import { provenManifest } from './manifest-text.js';
 import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX, MANIFEST_FILE, MANIFEST_SUFFIX } from './names.js';
 import type { Snapshot, TableSnapshot } from './snapshot.js';
 
-export interface StagedCheckpoint {
+export interface WrittenFiles {
   readonly manifestText: string;
   /** Bytes of all files of the checkpoint. */
   readonly bytes: number;
@@ -31,7 +31,7 @@ export async function writeCheckpointFiles(
   snapshot: Snapshot,
   pending: PendingFiles,
   fs: FileSystem,
-): Promise<StagedCheckpoint> {
+): Promise<WrittenFiles> {
   // The assets take their name first and the index last: a checkpoint exists once its index does.
   const assets = pending.add(`${prefix}${ASSETS_SUFFIX}`);
   const dataFile = pending.add(`${prefix}${DATA_SUFFIX}`);
