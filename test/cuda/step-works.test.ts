@@ -63,8 +63,7 @@ function cpuCore(graph: Graph, options: Partial<SessionOptions> = {}): SessionCo
 }
 
 function worksOf(core: SessionCore, fetches: readonly Fetch[], options: Partial<WorksOptions> = {}): StepWorks {
-  const { contexts } = compile(core, fetches);
-  const text = readProgram(core.views, contexts);
+  const text = readProgram(core.views, compile(core, fetches).contexts('step', 0));
   return stepWorks(text, core.views, { has: (kernel) => CUDA_KERNELS.has(kernel), ...options });
 }
 

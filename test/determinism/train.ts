@@ -9,6 +9,7 @@ import { restoreSession } from '../../src/checkpoint/restore-session.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import { loadBatches } from '../../src/data/resident-batches.js';
+import { LocalRows, type RowStore } from '../../src/runtime/session/row-store.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
 import { sessionRegion } from '../../src/runtime/session/session-core.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
@@ -32,6 +33,12 @@ export interface Way {
   readonly banks?: boolean;
   /** Save after so many steps and go on in another session. */
   readonly resumeAt?: number;
+  /** The step cut where rows come in and gradients go out: by the threads alone, or with calls in between. */
+  readonly cut?: 'local' | 'served';
+  readonly prefetch?: number;
+  readonly postpush?: boolean;
+  /** Save in passing after so many steps. */
+  readonly saveAt?: number;
   /** Examples that a batch may have beyond those it has. */
   readonly batchRoom?: number;
   /** Of the session; the recipe's unless told. */
@@ -56,6 +63,10 @@ const BANKS = { tableBytes: 24 << 20, bankBytes: (8 << 20) + 65536 };
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
+/** Rows of the session's own tables, asked for from outside the threads. */
+const local = new LocalRows();
+const served: RowStore = { pull: (lease) => local.pull(lease), push: (lease) => local.push(lease) };
+
 class Run {
   readonly losses: number[] = [];
   readonly #recipe: Recipe;
@@ -76,7 +87,10 @@ class Run {
       if (resumeAt === undefined) {
         touched = await this.#session(threads, async (session) => {
           const set = this.#prepare(session, true);
-          await this.#steps(session, 0, STEPS);
+          const { saveAt = 0 } = this.#way;
+          await this.#steps(session, 0, saveAt);
+          if (saveAt > 0) await this.#save(session, join(dir, 'first'));
+          await this.#steps(session, saveAt, STEPS);
           await this.#save(session, last);
           return set === undefined ? undefined : [...set.stealPairs().ids].sort().join();
         });
@@ -104,6 +118,7 @@ class Run {
 
   #session<T>(threads: number, body: (session: Session) => Promise<T>): Promise<T> {
     const { deterministic = false, backend = 'wasm', banks = false, batchRoom = 0 } = this.#way;
+    const { cut, prefetch = 0, postpush = false } = this.#way;
     const whenFull = chosen(this.#recipe, 'full');
     const { graph, batchSize } = this.#model;
     const options = {
@@ -115,6 +130,9 @@ class Run {
       seed: this.#way.seed ?? this.#recipe.seed,
       ...(whenFull !== undefined && { tablePolicy: { whenFull }, tableBytes: TABLE_BYTES }),
       ...(banks && BANKS),
+      ...(cut !== undefined && { rows: cut === 'local' ? new LocalRows() : served }),
+      prefetch,
+      postpush,
     };
     return withSession(graph, options, body);
   }
@@ -148,7 +166,8 @@ class Run {
       if (step === evictAt) for (const config of tables) HashTable.of(session, config).evict(NOW_SEC);
       const limit = evictAt !== undefined && evictAt > step ? Math.min(to, evictAt) : to;
       const count = Math.max(1, Math.min(limit - step, most, 1 + Math.floor(next() * STEPS)));
-      const values = await session.runSteps(fetches, addresses.slice(step, step + count));
+      const ahead = addresses.slice(step + count, limit);
+      const values = await session.runSteps(fetches, addresses.slice(step, step + count), ahead);
       for (const [value] of values) this.losses.push(value as number);
       step += count;
     }

@@ -58,9 +58,36 @@ export function someComparisons(recipe: Recipe): Comparison[] {
       other: { ...fixed, threads: 2, threadsAfter: 1, banks, ...(resumes && { resumeAt }) },
     },
   ];
+  pairs.push(cutPairs(recipe)[recipe.seed % 6]!);
   if (recipe.seed % 3 !== 0) return pairs;
   const again = { threads: 2 };
   return [...pairs, { name: 'the same number of threads again', one: again, other: { ...again, groups } }];
+}
+
+/**
+ * A step that is cut without a prefetch gives what one in one piece does, whoever brings the rows. With a prefetch it gives
+ * something else, which a run that is resumed at a save gives as well.
+ */
+function cutPairs(recipe: Recipe): Comparison[] {
+  const { banks, groups, resumeAt, resumes } = limitsOf(recipe);
+  const fixed = { deterministic: true };
+  const ahead = (prefetch: number, postpush: boolean, served: boolean): Comparison => {
+    const way = { ...fixed, prefetch, postpush };
+    const again = resumes ? { resumeAt } : { saveAt: resumeAt };
+    return {
+      name: `prefetch ${prefetch}${postpush ? ', postpush' : ''}`,
+      one: { ...way, threads: 1, groups, saveAt: resumeAt },
+      other: { ...way, threads: 3, ...again, ...(served && { cut: 'served' }) },
+    };
+  };
+  return [
+    { name: 'cut', one: PLAIN, other: { ...fixed, threads: 2, groups, cut: 'local' } },
+    { name: 'cut, banks, served', one: PLAIN, other: { ...fixed, threads: 3, banks, cut: 'served' } },
+    ahead(1, false, false),
+    ahead(2, true, true),
+    { name: 'cut, banks', one: PLAIN, other: { ...fixed, threads: 1, groups, banks, cut: 'local' } },
+    ahead(0, true, true),
+  ];
 }
 
 /** Every pair for a model, one thing at a time. */
@@ -89,7 +116,9 @@ export function allComparisons(recipe: Recipe): Comparison[] {
     if (groups) pairs.push({ name: `${threads} threads in groups`, one: { threads }, other: { threads, groups } });
     if (banks) pairs.push({ name: `${threads} threads, banks`, one: { threads }, other: { threads, banks } });
   }
+  pairs.push(...cutPairs(recipe));
   const plain: Way = { ...PLAIN, backend: 'reference' };
+  pairs.push({ name: 'reference backend, cut', one: plain, other: { ...plain, threads: 2, cut: 'local' } });
   pairs.push({ name: 'reference backend, threads', one: plain, other: { ...plain, threads: 3 } });
   return pairs;
 }

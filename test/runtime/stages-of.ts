@@ -9,7 +9,7 @@ import { coreOf } from '../../src/runtime/session/session-core.js';
 /** Kinds of the stages that `fetches` are compiled to: s for slices, t for threads. */
 export function stagesOf(session: Session, fetches: readonly (Tensor | Op)[]): string {
   const core = coreOf(session);
-  const { contexts } = compile(core, fetches);
+  const contexts = compile(core, fetches).contexts('step', 0);
   const { u32 } = core.views;
   const [begin, end] = [u32[contexts / 4 + CONTEXT.stages]! / 4, u32[contexts / 4 + CONTEXT.stagesEnd]! / 4];
   let kinds = '';
@@ -20,7 +20,7 @@ export function stagesOf(session: Session, fetches: readonly (Tensor | Op)[]): s
 /** Names of the kernels that `fetches` are compiled to, in the order they run. */
 export function kernelsOf(session: Session, fetches: readonly (Tensor | Op)[]): string[] {
   const core = coreOf(session);
-  const { contexts } = compile(core, fetches);
+  const contexts = compile(core, fetches).contexts('step', 0);
   const { u32 } = core.views;
   const [first, last] = [u32[contexts / 4 + CONTEXT.stages]! / 4, u32[contexts / 4 + CONTEXT.stagesEnd]! / 4];
   const names: string[] = [];

@@ -21,6 +21,14 @@ export interface SlicePlan {
   readonly sliceRows: number;
 }
 
+/** A step that is cut where rows come in and where gradients go out. */
+export interface Cut {
+  /** Batches that can be in flight: each has a lease of the buffers between the parts. */
+  readonly leases: number;
+  /** Whether somebody else than the threads brings rows and takes gradients: the part that pulls is then by itself. */
+  readonly isServed: boolean;
+}
+
 /** `isCounted` is false when the graph counts no steps; the step is then 0 for good. */
 export type StepUpdate = (globalStep: number, isCounted: boolean) => void;
 

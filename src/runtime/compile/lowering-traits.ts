@@ -41,6 +41,8 @@ export interface LoweringTraits<A> {
    * is added up per id.
    */
   readonly addsUp?: (op: Op<A>, input: number) => Tensor;
+  /** It takes gradients out of the step: a step that is cut leaves it to a part of its own. */
+  readonly isPushed?: boolean;
   /** Default: slice code. */
   readonly phase?: Phase | ((op: Op<A>) => Phase);
 }

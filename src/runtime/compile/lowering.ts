@@ -6,15 +6,15 @@
  */
 import { located, misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { ColumnsAttrs } from '../../graph/ops/columns.js';
-import type { CompileEnvironment } from './compile-environment.js';
+import type { CompileEnvironment, Cut } from './compile-environment.js';
 import type { Destinations } from './destinations.js';
 import { type LoweringTraits, setTraits, trains } from './lowering-traits.js';
 import type { Schedule } from './schedule.js';
 import { TensorStorage } from './tensor-storage.js';
 
-export type { CompileEnvironment, FeedUse, RaggedFeed, SlicePlan, StepUpdate } from './compile-environment.js';
+export type { CompileEnvironment, Cut, FeedUse, SlicePlan, RaggedFeed, StepUpdate } from './compile-environment.js';
 export type { LoweringTraits, Phase } from './lowering-traits.js';
-export type { ThreadRange } from './program-code.js';
+export type { LeasedBlocks, PerLease, ThreadRange } from './program-code.js';
 export type { Matrix, Storage } from './storage.js';
 
 /** How an op becomes kernel calls. */
@@ -36,8 +36,8 @@ export class LoweringContext extends TensorStorage {
   readonly #lowered = new Set<Op>();
   readonly #shared = new Map<object, unknown>();
 
-  constructor(environment: CompileEnvironment, schedule: Schedule, destinations: Destinations) {
-    super(environment, schedule, destinations);
+  constructor(environment: CompileEnvironment, schedule: Schedule, destinations: Destinations, cut?: Cut) {
+    super(environment, schedule, destinations, cut);
     this.ops = schedule.order;
     this.trains = trains(this.ops);
   }

@@ -6,8 +6,8 @@
  */
 import type { Op } from '../../graph/graph.js';
 import type { Kernel, Operands } from '../kernels/kernels.js';
-import { Code, type FloatRegister, type Register } from './code.js';
-import type { CompileEnvironment, SlicePlan } from './compile-environment.js';
+import { Code, type FloatRegister, type Register, type StepPart } from './code.js';
+import type { CompileEnvironment, Cut, SlicePlan } from './compile-environment.js';
 import type { ExactRegisters, MatrixRegisters, OperandRegisters } from './registers.js';
 import type { Schedule } from './schedule.js';
 
@@ -16,6 +16,30 @@ import type { Schedule } from './schedule.js';
  * no two threads write one cache line.
  */
 export const COMPLETED_GRAIN = 1024;
+
+/** A buffer for each slice of each batch in flight, at `base + lease * leaseBytes + slice * sliceBytes`. */
+export interface PerLease {
+  readonly base: number;
+  readonly sliceBytes: number;
+  readonly leaseBytes: number;
+  /** In slice code, the slice's own. */
+  readonly pointer: Register;
+}
+
+/** Where the parts of a cut step meet, for one table. */
+export interface LeasedBlocks {
+  readonly name: string;
+  readonly dim: number;
+  /** Floats from row to row. */
+  readonly stride: number;
+  readonly ids: PerLease;
+  /** How many unique ids there are, and how many of them get a gradient; in slice code. */
+  readonly count: Register;
+  readonly trained: Register;
+  /** Undefined where rows come in parts, from several memories. */
+  readonly rows: PerLease | undefined;
+  gradients: PerLease | undefined;
+}
 
 /** A part of consecutive floats for each thread, in registers of thread code. */
 export interface ThreadRange {
@@ -27,6 +51,8 @@ export interface ThreadRange {
 export class ProgramCode {
   readonly environment: CompileEnvironment;
   readonly plan: SlicePlan;
+  /** How the step is cut; undefined for one in one piece. */
+  readonly cut: Cut | undefined;
   readonly slice = new Code();
   readonly thread = new Code();
   /** Rows of the slice at hand, and 1/rows of the whole batch as f32. */
@@ -37,14 +63,18 @@ export class ProgramCode {
   /** Registers that point to the slice's rows of a buffer for the whole batch. */
   readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
   readonly batchRowsRegisters: Register[] = [];
+  /** The tables of a cut step. */
+  readonly leased: LeasedBlocks[] = [];
   protected readonly schedule: Schedule;
   /** The op that is lowered: instructions and buffers are named after it. */
   protected opAtHand: Op | undefined;
+  #part: StepPart = 'step';
   readonly #scratch: { bytes: number; base: number; pointer?: Register } = { bytes: 0, base: 0 };
 
-  constructor(environment: CompileEnvironment, schedule: Schedule) {
+  constructor(environment: CompileEnvironment, schedule: Schedule, cut: Cut | undefined) {
     this.environment = environment;
     this.plan = environment.plan;
+    this.cut = cut;
     this.schedule = schedule;
     this.rows = this.slice.each();
     this.inverseBatch = this.slice.eachF32();
@@ -56,7 +86,7 @@ export class ProgramCode {
     operands: ExactRegisters<O, G>,
     result?: Register,
   ): void {
-    const options = { traceName: this.#traceName(kernel), stage: this.#stages.slice };
+    const options = { traceName: this.#traceName(kernel), stage: this.#stages.slice, part: this.#part };
     this.slice.emit(kernel, operands, { ...options, ...(result !== undefined && { result }) });
   }
 
@@ -66,11 +96,22 @@ export class ProgramCode {
     operands: ExactRegisters<O, G>,
     options: { checked?: boolean; result?: Register } = {},
   ): void {
-    this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), stage: this.#stages.thread, ...options });
+    const { thread: stage } = this.#stages;
+    this.thread.emit(kernel, operands, { traceName: this.#traceName(kernel), stage, part: this.#part, ...options });
   }
 
   get #stages() {
-    return this.opAtHand === undefined ? { slice: 0, thread: 1 } : this.schedule.of(this.opAtHand);
+    if (this.opAtHand === undefined || this.#part !== 'step') return { slice: 0, thread: 1 };
+    return this.schedule.of(this.opAtHand);
+  }
+
+  /** Emits what `body` does into that part of a step that is cut; into the stages of the op where it is in one piece. */
+  inPart<T>(part: StepPart, body: () => T): T {
+    const outer = this.#part;
+    if (this.cut !== undefined) this.#part = part === 'pull' && !this.cut.isServed ? 'ids' : part;
+    const result = body();
+    this.#part = outer;
+    return result;
   }
 
   #traceName(kernel: Kernel): number {
@@ -102,6 +143,24 @@ export class ProgramCode {
     const sliceBytes = Math.ceil(bytes / 64) * 64;
     const base = this.alloc(sliceBytes * this.plan.slices, what);
     return { base, sliceBytes, pointer: this.slice.each((slice) => base + slice * sliceBytes) };
+  }
+
+  /** As perSlice, for what lives from one part of a cut step to another. */
+  perLease(bytes: number, what: string): PerLease {
+    const sliceBytes = Math.ceil(bytes / 64) * 64;
+    const leaseBytes = sliceBytes * this.plan.slices;
+    const base = this.alloc(leaseBytes * this.leases, what);
+    return {
+      base,
+      sliceBytes,
+      leaseBytes,
+      pointer: this.slice.each((slice, lease) => base + lease * leaseBytes + slice * sliceBytes),
+    };
+  }
+
+  /** Batches that can be in flight. */
+  get leases(): number {
+    return this.cut?.leases ?? 1;
   }
 
   /** The register that points to memory which kernels of slice code may use while they run: one buffer for each thread. */

@@ -1,7 +1,7 @@
 /** @file Where the tensors of a program are: their storage, and registers that point to it. */
 import { misfit, type Tensor } from '../../graph/graph.js';
 import type { Register } from './code.js';
-import type { CompileEnvironment, FeedUse, RaggedFeed } from './compile-environment.js';
+import type { CompileEnvironment, Cut, FeedUse, RaggedFeed } from './compile-environment.js';
 import type { Destinations } from './destinations.js';
 import { ProgramCode } from './program-code.js';
 import type { Schedule } from './schedule.js';
@@ -15,8 +15,8 @@ export class TensorStorage extends ProgramCode {
   readonly #storage = new Map<Tensor, Storage>();
   readonly #written = new Set<Tensor>();
 
-  constructor(environment: CompileEnvironment, schedule: Schedule, destinations: Destinations) {
-    super(environment, schedule);
+  constructor(environment: CompileEnvironment, schedule: Schedule, destinations: Destinations, cut?: Cut) {
+    super(environment, schedule, cut);
     this.destinations = destinations;
   }
 

@@ -62,6 +62,15 @@ export interface ThreadPoolOptions {
   readonly explain?: (result: Extract<JoinResult, { kind: 'step-failed' }>, thread: number) => MonolithError;
 }
 
+/** What all threads are to run: their step contexts, and the batch, 0 for none. */
+export interface Command {
+  /** Of thread 0; the others follow at `contextStride`. */
+  readonly contexts: number;
+  readonly contextStride: number;
+  readonly batch: number;
+}
+const NOTHING: Command = { contexts: 0, contextStride: 0, batch: 0 };
+
 export class ThreadPool {
   readonly threads: number;
   readonly #options: ThreadPoolOptions;
@@ -162,18 +171,18 @@ export class ThreadPool {
   }
 
   /**
-   * Runs one step per batch on all threads, back to back, and returns the number of the first command. At most
-   * STEPS_AHEAD_MAX: the threads wake us once, after the last.
+   * Runs commands on all threads, back to back, and returns the number of the first. At most STEPS_AHEAD_MAX: the threads wake
+   * us once, after the last.
    */
-  async run(contexts: number, contextStride: number, batches: readonly number[], timeoutMs = 300_000): Promise<number> {
+  async run(commands: readonly Command[], timeoutMs = 300_000): Promise<number> {
     this.#check();
     const first = nextCommand(this.#command);
-    batches.forEach((batch, index) => {
-      this.#write(COMMAND_KIND.step, contexts, contextStride, batch, index < batches.length - 1);
+    commands.forEach((command, index) => {
+      this.#write(COMMAND_KIND.step, command, index < commands.length - 1);
     });
     this.#publish();
     const last = this.#command;
-    await this.#until(CONTROL.done, (done) => done === last, timeoutMs * batches.length, 'a training step');
+    await this.#until(CONTROL.done, (done) => done === last, timeoutMs * commands.length, 'a training step');
     return first;
   }
 
@@ -182,7 +191,7 @@ export class ThreadPool {
     if (this.#closing) throw new MonolithError('ML_CLOSED', { what: 'the thread pool' });
   }
 
-  #write(kind: number, contexts = 0, contextStride = 0, batch = 0, quiet = false): void {
+  #write(kind: number, { contexts, contextStride, batch }: Command = NOTHING, quiet = false): void {
     const { u32 } = this.#views;
     this.#command = nextCommand(this.#command);
     const entry = this.#at + CONTROL.commands + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;

@@ -37,6 +37,9 @@ function checkNames(options: SessionOptions): void {
     'seed',
     'traceEvents',
     'stepTimeoutMs',
+    'prefetch',
+    'postpush',
+    'rows',
   ]);
   checkBackendOptions(options);
   const { tablePolicy } = options;

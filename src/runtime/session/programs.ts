@@ -1,16 +1,20 @@
 /** @file The programs of a session, each made when its fetches are first asked for. */
 import { misfit, Op, Tensor } from '../../graph/graph.js';
+import type { Cut } from '../compile/compile-environment.js';
 import { compile, type Program } from '../compile/compiler.js';
 import { type Fetch, notAFetch } from './nested-fetches.js';
 import type { SessionCore } from './session-core.js';
 
 export class Programs {
   readonly #core: SessionCore;
+  readonly #cut: Cut | undefined;
   readonly #byNames = new Map<string, Program>();
   readonly #byArray = new WeakMap<readonly Fetch[], Program>();
 
-  constructor(core: SessionCore) {
+  /** `cut` says how steps that update tables are cut. */
+  constructor(core: SessionCore, cut?: Cut) {
     this.#core = core;
+    this.#cut = cut;
   }
 
   of(fetches: readonly Fetch[]): Program {
@@ -22,7 +26,7 @@ export class Programs {
       const stranger = fetches.find((fetch) => fetch.graph !== this.#core.graph);
       if (stranger !== undefined) throw misfit(stranger, 'it is of another graph than the session');
       const key = fetches.map((fetch) => fetch.name).join('\n');
-      program = this.#byNames.get(key) ?? compile(this.#core, fetches);
+      program = this.#byNames.get(key) ?? compile(this.#core, fetches, this.#cut);
       this.#byNames.set(key, program);
       this.#byArray.set(fetches, program);
     }

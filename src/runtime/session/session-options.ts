@@ -4,6 +4,7 @@ import type { KernelVariant } from '../backends/wasm/kernel-variants.js';
 import type { BackendOptions } from '../pool/load-backend.js';
 import type { TablePolicy } from '../tables/table-memory.js';
 import type { FeedMap } from './feed-writer.js';
+import type { RowStore } from './row-store.js';
 
 /** A schema that knows the values of its features, as `defineSchema` makes them: what is fed is typed by it. */
 export interface TypedSchema<Values> {
@@ -36,6 +37,15 @@ export interface SessionOptions<Values extends FeedMap = FeedMap> extends Backen
   /** Events each thread keeps; nothing is traced without it. */
   readonly traceEvents?: number;
   readonly stepTimeoutMs?: number;
+  /**
+   * Steps before its use that the rows of a batch are read, by `runSteps` with the batches ahead, as trainers call it. Rows then
+   * miss as many updates. Default: 0.
+   */
+  readonly prefetch?: number;
+  /** Whether gradients go to the tables in the step after theirs. Default: false. */
+  readonly postpush?: boolean;
+  /** Who brings the rows of steps that train and takes their gradients. Default: the tables of the session. */
+  readonly rows?: RowStore;
 }
 
 /** The specs of a schema in either form; what is none is left to whoever checks it. */

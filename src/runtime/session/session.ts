@@ -17,6 +17,7 @@ import type { Program } from '../compile/compiler.js';
 import type { BackendName } from '../pool/load-backend.js';
 import { STEPS_AHEAD_MAX, ThreadPool } from '../pool/thread-pool.js';
 import { checkSession } from './check-session.js';
+import { type CutOptions, CutSteps, cutOf, planOf } from './cut-steps.js';
 import { explainFailure } from './explain-failure.js';
 import { copyOf, type FeedMap, type FeedValue, FeedWriter } from './feed-writer.js';
 import { type FetchValue, outlivesStep, readFetch } from './fetch.js';
@@ -27,12 +28,15 @@ import { SessionCore, SessionHandle } from './session-core.js';
 import { reserveMemories } from './session-memories.js';
 import type { SessionOptions } from './session-options.js';
 import type { SessionTrace } from './session-trace.js';
+import { commandOf, StepRunner } from './step-runner.js';
 import { Turns } from './turns.js';
 
 export type { Fetch, Fetched, FetchTree } from './nested-fetches.js';
 export type { SessionOptions, TypedSchema } from './session-options.js';
 /** A batch in shared memory by address, or the values of the feeds that the fetches need, by name or by placeholder. */
 export type Feeds<Values = FeedMap> = number | Partial<Values> | ReadonlyMap<Tensor, FeedValue>;
+
+const STEP_TIMEOUT_MS = 300_000;
 
 /** The parts of a session that runs. */
 interface RunningParts {
@@ -41,7 +45,8 @@ interface RunningParts {
   readonly pool: ThreadPool;
   readonly backend: OpenedBackend;
   readonly kernelVariant: KernelVariant;
-  readonly stepTimeoutMs: number;
+  readonly options: SessionOptions;
+  readonly cut: CutOptions | undefined;
 }
 
 /**
@@ -58,12 +63,14 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   readonly kernelVariant: KernelVariant;
   readonly #core: SessionCore;
   readonly #pool: ThreadPool;
-  readonly #stepTimeoutMs: number;
+  readonly #runner: StepRunner;
+  /** Undefined when every step is in one piece. */
+  readonly #cut: CutSteps | undefined;
   readonly #feeds: FeedWriter;
   readonly #programs: Programs;
   readonly #turns = new Turns();
 
-  private constructor({ core, programs, pool, backend, kernelVariant, stepTimeoutMs }: RunningParts) {
+  private constructor({ core, programs, pool, backend, kernelVariant, options, cut }: RunningParts) {
     super(core);
     this.backend = backend.name;
     this.backendWhy = backend.why;
@@ -71,7 +78,8 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     this.kernelVariant = kernelVariant;
     this.#core = core;
     this.#pool = pool;
-    this.#stepTimeoutMs = stepTimeoutMs;
+    this.#runner = new StepRunner(core, pool, options.stepTimeoutMs ?? STEP_TIMEOUT_MS);
+    this.#cut = cut && new CutSteps(core, this.#runner, cut);
     this.#feeds = new FeedWriter(core.views, core.arena, core.schema, core.graph);
     this.#programs = programs;
   }
@@ -85,6 +93,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     const backend = await openBackend(options);
     const { name, opened } = backend;
     const { variant, module } = await chooseKernels(opened.plainKernels ? { kernels: 'plain' } : options);
+    const cut = cutOf(options);
     // The compiler is a tenth of the package: who only imports it does not wait for that.
     const { Programs } = await import('./programs.js');
     const { memory, tables } = await reserveMemories(options, module);
@@ -101,15 +110,8 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
       traceWait: core.trace.waitName,
       explain: (result, thread) => explainFailure(core, result, thread),
     });
-    const { stepTimeoutMs = 300_000 } = options;
-    return new Session<Values>({
-      core,
-      programs: new Programs(core),
-      pool,
-      backend,
-      kernelVariant: variant,
-      stepTimeoutMs,
-    });
+    const programs = new Programs(core, cut && planOf(cut));
+    return new Session<Values>({ core, programs, pool, backend, kernelVariant: variant, options, cut });
   }
 
   get graph(): Graph {
@@ -179,8 +181,14 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   stepsAheadMax(fetches: readonly Fetch[]): number {
     // Making the program is what asks for rates that follow the step.
     const program = this.#programs.of(fetches);
-    if (this.#core.followsStep || program.steps === null) return 1;
-    return fetches.every((fetch) => outlivesStep(program, fetch)) ? STEPS_AHEAD_MAX : 1;
+    const outlives = fetches.every((fetch) => outlivesStep(program, fetch));
+    if (this.#core.followsStep || program.steps === null || !outlives) return 1;
+    return program.cut === undefined ? STEPS_AHEAD_MAX : this.#cut!.stepsAheadMax;
+  }
+
+  /** Batches that `runSteps` reads the rows of before it is their turn. */
+  get prefetch(): number {
+    return this.#cut?.options.prefetch ?? 0;
   }
 
   /**
@@ -224,8 +232,15 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     return this.#turns.isIdle ? this.#feeds.write(data) : data.map(copyOf);
   }
 
-  /** Runs a step per batch, one right after the other, and returns the values of each; see `stepsAheadMax`. */
-  async runSteps(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
+  /**
+   * Runs a step per batch, one right after the other, and returns the values of each; see `stepsAheadMax`. `ahead` are the
+   * batches of the next call: a session with a prefetch reads the rows of the first of them already.
+   */
+  async runSteps(
+    fetches: readonly Fetch[],
+    batches: readonly number[],
+    ahead: readonly number[] = [],
+  ): Promise<FetchValue[][]> {
     try {
       return await this.#turns.take(() => {
         const max = this.stepsAheadMax(fetches);
@@ -233,7 +248,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
           const reason = `${batches.length} steps at once, of these fetches ${max} can be`;
           throw new MonolithError('ML_FEED', { name: 'batches', reason });
         }
-        return this.#run(fetches, batches);
+        return this.#run(fetches, batches, ahead);
       });
     } catch (error) {
       throw withCaller(error);
@@ -241,41 +256,54 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   }
 
   /**
-   * Runs `body`, which saves or restores, with all variables at home and no step under way: those asked for before have run,
-   * those asked for meanwhile wait. It must not wait for a run of its own.
+   * Pushes the gradients that postpush has kept back, and forgets the rows that were read ahead. A save does it first, so that a
+   * run that goes on from there and one that is restored see the same.
+   */
+  drain(): Promise<void> {
+    return this.#turns.take(async () => this.#cut?.drain());
+  }
+
+  /**
+   * Runs `body`, which saves or restores, drained, with all variables at home and no step under way: those asked for before have
+   * run, those asked for meanwhile wait. It must not wait for a run of its own.
    */
   hold<T>(body: () => Promise<T>): Promise<T> {
     return this.#turns.take(async () => {
+      await this.#cut?.drain();
       await this.#core.variables.bringHome(this.variableNames);
       return body();
     });
   }
 
-  async #run(fetches: readonly Fetch[], batches: readonly number[]): Promise<FetchValue[][]> {
+  async #run(
+    fetches: readonly Fetch[],
+    batches: readonly number[],
+    ahead: readonly number[] = [],
+  ): Promise<FetchValue[][]> {
     const core = this.#core;
     const program = this.#programs.of(fetches);
-    if (program.needsBatch) for (const batch of batches) checkBatch(core.views, batch, core, program);
-    core.followGlobalStep();
-    const { main, stepName } = core.trace;
-    const start = main?.now() ?? 0;
-    let command = await this.#runPool(program, batches);
-    main?.span(stepName, start, main.now());
+    const commands =
+      program.cut === undefined
+        ? await this.#runWhole(program, batches)
+        : await this.#cut!.run(program, batches, ahead);
     if (core.variables.leaveHome) await core.variables.bringHome(variablesOf(fetches));
-    return batches.map((batch) => {
-      const values = fetches.map((fetch) => readFetch(core, program, fetch, command, batch));
-      command = nextCommand(command);
-      return values;
+    return batches.map((batch, index) => {
+      return fetches.map((fetch) => readFetch(core, program, fetch, commands[index]!, batch));
     });
   }
 
-  async #runPool({ contexts, contextStride }: Program, batches: readonly number[]): Promise<number> {
-    const { tables } = this.#core;
-    tables.setInStep(true);
-    try {
-      return await this.#pool.run(contexts, contextStride, batches, this.#stepTimeoutMs);
-    } finally {
-      tables.setInStep(false);
-    }
+  /** Steps in one piece; the numbers of their commands. */
+  async #runWhole(program: Program, batches: readonly number[]): Promise<number[]> {
+    const core = this.#core;
+    if (program.needsBatch) for (const batch of batches) checkBatch(core.views, batch, core, program);
+    await this.#cut?.finish();
+    core.followGlobalStep();
+    let command = await this.#runner.run(batches.map((batch) => commandOf(program, 'step', 0, batch)));
+    return batches.map(() => {
+      const own = command;
+      command = nextCommand(command);
+      return own;
+    });
   }
 
   /** Stops the threads. Waits for a step that is running. */

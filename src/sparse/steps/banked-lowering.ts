@@ -62,13 +62,14 @@ export class BankedTable {
     const context = this.#context;
     const record = context.slice.constant(this.#record);
     const parts = localParts(this.#sliceIds, this.rowFloats);
-    const local = context.perSlice(parts.bytes, 'copied rows');
+    const local = context.perLease(parts.bytes, 'copied rows');
     context.emit(KERNEL.bankedFind, { record, ids, order, offsets, rows, local: local.pointer });
-    return context.slice.each((slice) => local.base + slice * local.sliceBytes + parts.present);
+    const { base, leaseBytes, sliceBytes } = local;
+    return context.slice.each((slice, lease) => base + lease * leaseBytes + slice * sliceBytes + parts.present);
   }
 
-  /** tableApply of the slice records at `records`, whose gradients are `rowFloats` apart, by the owners of partitions. */
-  apply(first: Register, end: Register, records: number, timeSec: Register): void {
+  /** tableApply of the records of slices, whose gradients are `rowFloats` apart, by the owners of partitions. */
+  apply(first: Register, end: Register, slices: Register, timeSec: Register): void {
     const { thread, plan } = this.#context;
     const bytes = Math.ceil(gatherBytes(this.#sliceIds, this.rowFloats) / 64) * 64;
     const gathered = this.#context.alloc(bytes * plan.threads, 'gathered updates');
@@ -78,7 +79,7 @@ export class BankedTable {
         record: thread.constant(this.#record),
         first,
         end,
-        slices: thread.constant(records),
+        slices,
         sliceCount: thread.constant(plan.slices),
         gathered: thread.each((index) => gathered + index * bytes),
         timeSec,

@@ -13,16 +13,16 @@ import type { OpOptions } from '../../graph/ops/options.js';
 import { type Ids, type Int64PerExample, tensorOfIds, tensorOfInt64 } from '../../graph/typed-inputs.js';
 import { APPLY_SLICE_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
-import { type LoweringContext, registerLowering } from '../../runtime/compile/lowering.js';
+import type { Register } from '../../runtime/compile/code.js';
+import { type LoweringContext, type PerLease, registerLowering } from '../../runtime/compile/lowering.js';
 import { phaseOf } from '../../runtime/compile/lowering-traits.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
 import type { TableConfig } from '../config/table-config.js';
 import { tableDim } from '../config/table-plan.js';
 import { type GradientSums, lowerSums } from './gradient-sums.js';
-import type { PerSlice } from './per-slice.js';
 import { emitPool, emitPoolGradient, type Pooling, pooledColumns, pooledShape } from './pooling.js';
 import { checkRequestTime, lowerRequestTime, sharedRequestTime } from './request-time.js';
-import { lowerGroup, type TableGroup } from './table-group.js';
+import { lowerAsk, lowerFind, lowerGroup, type TableGroup } from './table-group.js';
 
 /** Collection of the tables a graph uses. */
 export const TABLES = 'tables';
@@ -187,6 +187,7 @@ registerLowering(
 
 registerLowering(EmbeddingUpdate, lowerUpdate, {
   phase: { runs: 'update', slicesFirst: true },
+  isPushed: true,
   addsUp: (op, input) => op.attrs.lookups[input]!,
   takesParts: (op, input) => !op.attrs.lookups[input]!.op.inputs[0]!.spec.ragged,
 });
@@ -200,6 +201,7 @@ function lowerUpdate(op: Update, context: LoweringContext): void {
     throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
   group.sums ??= lowerSums(context, group);
   const { sums } = group;
+  if (group.leased !== undefined && group.banked === undefined) group.leased.gradients = sums;
   lookups.forEach((lookup, index) => {
     const feature = group.features.get(lookup);
     if (feature === undefined) return;
@@ -217,17 +219,30 @@ function lowerUpdate(op: Update, context: LoweringContext): void {
     throw misfit(other.name, `${op.name} steps its table before it: give one applyEmbeddingGradients all gradients`);
   }
   group.waiting.delete(op);
-  if (group.waiting.size === 0) lowerApply(context, group, sums);
+  if (group.waiting.size > 0) return;
+  context.inPart('push', () =>
+    lowerApply(context, context.cut === undefined ? group : foundAgain(context, group), sums),
+  );
 }
 
-/** Steps the rows by the sums of all slices. */
-function lowerApply(context: LoweringContext, group: UpdatedGroup, sums: PerSlice): void {
-  const { thread, plan } = context;
+/** A cut step has copies of rows: those to step are found when the gradients are there, and the filter is asked then. */
+function foundAgain(context: LoweringContext, group: UpdatedGroup): UpdatedGroup {
+  if (group.banked !== undefined) return group;
+  const slots = context.perLease(group.capacity * 4, 'slots');
+  lowerFind(context, group, group.trained, slots);
+  lowerAsk(context, group, slots.pointer);
+  return { ...group, slots };
+}
+
+/** Where the records of slices are that kernels of updates take: a list for each lease. */
+function writeRecords(context: LoweringContext, group: TableGroup, sums: PerLease): Register {
+  const { thread, plan, leases } = context;
   // A table in another memory needs no owners of partitions.
   const { order, offsets } = group.owners ?? {};
-  const records = context.alloc(APPLY_SLICE_BYTES * plan.slices, 'slices');
-  for (let s = 0; s < plan.slices; s++) {
-    const at = (part: PerSlice | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
+  const records = context.alloc(APPLY_SLICE_BYTES * plan.slices * leases, 'slices');
+  for (let s = 0; s < plan.slices * leases; s++) {
+    // Slices of one lease follow those of the lease before.
+    const at = (part: PerLease | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
     const words = [
       ...[group.ids, order, offsets, group.rows, sums].map(at),
       Math.ceil(group.table.dim / 4) * 4,
@@ -236,6 +251,13 @@ function lowerApply(context: LoweringContext, group: UpdatedGroup, sums: PerSlic
     ];
     context.environment.views.u32.set(words, (records + s * APPLY_SLICE_BYTES) / 4);
   }
+  return thread.each((_, lease) => records + lease * plan.slices * APPLY_SLICE_BYTES);
+}
+
+/** Steps the rows by the sums of all slices. */
+function lowerApply(context: LoweringContext, group: UpdatedGroup, sums: PerLease): void {
+  const { thread, plan } = context;
+  const slices = writeRecords(context, group, sums);
   const share = (index: number) => Math.floor((PARTITIONS * index) / plan.threads);
   const [first, end] = [thread.each(share), thread.each((index) => share(index + 1))];
   const { filter, touched } = group.gate;
@@ -245,16 +267,16 @@ function lowerApply(context: LoweringContext, group: UpdatedGroup, sums: PerSlic
       partitions: thread.constant(PARTITIONS),
       filter: thread.constant(filter.pointer),
       thresholds: thread.constant(filter.thresholds),
-      slices: thread.constant(records),
+      slices,
       sliceCount: thread.each((index) => (index === 0 ? plan.slices : 0)),
     });
   }
   if (group.banked !== undefined) {
-    group.banked.apply(first, end, records, lowerRequestTime(context, group.time));
+    group.banked.apply(first, end, slices, lowerRequestTime(context, group.time));
     return;
   }
   const table = thread.constant(group.table.address);
-  const [slices, sliceCount] = [thread.constant(records), thread.constant(plan.slices)];
+  const sliceCount = thread.constant(plan.slices);
   const updates = { table, first, end, slices, sliceCount };
   if (filter !== undefined) context.emitThread(KERNEL.tableAdmit, updates);
   const mergedBytes = Math.ceil((group.capacity * plan.slices * 4) / 64) * 64;

@@ -2,12 +2,10 @@
 
 import { idSumsScratchBytes, needsIdSums } from '../../memory/id-sums-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
-import type { LoweringContext } from '../../runtime/compile/lowering.js';
+import type { LoweringContext, PerLease } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
-import type { PerSlice } from './per-slice.js';
 
-export interface GradientSums extends PerSlice {
-  readonly pointer: Register;
+export interface GradientSums extends PerLease {
   readonly stride: Register;
   /** The same in floats. */
   readonly strideFloats: number;
@@ -26,7 +24,7 @@ interface SteppedIds {
 export function lowerSums(context: LoweringContext, { table, trained, capacity }: SteppedIds): GradientSums {
   const { slice } = context;
   const strideFloats = Math.ceil(table.dim / 4) * 4;
-  const sums = context.perSlice(capacity * strideFloats * 4, 'gradient sums');
+  const sums = context.perLease(capacity * strideFloats * 4, 'gradient sums');
   const stride = slice.constant(strideFloats);
   const dst = { pointer: sums.pointer, stride };
   context.emit(KERNEL.zeroRowsF32, { dst, rows: trained, cols: slice.constant(table.dim) });

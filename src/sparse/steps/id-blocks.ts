@@ -59,7 +59,7 @@ export class IdBlock {
     this.#columns = [...wanted].sort((a, b) => a - b);
     const { stride } = stored[0]!.storage;
     this.#ids = context.matrixOf({ kind: 'feed', feed, stride, columns: stride, offset: 0 });
-    this.#inverse = context.perSlice(this.capacity * 4, `inverse ${feed}`).pointer;
+    this.#inverse = context.perLease(this.capacity * 4, `inverse ${feed}`).pointer;
     const repeats = this.#columns.map((_, column): Repeats => ({ number: () => this.#number(column) }));
     for (const [lookup, [from, ids]] of this.#lookups) {
       if (ids === 1) setRepeats(context, lookup, repeats[this.#columns.indexOf(from)]!);

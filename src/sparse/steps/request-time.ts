@@ -22,10 +22,14 @@ export function lowerRequestTime(context: LoweringContext, time: Tensor | undefi
   // Ops are lowered in the order they run: what the first table needs is there for those after it.
   return context.shared(time, () => {
     context.noteTimes(time);
-    const latest = context.perSlice(8, 'latest request time');
-    context.emit(KERNEL.maxI64, { src: context.matrix(time), rows: context.rows, dst: latest.pointer });
+    const latest = context.perLease(8, 'latest request time');
+    // The batch may be gone when gradients are pushed.
+    context.inPart('ids', () => {
+      context.emit(KERNEL.maxI64, { src: context.matrix(time), rows: context.rows, dst: latest.pointer });
+    });
     const result = thread.each(() => TIME_UNKNOWN);
-    const parts = { parts: thread.constant(latest.base), sliceStride: thread.constant(latest.sliceBytes) };
+    const first = thread.each((_, lease) => latest.base + lease * latest.leaseBytes);
+    const parts = { parts: first, sliceStride: thread.constant(latest.sliceBytes) };
     context.emitThread(KERNEL.latestOfSlices, { ...parts, slices: thread.constant(plan.slices) }, { result });
     return result;
   });

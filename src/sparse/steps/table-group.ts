@@ -3,26 +3,25 @@
  *
  * embedding-ops.ts has the ops that share it.
  */
-import type { Op, Tensor } from '../../graph/graph.js';
+import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import { UNIQUE_CELL_BYTES } from '../../memory/record-layout.js';
 import { LOOKUP_SCRATCH_BYTES, PARTITIONS } from '../../memory/table-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
-import type { LoweringContext } from '../../runtime/compile/lowering.js';
+import type { LeasedBlocks, LoweringContext, PerLease } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
 import type { TableConfig } from '../config/table-config.js';
 import { HashTable } from '../table/hash-table.js';
 import { BankedTable } from './banked-lowering.js';
 import { IdBlock, type UniqueScratch } from './id-blocks.js';
-import type { PerSlice } from './per-slice.js';
 import type { PooledFeature } from './pooling.js';
 import { type StepGate, stepGate, writeGate } from './step-gate.js';
 
 /** What the lookups and the update of one table share in a program. */
 export interface TableGroup {
   readonly table: HashTable;
-  readonly ids: PerSlice & { readonly pointer: Register };
+  readonly ids: PerLease;
   /** Addresses of the rows of the unique ids, and of what lookups show of them, which may be the rows themselves. */
-  readonly rows: { readonly base: number; readonly sliceBytes: number; readonly pointer: Register };
+  readonly rows: PerLease;
   readonly shown: Register;
   /** Unique ids that updates step: they come before those that are only read. */
   readonly trained: Register;
@@ -33,15 +32,17 @@ export interface TableGroup {
   /** Ids that updates step, by the partition that owns them; only in programs that update a table of the host. */
   readonly owners?: Owners;
   /** Places of the ids in the index; only in programs that update a table of the session's memory. */
-  readonly slots?: PerSlice;
+  readonly slots?: PerLease;
   readonly banked?: BankedTable;
+  /** In a step that is cut. */
+  readonly leased?: LeasedBlocks;
   readonly gate: StepGate;
   /** How often each unique id came; only in programs that update a table with an admission filter. */
-  readonly counts?: PerSlice & { readonly pointer: Register };
+  readonly counts?: PerLease;
 }
 interface Owners {
-  readonly order: PerSlice & { readonly pointer: Register };
-  readonly offsets: PerSlice & { readonly pointer: Register };
+  readonly order: PerLease;
+  readonly offsets: PerLease;
 }
 /** The lookups of a table in a program. */
 export interface GroupLookups {
@@ -57,11 +58,37 @@ interface Features {
 /**
  * Unique ids of all features of the table in this slice, their rows, and, for an update, their owners. Ids of lookups that
  * have a gradient are numbered first: those are stepped, and what is only read beside them stays as it is.
+ *
+ * A step in one piece reads rows where they are. One that is cut reads copies, and finds the rows when it steps them.
  */
 export function lowerGroup(context: LoweringContext, config: TableConfig, lookups: GroupLookups): TableGroup {
-  const { slice } = context;
   const table = HashTable.of(context.environment, config);
   const updated = lookups.trained.length > 0;
+  const gate = updated ? stepGate(context, config.name, table.gate) : {};
+  const { count, ...unique } = context.inPart('ids', () => lowerIds(context, lookups, gate));
+  const { ids, trained, capacity } = unique;
+  const rows = context.perLease(capacity * 4, 'rows');
+  const group = { table, rows, gate, ...unique };
+  const owners = () => context.inPart('ids', () => lowerOwners(context, ids.pointer, trained, capacity));
+  if (BankedTable.needed(context, table)) return lowerBanked(context, group, count, lookups);
+  if (context.cut !== undefined) {
+    if (table.isAway)
+      throw misfit(config.name, 'its rows are in the memory of a device: a cut step reads tables of the host');
+    const shown = context.inPart('pull', () => lowerRetrieve(context, table, ids.pointer, count, capacity));
+    const leased = lease(context, group, count, shown.rows);
+    return { ...group, shown: shown.addresses, leased, ...(updated && { owners: owners() }) };
+  }
+  const slots = updated && !table.isAway ? context.perLease(capacity * 4, 'slots') : undefined;
+  lowerFind(context, group, count, slots);
+  if (slots !== undefined) lowerAsk(context, group, slots.pointer);
+  const { plain } = table.plan;
+  const shown = plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity).addresses;
+  return slots === undefined ? { ...group, shown } : { ...group, shown, owners: owners(), slots };
+}
+
+/** The unique ids of a slice: those that are stepped, then those that are only read. */
+function lowerIds(context: LoweringContext, lookups: GroupLookups, gate: StepGate) {
+  const { slice } = context;
   const parts = [featuresOf(context, lookups.trained), featuresOf(context, lookups.read)] as const;
   const all = parts.flatMap(({ feeds, blocks }) => [...feeds.map(({ ragged }) => ragged), ...blocks]);
   const capacity = all.reduce((sum, part) => sum + part.capacity, 0);
@@ -71,8 +98,7 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
   // It is read before it is written: here that costs less than in the first step, where a page would be mapped twice.
   context.environment.views.u8.fill(0, scratch.base, scratch.base + scratch.sliceBytes * context.plan.slices);
   const generationCell = context.perSlice(64, 'generation');
-  const ids = context.perSlice(capacity * 8, 'unique ids');
-  const rows = context.perSlice(capacity * 4, 'rows');
+  const ids = context.perLease(capacity * 8, 'unique ids');
   const generation = slice.each();
   const emptied = { cell: generationCell.pointer, table: scratch.pointer, cells: slice.constant(cells) };
   context.emit(KERNEL.advanceGeneration, emptied, generation);
@@ -83,20 +109,62 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
   const count = lowerUnique(context, parts[1], uniqueScratch, trained);
   const features = new Map(parts.flatMap(({ feeds }) => feeds.map(({ lookup, ...feature }) => [lookup, feature])));
   const blocks = parts.flatMap((part) => part.blocks);
-  const gate = updated ? stepGate(context, config.name, table.gate) : {};
   const counts = gate.filter && lowerCounts(context, trained, capacity, parts[0]);
-  const group = { table, ids, rows, trained, capacity, features, blocks, gate, ...(counts && { counts }) };
-  if (BankedTable.needed(context, table)) {
-    const banked = new BankedTable(context, table, capacity, writeGate(context, gate, capacity));
-    const readers = lowerOwners(context, ids.pointer, count, capacity);
-    const [order, offsets] = [readers.order.pointer, readers.offsets.pointer];
-    const present = banked.find({ ids: ids.pointer, order, offsets, rows: rows.pointer });
-    lowerAsk(context, group, present);
-    const apart = updated && lookups.read.length > 0;
-    const owners = apart ? lowerOwners(context, ids.pointer, trained, capacity) : readers;
-    return { ...group, shown: rows.pointer, owners, banked };
+  return { ids, trained, count, capacity, features, blocks, ...(counts && { counts }) };
+}
+
+/** A table in other memories: rows are copied here in any case. */
+function lowerBanked(
+  context: LoweringContext,
+  group: Omit<TableGroup, 'shown'>,
+  count: Register,
+  lookups: GroupLookups,
+): TableGroup {
+  const { table, ids, rows, trained, capacity, gate } = group;
+  const banked = new BankedTable(context, table, capacity, writeGate(context, gate, capacity));
+  const owners = (n: Register) => context.inPart('ids', () => lowerOwners(context, ids.pointer, n, capacity));
+  const readers = owners(count);
+  const [order, offsets] = [readers.order.pointer, readers.offsets.pointer];
+  const read = { ids: ids.pointer, order, offsets };
+  const present = context.inPart('pull', () => banked.find({ ...read, rows: rows.pointer }));
+  if (context.cut === undefined) lowerAsk(context, group, present);
+  // What had no row when it was read may have one when it is stepped: a cut step asks then.
+  else if (gate.filter !== undefined) {
+    const again = context.perSlice(capacity * 4, 'rows again');
+    context.inPart('push', () => lowerAsk(context, group, banked.find({ ...read, rows: again.pointer })));
   }
-  const slots = updated && !table.isAway ? context.perSlice(capacity * 4, 'slots') : undefined;
+  const apart = lookups.trained.length > 0 && lookups.read.length > 0;
+  const leased = context.cut && lease(context, group, count, undefined);
+  return {
+    ...group,
+    shown: rows.pointer,
+    owners: apart ? owners(trained) : readers,
+    banked,
+    ...(leased && { leased }),
+  };
+}
+
+/** Shows whoever brings rows where they go. */
+function lease(
+  context: LoweringContext,
+  { table, ids, trained }: Pick<TableGroup, 'table' | 'ids' | 'trained'>,
+  count: Register,
+  rows: PerLease | undefined,
+): LeasedBlocks {
+  const { name, dim } = table;
+  const blocks = { name, dim, stride: Math.ceil(dim / 4) * 4, ids, count, trained, rows, gradients: undefined };
+  context.leased.push(blocks);
+  return blocks;
+}
+
+/** Rows and slots of the first `count` unique ids. */
+export function lowerFind(
+  context: LoweringContext,
+  { table, ids, rows }: Pick<TableGroup, 'table' | 'ids' | 'rows'>,
+  count: Register,
+  slots: PerLease | undefined,
+): void {
+  const { slice } = context;
   context.emit(KERNEL.tableFind, {
     table: slice.constant(table.address),
     ids: ids.pointer,
@@ -104,10 +172,6 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
     rows: rows.pointer,
     slots: slots?.pointer ?? slice.constant(0),
   });
-  if (slots !== undefined) lowerAsk(context, group, slots.pointer);
-  const shown = table.plan.plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
-  if (slots === undefined) return { ...group, shown };
-  return { ...group, shown, owners: lowerOwners(context, ids.pointer, trained, capacity), slots };
 }
 
 /** Where the ids of lookups are: ragged feeds, with room for which unique id each is, and blocks of columns. */
@@ -120,7 +184,7 @@ function featuresOf(context: LoweringContext, lookups: readonly Op[]): Features 
     .filter(({ inputs }) => inputs[0]!.spec.ragged)
     .map(({ inputs, output, name }) => {
       const ragged = context.ragged(inputs[0]!);
-      const inverse = context.perSlice(ragged.capacity * 4, `inverse ${name}`).pointer;
+      const inverse = context.perLease(ragged.capacity * 4, `inverse ${name}`).pointer;
       return { lookup: output, ragged, inverse };
     });
   return { feeds, blocks: IdBlock.of(context, lookups) };
@@ -151,8 +215,8 @@ function lowerCounts(
   count: Register,
   capacity: number,
   { feeds, blocks }: Features,
-): PerSlice & { readonly pointer: Register } {
-  const counts = context.perSlice(capacity * 4, 'counts');
+): PerLease {
+  const counts = context.perLease(capacity * 4, 'counts');
   const one = context.slice.constant(1);
   context.emit(KERNEL.zeroRowsF32, { dst: { pointer: counts.pointer, stride: one }, rows: count, cols: one });
   for (const { inverse, ragged } of feeds) {
@@ -163,7 +227,7 @@ function lowerCounts(
 }
 
 /** Asks the filter, if there is one, for the ids whose word from `present` on is 0. */
-function lowerAsk(
+export function lowerAsk(
   context: LoweringContext,
   { gate: { filter }, ids, trained, counts }: Pick<TableGroup, 'gate' | 'ids' | 'trained' | 'counts'>,
   present: Register,
@@ -182,8 +246,8 @@ function lowerAsk(
 
 /** Groups the first `count` unique ids of a slice by partition. */
 function lowerOwners(context: LoweringContext, ids: Register, count: Register, capacity: number): Owners {
-  const order = context.perSlice(capacity * 4, 'order');
-  const offsets = context.perSlice((PARTITIONS + 1) * 4, 'offsets');
+  const order = context.perLease(capacity * 4, 'order');
+  const offsets = context.perLease((PARTITIONS + 1) * 4, 'offsets');
   context.emit(KERNEL.partitionByHash, {
     uids: ids,
     n: count,
@@ -194,19 +258,20 @@ function lowerOwners(context: LoweringContext, ids: Register, count: Register, c
   return { order, offsets };
 }
 
-/** What lookups of a quantizing table show, one after the other; returns the addresses of them, which never change. */
+/** Copies of what lookups of a table show, one after the other, and the addresses of them, which never change. */
 function lowerRetrieve(
   context: LoweringContext,
   table: HashTable,
   ids: Register,
   count: Register,
   capacity: number,
-): Register {
+): { readonly rows: PerLease; readonly addresses: Register } {
   const { slice, plan, environment } = context;
   const stride = Math.ceil(table.dim / 4) * 4;
-  const shown = context.perSlice(capacity * stride * 4, 'shown rows');
-  const addresses = context.perSlice(capacity * 4, 'addresses of shown rows');
-  for (let s = 0; s < plan.slices; s++) {
+  const shown = context.perLease(capacity * stride * 4, 'shown rows');
+  const addresses = context.perLease(capacity * 4, 'addresses of shown rows');
+  // Slices of one lease follow those of the lease before.
+  for (let s = 0; s < plan.slices * context.leases; s++) {
     const at = (addresses.base + s * addresses.sliceBytes) / 4;
     const first = shown.base + s * shown.sliceBytes;
     for (let i = 0; i < capacity; i++) environment.views.u32[at + i] = first + i * stride * 4;
@@ -218,5 +283,5 @@ function lowerRetrieve(
     out: { pointer: shown.pointer, stride: slice.constant(stride) },
     scratch: context.perSlice(LOOKUP_SCRATCH_BYTES, 'retrieve scratch').pointer,
   });
-  return addresses.pointer;
+  return { rows: shown, addresses: addresses.pointer };
 }

@@ -26,8 +26,9 @@ export function smallProgram(
   ].flat();
   const list = h.alloc(stages.length * 4);
   views.u32.set(stages, list / 4);
-  const sliceRegisters = slice.writeRegisters(views, arena, threads, 'slice registers');
-  const threadRegisters = thread.writeRegisters(views, arena, threads, 'thread registers');
+  const files = { count: threads, leases: 1, what: 'registers' };
+  const sliceRegisters = slice.writeRegisters(views, arena, files);
+  const threadRegisters = thread.writeRegisters(views, arena, files);
   const contexts = h.alloc(CONTEXT_BYTES * threads);
   for (let index = 0; index < threads; index++) {
     const words: Partial<Record<keyof typeof CONTEXT, number>> = {

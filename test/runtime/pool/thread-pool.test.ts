@@ -17,7 +17,8 @@ function start(program: SmallProgram, threads: number, backend: BackendName = 'w
   return ThreadPool.start({ threads, backend, memory: h.memory, module, control: program.control });
 }
 
-const run = (pool: ThreadPool, program: SmallProgram) => pool.run(program.contexts, CONTEXT_BYTES, [0], 60_000);
+const run = (pool: ThreadPool, program: SmallProgram) =>
+  pool.run([{ contexts: program.contexts, contextStride: CONTEXT_BYTES, batch: 0 }], 60_000);
 
 /** Every thread counts in the slice phase and, after the barrier, copies the counters of all. */
 function counting(threads: number) {
@@ -116,7 +117,7 @@ t.test('a step that takes too long fails with its limit', async (t) => {
   const { program } = endless(2);
   const pool = await start(program, 2);
   const workers = [...pool.workers];
-  const step = pool.run(program.contexts, CONTEXT_BYTES, [0], 50);
+  const step = pool.run([{ contexts: program.contexts, contextStride: CONTEXT_BYTES, batch: 0 }], 50);
   await t.rejects(step, { code: 'ML_TIMEOUT', message: /a training step did not answer within 50 ms/ });
   t.equal(await closeAndCount(pool, workers), 0);
 });
@@ -127,7 +128,7 @@ t.test('a trap in a kernel is reported with its text', async (t) => {
   // The cause is the error of the thread, with the place it was thrown at.
   const cause = { name: 'RuntimeError', message: /out of bounds/, stack: /join-session/ };
   const error = { code: 'ML_WORKER', message: /worker thread [01] failed: .*out of bounds/, cause };
-  await t.rejects(pool.run(0xfffffff0, 0, [0]), error);
+  await t.rejects(pool.run([{ contexts: 0xfffffff0, contextStride: 0, batch: 0 }]), error);
   await t.rejects(run(pool, program), error);
   t.equal(await closeAndCount(pool), 0);
 });
