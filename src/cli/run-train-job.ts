@@ -28,7 +28,7 @@ const TRACE_EVENTS = 1 << 16;
 const BATCH_TIMEOUT_MS = 60_000;
 
 export const runTrainJob: TrainJob = async (options, onEvent) => {
-  const { modelDir, trace, batchSize, seed, deterministic } = options;
+  const { modelDir, trace, batchSize, seed, deterministic, prefetch, postpush } = options;
   if (trace !== null) await checkTraceTarget(trace);
   const model = buildFfm(FFM_LENGTH_MAX);
   if (options.dumpGraph !== null) await writeGraph(options.dumpGraph, model.graph);
@@ -39,7 +39,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     everyMs: options.progressIntervalMs,
     onProgress: (told) => onEvent({ event: 'progress', ...told, endStep: told.endStep ?? told.step }),
   });
-  const settings = { data: options.data, vocab: options.vocab, batch_size: batchSize, seed };
+  const settings = { data: options.data, vocab: options.vocab, batch_size: batchSize, seed, prefetch, postpush };
   let heldOut: readonly number[] | undefined;
   const heldOutIn = (session: Session): readonly number[] => {
     heldOut ??= loadFfmBatches(session, heldOutOf(dataset));
@@ -68,6 +68,8 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       }),
       deterministic,
       seed,
+      prefetch,
+      postpush,
       tablePolicy: { whenFull: options.whenFull },
       ...(options.tableMemory !== null && { tableBytes: options.tableMemory }),
       traceEvents: trace === null && options.profile === null ? 0 : TRACE_EVENTS,

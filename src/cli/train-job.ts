@@ -45,6 +45,10 @@ export interface TrainJobOptions {
   readonly whenFull: WhenFull;
   /** Same bytes for any thread count. */
   readonly deterministic: boolean;
+  /** Steps before its use that the rows of a batch are read. */
+  readonly prefetch: number;
+  /** Whether gradients go to the tables in the step after theirs. */
+  readonly postpush: boolean;
   /** Trace file to write, or null for no tracing. */
   readonly trace: string | null;
   /** File for the graph of the model as JSON, or null. */

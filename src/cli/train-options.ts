@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { RESTORE_MODES } from '../checkpoint/restore-options.js';
 import { DEVICE_ROWS_MAX } from '../memory/device-table-layout.js';
-import { THREADS_MAX } from '../memory/limits.js';
+import { PREFETCH_MAX, THREADS_MAX } from '../memory/limits.js';
 import { TABLE_BYTES_MAX, TABLE_BYTES_MIN, WHEN_FULL } from '../memory/table-layout.js';
 import {
   decimalNumber,
@@ -116,6 +116,13 @@ export const trainFlags = z
         value: 'policy',
         help: `once tables fill that memory: ${WHEN_FULL.join(', ')}`,
       }),
+    prefetch: wholeNumber(0, PREFETCH_MAX).default(0).register(flagMeta, {
+      value: 'steps',
+      help: 'read the rows of a batch so many steps before it is trained on; they miss as many updates',
+    }),
+    postpush: switchFlag().register(flagMeta, {
+      help: 'give gradients to the tables in the step after theirs',
+    }),
     trace: pathName()
       .nullable()
       .default(null)

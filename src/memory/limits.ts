@@ -13,3 +13,5 @@ export const ROW_DIM_MAX = 16384;
 
 /** Weights and state of a row, so that a whole block of rows is one request to the heap. */
 export const ROW_FLOATS_MAX = (HEAP_BLOCK_MAX / ROWS_BLOCK_MAX - 16) / 4;
+/** Batches whose rows a session reads ahead at the most: each is a copy of them in memory. */
+export const PREFETCH_MAX = 16;

@@ -102,6 +102,7 @@ export class LocalTrainer {
   readonly #options: LocalTrainOptions;
   #opened: Opened;
   #fetches: readonly Fetch[];
+  readonly #queues = new WeakMap<TrainInput, BatchQueue>();
   #training: 'not yet' | 'now' | 'ended' = 'not yet';
 
   private constructor(options: LocalTrainOptions, opened: Opened, kept: KeptModelDir | undefined) {
@@ -227,19 +228,28 @@ export class LocalTrainer {
   async #loop(input: TrainInput): Promise<void> {
     const { signal } = this.#options;
     const fetches = this.#fetches;
-    const batches = new BatchQueue(input);
+    const queue = this.#queueOf(input);
+    const { prefetch } = this.session;
     const { batchesAhead = 1 } = input;
+    if (batchesAhead <= prefetch) throw tooFewAhead(batchesAhead, prefetch);
     let wanted = 1;
     while (!this.#monitored.shouldStop && !signal?.aborted) {
-      const count = Math.min(wanted, batchesAhead, await this.#monitored.stepsAheadMax(fetches));
-      const group = await batches.take(count);
-      if (group.length === 0) break;
+      const count = Math.min(wanted, batchesAhead - prefetch, await this.#monitored.stepsAheadMax(fetches));
+      const { batches, ahead } = await queue.take(count, prefetch);
+      if (batches.length === 0) break;
       const before = this.session.globalStep;
       const start = performance.now();
-      await this.#monitored.runSteps(fetches, group);
-      wanted = groupSize((performance.now() - start) / group.length);
+      await this.#monitored.runSteps(fetches, batches, ahead);
+      wanted = groupSize((performance.now() - start) / batches.length);
       if (this.session.globalStep === before) throw uncounted(this.#opened.model);
     }
+  }
+
+  /** Of an input that comes again, what was taken and not trained on belongs to the next call. */
+  #queueOf(input: TrainInput): BatchQueue {
+    const queue = this.#queues.get(input) ?? new BatchQueue(input);
+    this.#queues.set(input, queue);
+    return queue;
   }
 
   /** Saves what was not saved yet, stops the threads and lets others have the model directory. */
@@ -310,6 +320,17 @@ function uncounted(model: ModelSpec): MonolithError {
     'ML_GRAPH',
     { op: model.trainOp.name, reason: 'a run of it does not count the global step' },
     { hint: 'make increment(globalStep(graph)) a part of the train op' },
+  );
+}
+
+function tooFewAhead(batchesAhead: number, prefetch: number): MonolithError {
+  return new MonolithError(
+    'ML_FLAG',
+    {
+      flag: 'prefetch',
+      reason: `the input keeps ${batchesAhead} of its batches, and ${prefetch + 1} are needed at once`,
+    },
+    { hint: 'give the input batchesAhead, or a smaller prefetch' },
   );
 }
 

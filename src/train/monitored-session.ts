@@ -114,9 +114,16 @@ export class MonitoredSession {
     return all;
   }
 
-  /** A step per batch, at most `stepsAheadMax`, with the hooks around them; the values of `fetches` for each. */
-  runSteps(fetches: readonly Fetch[], batches: readonly number[]): Promise<readonly (readonly FetchValue[])[]> {
-    return this.#guarded(fetches, (all) => this.session.runSteps(all, batches));
+  /**
+   * A step per batch, at most `stepsAheadMax`, with the hooks around them; the values of `fetches` for each. `ahead` are the
+   * batches that come next, for a session with a prefetch.
+   */
+  runSteps(
+    fetches: readonly Fetch[],
+    batches: readonly number[],
+    ahead: readonly number[] = [],
+  ): Promise<readonly (readonly FetchValue[])[]> {
+    return this.#guarded(fetches, (all) => this.session.runSteps(all, batches, ahead));
   }
 
   async #guarded(
@@ -215,6 +222,7 @@ export class MonitoredSession {
 
   async #drain(): Promise<void> {
     for (const hook of this.#hooks) await hook.drain?.(this.session);
+    await this.session.drain();
     // What hooks fetch may be another list now.
     this.#asked = false;
   }

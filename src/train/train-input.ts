@@ -12,25 +12,38 @@ export interface TrainInput {
   readonly batchesAhead?: number;
 }
 
+/** A group of steps. */
+export interface BatchGroup {
+  /** Batches to train on; empty at the end of input. */
+  readonly batches: readonly number[];
+  /** Those that come after them, as many as were asked for, fewer at the end of input. */
+  readonly ahead: readonly number[];
+}
+
 /** Takes batches from an input in groups. */
 export class BatchQueue {
   readonly #input: TrainInput;
+  /** Taken and not trained on yet. */
+  readonly #held: number[] = [];
   #waiting: Promise<number> | undefined;
+  #ended = false;
 
   constructor(input: TrainInput) {
     checkInput(input);
     this.#input = input;
   }
 
-  /** Up to `count` batches: waits for the first, takes the others as far as they are there. Empty at the end of input. */
-  async take(count: number): Promise<number[]> {
-    const group: number[] = [];
+  /**
+   * Up to `count` batches to train on, with the `ahead` that follow: waits until there is one and all of those, takes the others
+   * as far as they are there.
+   */
+  async take(count: number, ahead = 0): Promise<BatchGroup> {
     try {
-      while (group.length < count) {
+      while (!this.#ended && this.#held.length < count + ahead) {
         const next = this.#waiting ?? this.#input.next();
-        if (typeof next === 'number') group.push(next);
+        if (typeof next === 'number') this.#held.push(next);
         else if (typeof (next as Partial<Promise<number>> | null)?.catch !== 'function') throw notABatch(next);
-        else if (group.length > 0) {
+        else if (this.#held.length > ahead) {
           // It is awaited by the next call; until then a failure must not count as unhandled.
           next.catch(() => undefined);
           this.#waiting = next;
@@ -39,13 +52,18 @@ export class BatchQueue {
           this.#waiting = undefined;
           const batch: unknown = await next;
           if (typeof batch !== 'number') throw notABatch(batch);
-          group.push(batch);
+          this.#held.push(batch);
         }
       }
     } catch (error) {
       if (!(error instanceof MonolithError) || error.code !== 'ML_OUT_OF_RANGE') throw error;
+      this.#ended = true;
     }
-    return group;
+    const ready = this.#ended ? this.#held.length : this.#held.length - ahead;
+    const batches = this.#held.splice(0, Math.min(count, ready));
+    // An input that has ended may have more later: it is asked again.
+    if (batches.length === 0) this.#ended = false;
+    return { batches, ahead: this.#held.slice(0, ahead) };
   }
 }
 

@@ -12,7 +12,7 @@ import { type LoweringTraits, setTraits, trains } from './lowering-traits.js';
 import type { Schedule } from './schedule.js';
 import { TensorStorage } from './tensor-storage.js';
 
-export type { CompileEnvironment, Cut, FeedUse, SlicePlan, RaggedFeed, StepUpdate } from './compile-environment.js';
+export type { CompileEnvironment, Cut, FeedUse, RaggedFeed, SlicePlan, StepUpdate } from './compile-environment.js';
 export type { LoweringTraits, Phase } from './lowering-traits.js';
 export type { LeasedBlocks, PerLease, ThreadRange } from './program-code.js';
 export type { Matrix, Storage } from './storage.js';

@@ -14,6 +14,7 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { nextCommand } from '../../memory/control-layout.js';
+import { PREFETCH_MAX } from '../../memory/limits.js';
 import { checkBatch } from '../compile/check-batch.js';
 import type { Cut } from '../compile/compile-environment.js';
 import type { Program } from '../compile/compiler.js';
@@ -56,8 +57,6 @@ interface Flight {
   readonly pulled?: Promise<void>;
 }
 
-/** Batches whose rows may be read ahead: each is a copy of them in memory. */
-const PREFETCH_MAX = 16;
 /** Commands of a step at the most: the ids of a later one, the step, a push. */
 const COMMANDS_PER_STEP = 3;
 
@@ -86,7 +85,7 @@ export class CutSteps {
     this.options = options;
     this.#leases = planOf(options).leases;
     const { names } = core.trace;
-    this.#aheadName = names.id('batches ahead', 'wait');
+    this.#aheadName = names.id('batches ahead');
     this.#rowsName = names.id('wait for rows', 'wait');
     this.#pushName = names.id('wait for a push', 'wait');
   }
