@@ -33,6 +33,8 @@ t.test('no flags give the documented defaults', async (t) => {
     restoreMode: 'exact',
     seed: 0,
     deterministic: false,
+    prefetch: 0,
+    postpush: false,
     tableMemory: null,
     whenFull: 'fail',
     trace: null,
