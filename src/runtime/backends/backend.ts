@@ -28,7 +28,7 @@ export interface Backend<Options = unknown, Told = unknown> {
 
 export interface OpenBackend<Told = unknown> {
   readonly name: string;
-  /** What steps run on, as people call it: the name of a GPU, or of the processor. */
+  /** What steps run on, as people call it: the name of the processor, or of what it hands steps to. */
   readonly device: string;
   /** Whether the host runs the plain kernels, whatever else the engine could run. */
   readonly plainKernels: boolean;

@@ -57,7 +57,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   readonly backend: BackendName;
   /** Why `auto` took this backend; null when it was asked for by name. */
   readonly backendWhy: string | null;
-  /** What steps run on: the name of the GPU, or of the processor. */
+  /** What steps run on: a name for people, that of the processor for example. */
   readonly device: string;
   /** The build of the kernels that products are computed with. */
   readonly kernelVariant: KernelVariant;
