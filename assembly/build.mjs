@@ -1,6 +1,7 @@
 /** @file Builds every target of asconfig.json, as many at once as there are cores, when something has changed. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,11 @@ const require = createRequire(import.meta.url);
 export async function buildKernels(root) {
   const { targets } = JSON.parse(readFileSync(join(root, 'asconfig.json'), 'utf8'));
   const { version } = require('assemblyscript/package.json');
-  const digest = digestFiles(root, ['asconfig.json', ...filesBelow(root, 'assembly', /\.ts$/)], version);
+  const digest = digestFiles(
+    root,
+    ['asconfig.json', 'assembly/build.mjs', ...filesBelow(root, 'assembly', /\.ts$/)],
+    version,
+  );
   const stamp = join(root, STAMP);
   const isWhole = Object.values(targets).every(({ outFile }) => existsSync(join(root, outFile)));
   if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return false;
@@ -36,5 +41,24 @@ async function compile(root, target, outFile) {
     spawn(process.execPath, args, { cwd: root, stdio: 'inherit' }).on('error', reject).on('exit', resolve);
   });
   if (code !== 0) throw new Error(`kernels: target ${target} failed`);
+  appendFileSync(join(root, part), customSection('kernels', tableDigest(root)));
   renameSync(join(root, part), join(root, outFile));
+}
+
+/** Says which kernel table a module was built for: kernelTableDigest() of src/runtime/kernels, from the dispatch. */
+function tableDigest(root) {
+  const dispatch = readFileSync(join(root, 'assembly/generated/dispatch.ts'), 'utf8');
+  const cases = dispatch.split(/^ {4}case (?=\d)/m).slice(1);
+  const lines = cases.map((text) => {
+    const [, opcode, name] = /^(\d+): \/\/ (\w+)$/m.exec(text);
+    const words = [...text.matchAll(/\b([uf])\(o, r, \d+\)/g)].map(([, letter]) => letter);
+    return `${opcode} ${name} ${words.join('')}\n`;
+  });
+  return createHash('sha256').update(lines.join('')).digest('hex').slice(0, 16);
+}
+
+/** A section of a module that engines pass over. Name and text are short: a byte has their lengths. */
+function customSection(name, text) {
+  const content = Buffer.concat([Buffer.of(name.length), Buffer.from(name + text)]);
+  return Buffer.concat([Buffer.of(0, content.length), content]);
 }

@@ -37,6 +37,8 @@ const ADVICE = {
   ML_KERNELS:
     'MONOLITH_KERNELS, or the option `kernels`, asks for a build of the kernels that this engine does not run.',
   ML_WASM: '`monolith doctor` says which part is missing.',
+  ML_WASM_STALE:
+    'The module of kernels and the JavaScript that calls it come from different versions. Run `npm run build` in a checkout; where the package is installed, install it again.',
   ML_WORKER: 'A thread died; the reason is its own error. `--verbose` shows where.',
 };
 

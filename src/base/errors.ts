@@ -102,6 +102,7 @@ export const ERROR_MESSAGES = {
   ML_THREADS: 'thread {thread} could not be started: {reason}',
   ML_TIMEOUT: '{what} did not answer within {timeoutMs} ms',
   ML_WASM: 'WebAssembly kernels cannot run here: {reason}',
+  ML_WASM_STALE: '{file} is a build of other kernels: {reason}',
   ML_WORKER: 'worker thread {thread} failed: {reason}',
   // tensors; wording that upstream callers test is upstream's
   ML_NESTED_COUNT: 'nested result needs {expected} tensors, got {found}',

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { MonolithError, messageOf } from '../../../base/errors.js';
 import type { WasmMemory, WasmModule } from '../../../base/wasm-types.js';
 import { type HostCall, refuseCall } from '../../kernels/host-call.js';
+import { DIGEST_SECTION, kernelTableDigest } from '../../kernels/table-digest.js';
 import { type Engine, thisEngine } from './engine.js';
 import { compileFlags } from './kernel-experiments.js';
 import { type KernelVariant, VARIANT_FILES } from './kernel-variants.js';
@@ -44,15 +45,30 @@ async function compileFile(variant: KernelVariant, engine: Engine): Promise<Wasm
   try {
     const bytes = await readFile(file);
     const flags = [TIERING_FLAG, ...compileFlags(engine, variant)];
-    return engine.withFlags(flags, () => new WebAssembly.Module(bytes));
+    return checkTable(
+      engine.withFlags(flags, () => new WebAssembly.Module(bytes)),
+      file,
+    );
   } catch (cause) {
     compiled.delete(variant);
+    if (cause instanceof MonolithError) throw cause;
     throw new MonolithError(
       'ML_WASM',
       { reason: `${file}: ${messageOf(cause)}` },
       { hint: 'run `npm run build` to make the modules of kernels; `monolith doctor` checks this machine', cause },
     );
   }
+}
+
+/** The module, if it was built for the kernel table of this package; ML_WASM_STALE otherwise. */
+export function checkTable(module: WasmModule, file: string): WasmModule {
+  const [section] = WebAssembly.Module.customSections(module, DIGEST_SECTION);
+  const found = section === undefined ? null : new TextDecoder().decode(section);
+  const wanted = kernelTableDigest();
+  if (found === wanted) return module;
+  const reason = found === null ? 'it names no kernel table' : `its kernel table is ${found}, not ${wanted}`;
+  const hint = 'run `npm run build` to make it anew; where the package is installed, install it again';
+  throw new MonolithError('ML_WASM_STALE', { file, reason }, { hint });
 }
 
 /** An instance of the kernels over `memory`. Instances of one memory share everything: kernels keep no state of their own. */
