@@ -69,6 +69,7 @@ export async function evaluate<Name extends MetricName = never>(
   const found = { auc: area.result(), loss: lossSum / examples, examples };
   if (metrics.length === 0) return found as Awaited<ReturnType<typeof evaluate<Name>>>;
   const named = Object.fromEntries(metrics.map(([name, metric]) => [name, metric.result()]));
+  // That there are metrics is what Name says, which the compiler cannot follow into a condition.
   return { ...found, metrics: named } as unknown as Awaited<ReturnType<typeof evaluate<Name>>>;
 }
 

@@ -33,7 +33,7 @@ export function rangeStep<O extends Operands>(kernel: Kernel<O>, rule: RangeRule
   const read = kernel.words.filter(({ access, name }) => access === 'read' && name !== 'g');
   return {
     ...(rule as RangeRule<Operands>),
-    kernel: kernel as unknown as Kernel,
+    kernel,
     shared: read.map(({ name }) => name),
   };
 }

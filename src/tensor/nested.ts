@@ -61,6 +61,7 @@ export class NestedTensors<T = Tensor, R = RaggedTensor> {
     nested: unknown,
     ...kinds: [T, R] extends [Tensor, RaggedTensor] ? [LeafKinds<T, R>?] : [LeafKinds<T, R>]
   ) {
+    // Left out only where T and R are those of values, says the type of the parameter.
     this.#kinds = kinds[0] ?? (TENSOR_LEAVES as unknown as LeafKinds<T, R>);
     this.#root = this.#visit(nested);
   }

@@ -44,13 +44,14 @@ export function defineModel<const F extends Features>(
   const { name, label } = checkOptions('defineModel', options, ['name', 'label']);
   const graph = new Graph();
   const inputs = schema.inputs(graph);
-  if (!Object.hasOwn(inputs, label)) throw noLabel(label, Object.keys(inputs));
+  const target: unknown = Object.hasOwn(inputs, label) ? inputs[label] : undefined;
+  if (!(target instanceof Tensor)) throw noLabel(label, Object.keys(inputs));
   const outputs = build(inputs, graph);
   const { loss, pred, trainOp } = checkOptions('the outputs of a model', outputs, ['loss', 'pred', 'trainOp']);
   for (const [output, value] of Object.entries({ loss, pred, trainOp })) {
     if (!(value instanceof Tensor || value instanceof Op)) throw misfit(name, `the model function gave no ${output}`);
   }
-  return { name, graph, label: inputs[label] as unknown as Tensor, loss, pred, trainOp };
+  return { name, graph, label: target, loss, pred, trainOp };
 }
 
 function noLabel(label: unknown, features: readonly string[]): MonolithError {

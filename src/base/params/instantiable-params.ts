@@ -1,6 +1,6 @@
 /** @file Params of a class, which make an instance of it (core/hyperparams, utils.params). */
 import { MonolithError } from '../errors.js';
-import { Params, type ParamsOf } from './params.js';
+import { Params, type ParamsOf, untyped } from './params.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a constructor of any arguments
 export type AnyClass<T = unknown> = abstract new (...args: any) => T;
@@ -41,7 +41,7 @@ export class InstantiableParams<T = unknown, S extends object = {}> extends Para
     if (cls === null || cls === undefined) throw new MonolithError('ML_PARAM_CLASS');
     const declared = declaredParameters(cls as AnyClass);
     if (declared === undefined) return new cls(this);
-    const owners = invertedIndex(this as unknown as Params);
+    const owners = invertedIndex(untyped(this));
     const args: Record<string, unknown> = {};
     for (const name of declared.keys()) if (owners.has(name)) args[name] = owners.get(name)!.get(name);
     for (const name of allowedKwargs) {
@@ -52,6 +52,7 @@ export class InstantiableParams<T = unknown, S extends object = {}> extends Para
   }
 
   override copy(): this {
+    // What was defined beside `cls` comes with copyTo, and with it the type.
     return this.copyTo(new InstantiableParams<T>(this.get('cls') as AnyClass<T> | null) as unknown as this);
   }
 }
@@ -80,7 +81,7 @@ export function invertedIndex(params: Params, index = new Map<string, Params>())
 export function copyParamsTo<S extends object>(from: Params, to: Params<S>, skip: readonly string[] = []): ParamsOf<S> {
   for (const [name, value] of from.iterParams()) {
     if (skip.includes(name)) continue;
-    (to as unknown as Params).set({ [name]: value instanceof Params ? value.copy() : value });
+    untyped(to).set({ [name]: value instanceof Params ? value.copy() : value });
   }
   return to as ParamsOf<S>;
 }

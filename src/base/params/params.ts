@@ -40,6 +40,9 @@ const states = new WeakMap<object, State>();
 
 const stateOf = (params: object): State => states.get(params)!;
 
+/** The same params with nothing known of their names: for code that walks trees of any. The type of names is in no value. */
+export const untyped = (params: object): Params => params as Params;
+
 /**
  * ```ts
  * const train = new Params().define('steps', 100, 'Steps to train.').define('label_key', 'label', 'Name of the label.');
@@ -69,6 +72,7 @@ export class Params<S extends object = {}> {
     if (typeof name !== 'string' || !NAME.test(name)) throw new MonolithError('ML_PARAM_NAME', { name });
     if (params.has(name)) throw new MonolithError('ML_PARAM_DEFINED', { name });
     params.set(name, { value: defaultValue, help });
+    // The names are in the type alone: a proxy answers for whatever is defined.
     return this as unknown as ParamsOf<S & { [key in K]: V }>;
   }
 

@@ -11,9 +11,9 @@ import {
   InstantiableParams,
   invertedIndex,
 } from './instantiable-params.js';
-import type { Params } from './params.js';
+import { untyped } from './params.js';
 
-type ParamsFunction = (this: unknown) => InstantiableParams;
+type ParamsFunction<T> = (this: unknown) => InstantiableParams<T>;
 const uses = new Map<string, number>();
 
 /** `name`, and from the second time on `name_1`, `name_2`, … */
@@ -40,10 +40,10 @@ export function getUname(name: string): string {
  */
 export function params<T>(cls: AnyClass<T>): InstantiableParams<T> {
   const ips = inheritedParams(cls) ?? new InstantiableParams<T>(cls);
-  const owners = invertedIndex(ips as unknown as Params);
+  const owners = invertedIndex(untyped(ips));
   if (!ips.contain('name')) ips.define('name', getUname(cls.name), 'name');
   for (const [name, value] of declaredParameters(cls) ?? []) {
-    const owner = owners.get(name) ?? (ips.contain(name) ? (ips as unknown as Params) : undefined);
+    const owner = owners.get(name) ?? (ips.contain(name) ? untyped(ips) : undefined);
     if (owner === undefined) ips.define(name, value ?? null, name);
     else if (value !== undefined) owner.set({ [name]: value });
   }
@@ -54,9 +54,9 @@ export function params<T>(cls: AnyClass<T>): InstantiableParams<T> {
 function inheritedParams<T>(cls: AnyClass<T>): InstantiableParams<T> | undefined {
   for (let base: unknown = Object.getPrototypeOf(cls); typeof base === 'function'; base = Object.getPrototypeOf(base)) {
     if (!Object.hasOwn(base, 'params')) continue;
-    const made = (base as unknown as { params: ParamsFunction }).params();
-    made.set({ cls });
-    return made as unknown as InstantiableParams<T>;
+    const made = (base as { params?: ParamsFunction<T> }).params?.();
+    made?.set({ cls });
+    return made;
   }
   return undefined;
 }

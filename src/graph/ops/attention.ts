@@ -75,10 +75,10 @@ export function headMix(weights: Tensor, value: Tensor, options: OpOptions = {})
 }
 
 function heads2d(name: string, tensor: Tensor, heads: number): readonly [number, number] {
-  const sizes = innerShape(name, tensor);
+  const [positions, width, ...more] = innerShape(name, tensor);
   checkWhole(name, 'the number of heads', heads);
-  if (sizes.length !== 2 || sizes[1]! % heads !== 0) {
+  if (positions === undefined || width === undefined || more.length > 0 || width % heads !== 0) {
     throw misfit(name, `${shapeText(tensor.spec.shape)} has no positions of ${heads} heads`);
   }
-  return sizes as unknown as readonly [number, number];
+  return [positions, width];
 }

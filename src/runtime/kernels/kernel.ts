@@ -69,14 +69,12 @@ type OperandsOf<E> = E extends { readonly operands: infer O extends Operands } ?
 
 /** Kernels that one module of assembly/ exports. */
 export function family<const E extends Entries>(module: KernelModule, entries: E): E {
-  return Object.fromEntries(
-    Object.entries(entries).map(([name, entry]) => [name, { ...entry, module }]),
-  ) as unknown as E;
+  return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, { ...entry, module }])) as E;
 }
 
 /** Gives every entry its name, its opcode and its words. Opcodes count from 1, in the order of the table. */
 export function tabled<const E extends Entries>(entries: E): { readonly [K in keyof E]: Kernel<OperandsOf<E[K]>> } {
-  const kernels = Object.entries(entries as unknown as Record<string, Entry<Operands>>).map(([name, entry], index) => [
+  const kernels = Object.entries<Entry<Operands>>(entries).map(([name, entry], index) => [
     name,
     { extents: {}, ...entry, name, opcode: index + 1, words: wordsOf(entry.operands) },
   ]);

@@ -29,6 +29,7 @@ function walking<const W extends readonly string[]>(
   return (indexOf) => {
     const indexes = words.map(indexOf);
     return (operands, multiprocessors) => {
+      // A value for each word: a map over a tuple is typed as a list.
       const values = indexes.map((index) => operands[index]!) as unknown as Values<W>;
       const most = multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
       return [Math.max(1, Math.min(Math.ceil(wanted(...values)), most)), 1];

@@ -14,9 +14,7 @@ type Numbers = Readonly<Record<string, number>>;
 /** A kernel over one memory, of its words by name. */
 export type BoundKernel = (words: Numbers) => number;
 
-const HOST: readonly Kernel[] = [KERNEL.bankedFind, KERNEL.bankedApply, KERNEL.tableTouch].map(
-  (kernel) => kernel as unknown as Kernel,
-);
+const HOST: readonly Kernel[] = [KERNEL.bankedFind, KERNEL.bankedApply, KERNEL.tableTouch];
 
 /** Twins of kernels by the name of the kernel. Those that call the thread back have none. */
 export const TWINS: ReadonlyMap<string, Twin> = new Map(

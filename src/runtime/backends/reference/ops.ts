@@ -180,12 +180,8 @@ function forEachGathered(
   visit: (row: number, at: number) => void,
 ): void {
   for (let k = 0; k < count; k++) {
-    const [offsets, rows, dim, out] = m.u32.subarray(outputs / 4 + k * RECORD_WORDS) as unknown as [
-      number,
-      number,
-      number,
-      number,
-    ];
+    const record = outputs / 4 + k * RECORD_WORDS;
+    const [offsets, rows, dim, out] = [...m.u32.subarray(record, record + 4)] as [number, number, number, number];
     for (let r = 0; r < rows; r++) {
       const at = fused / 4 + m.u32[offsets / 4 + r]!;
       for (let c = 0; c < dim; c++) visit(out / 4 + r * dim + c, at + c);

@@ -140,10 +140,9 @@ function bindBatch(
   m.f32[registers + m.u32[bindings + BINDINGS.inverseBatch]!] = rows === 0 ? 0 : 1 / rows;
   for (let i = 0; i < m.u32[bindings + BINDINGS.count]!; i++) {
     const entry = bindings + BINDINGS.entries + i * BINDING_WORDS;
-    const [kind, word, first, second, third, size, offset, name] = m.u32.slice(
-      entry,
-      entry + BINDING_WORDS,
-    ) as unknown as [number, number, number, number, number, number, number, number];
+    const [kind, word, first, second, third, size, offset, name] = [
+      ...m.u32.subarray(entry, entry + BINDING_WORDS),
+    ] as [number, number, number, number, number, number, number, number];
     if (kind === BINDING_KIND.fixed || kind === BINDING_KIND.batchRows) {
       m.u32[registers + first] = kind === BINDING_KIND.fixed ? word + begin * size : rows;
       continue;

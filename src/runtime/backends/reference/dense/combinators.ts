@@ -17,7 +17,11 @@ type Numbers = Readonly<Record<string, number>>;
 /** Reads an operand's address and stride out of the words of a call. */
 type Place = (words: Numbers) => readonly [at: number, stride: number];
 
-function placesOf(kernel: Kernel<Operands>, access: 'read' | 'write', count: number): Place[] {
+function placesOf(
+  kernel: { readonly name: string; readonly operands: Operands },
+  access: 'read' | 'write',
+  count: number,
+): Place[] {
   const own = Object.entries<Operand>(kernel.operands).filter(([, operand]) => operand.access === access);
   if (own.length !== count) throw new Error(`${kernel.name} has ${own.length} operands to ${access}, not ${count}`);
   return own.map(([name, { type }]): Place => {
@@ -28,8 +32,8 @@ function placesOf(kernel: Kernel<Operands>, access: 'read' | 'write', count: num
 
 /** result[r, c] (+)= value(x[r, c]). */
 export function map<O extends Operands>(kernel: Kernel<O>, value: (x: number, words: Words<O>) => number): Twin<O> {
-  const [read] = placesOf(kernel as unknown as Kernel, 'read', 1) as [Place];
-  const [write] = placesOf(kernel as unknown as Kernel, 'write', 1) as [Place];
+  const [read] = placesOf(kernel, 'read', 1) as [Place];
+  const [write] = placesOf(kernel, 'write', 1) as [Place];
   return twin(kernel, (m, words) => {
     const numbers = words as Numbers;
     const { rows, cols, acc = 0 } = numbers;
@@ -42,8 +46,8 @@ export function zip<O extends Operands>(
   kernel: Kernel<O>,
   value: (a: number, b: number, words: Words<O>) => number,
 ): Twin<O> {
-  const [first, second] = placesOf(kernel as unknown as Kernel, 'read', 2) as [Place, Place];
-  const [write] = placesOf(kernel as unknown as Kernel, 'write', 1) as [Place];
+  const [first, second] = placesOf(kernel, 'read', 2) as [Place, Place];
+  const [write] = placesOf(kernel, 'write', 1) as [Place];
   return twin(kernel, (m, words) => {
     const numbers = words as Numbers;
     const { rows, cols, acc = 0 } = numbers;
@@ -59,6 +63,7 @@ export function mapGrad<O extends Operands>(kernel: Kernel<O>, slope: (x: number
 
 type Matrix = Operand<'matrix'>;
 type Count = Operand<'count'>;
+/** Kernels of losses have these operands and more; words of an `O` that extends them are not seen to have theirs. */
 type LossOperands = { readonly x: Matrix; readonly label: Matrix; readonly out: Matrix; readonly rows: Count };
 type GradOperands = Omit<LossOperands, 'out'> & {
   readonly dy: Matrix;
