@@ -30,3 +30,4 @@ export { StopAtStepHook } from '../train/hooks/stop-at-step.js';
 export { ChiefSyncHook, SyncHelper, TrainingHooksHelper, WorkerSyncHook } from '../train/hooks/sync-hooks.js';
 export { type Throughput, ThroughputMetricHook, type ThroughputOptions } from '../train/hooks/throughput.js';
 export { TideStoppingHook, type TideWindow, tideAvailableNow } from '../train/hooks/tide.js';
+export { addDumpHandler, type DumpOptions, type DumpSignal } from '../train/signal-utils.js';

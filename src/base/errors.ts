@@ -94,6 +94,7 @@ export const ERROR_MESSAGES = {
   ML_DEADLINE: '{what} was not done within {timeoutMs} ms',
   ML_NODE_ALIVE: '{nodes} is unreachable',
   ML_NOT_FOUND: '{what} was not found: {reason}',
+  ML_SIGNAL: 'signal {signal} cannot be handled: {reason}',
   ML_SYNC_INDEX: 'Index {index} is out range ',
   ML_UNAVAILABLE: '{what} is unavailable: {reason}',
   ML_UNIMPLEMENTED: '{what} is not implemented: {reason}',

@@ -4,6 +4,7 @@
  * Commands take it as an argument, so tests run them without a process.
  */
 import { MonolithError } from '../base/errors.js';
+import { hasSigusr1 } from '../base/sigusr1.js';
 
 /** Where text goes. */
 export interface Sink {
@@ -30,6 +31,8 @@ export interface CliIo {
    * full disk mostly, until the returned function is called.
    */
   onBrokenOutput(listener: BrokenOutput): () => void;
+  /** Calls `listener` at each signal that asks what the process is doing, SIGUSR2, until the returned function is called. */
+  onDumpSignal(listener: (signal: string) => void): () => void;
   /** Ends the process at once. */
   exit(code: number): void;
 }
@@ -98,6 +101,14 @@ export function processIo(): CliIo {
       for (const signal of STOP_SIGNALS) process.on(signal, listener as NodeJS.SignalsListener);
       return () => {
         for (const signal of STOP_SIGNALS) process.off(signal, listener as NodeJS.SignalsListener);
+      };
+    },
+    onDumpSignal(listener) {
+      if (process.platform === 'win32') return () => {};
+      const signals = hasSigusr1() ? (['SIGUSR2', 'SIGUSR1'] as const) : (['SIGUSR2'] as const);
+      for (const signal of signals) process.on(signal, listener);
+      return () => {
+        for (const signal of signals) process.off(signal, listener);
       };
     },
     onBrokenOutput(listener) {

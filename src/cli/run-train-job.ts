@@ -25,6 +25,8 @@ import type { TrainEvent, TrainJob, TrainJobOptions, TrainResult } from './train
 
 /** Events each thread keeps for the trace: the last seconds of a run. */
 const TRACE_EVENTS = 1 << 16;
+/** Events each thread keeps for who asks, by a signal, what threads do: those of a tenth of a second. */
+const WATCH_EVENTS = 1 << 12;
 const BATCH_TIMEOUT_MS = 60_000;
 
 export const runTrainJob: TrainJob = async (options, onEvent) => {
@@ -46,6 +48,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     return heldOut;
   };
   const asked = hooksOfFlags({ options, model, settings, heldOutIn, onEvent });
+  const traces = trace !== null || options.profile !== null;
   let checkpoint: string | null = null;
   const trainer = await LocalTrainer.create({
     model,
@@ -72,7 +75,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
       postpush,
       tablePolicy: { whenFull: options.whenFull },
       ...(options.tableMemory !== null && { tableBytes: options.tableMemory }),
-      traceEvents: trace === null && options.profile === null ? 0 : TRACE_EVENTS,
+      traceEvents: traces ? TRACE_EVENTS : WATCH_EVENTS,
     },
     onSaved: (step, saved, ms) => {
       checkpoint = saved.path;
@@ -84,6 +87,7 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     },
   });
   const { session, startStep, restored } = trainer;
+  if (!traces) for (const { ring } of session.trace.threads) ring.on = false;
   // What came of it: `auto` has chosen, and one thread drives a GPU.
   const { backend, backendWhy, device, kernelVariant: kernels, threads } = session;
   const steps = Math.max(0, trainer.lastStep - startStep);

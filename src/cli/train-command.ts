@@ -3,7 +3,7 @@
  *
  * The first SIGINT, SIGTERM or SIGHUP, or a reader of standard output that went away, asks the job to save and stop, which is
  * a success. The second signal ends the process at once with the shell's code for it (130, 143 or 129). Output that cannot
- * be written asks for the same, and is an error once the work is saved.
+ * be written asks for the same, and is an error once the work is saved. SIGUSR2 shows what every thread is doing.
  */
 import type { MonolithError } from '../base/errors.js';
 import type { CliIo, StopSignal } from './io.js';
@@ -36,6 +36,12 @@ export async function runTrainCommand(
     reporter.note(`${flags.modelDir === null ? 'stopping' : 'saving and stopping'}, Ctrl-C again to stop at once`);
     abort.abort(signal);
   });
+  const stopDumps = io.onDumpSignal((signal) => {
+    // Loaded when it is asked for: help and checks of flags come without the training code.
+    void import('../train/signal-utils.js').then(async ({ describeProcess }) => {
+      reporter.note((await describeProcess(signal)).trimEnd());
+    });
+  });
   let lost: MonolithError | undefined;
   const stopOutput = io.onBrokenOutput((error) => {
     lost ??= error;
@@ -53,5 +59,6 @@ export async function runTrainCommand(
     reporter.close();
     stopOutput();
     stopSignals();
+    stopDumps();
   }
 }

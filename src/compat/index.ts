@@ -202,6 +202,8 @@ export { QueryActionHook } from '../train/hooks/query-action.js';
 export { CustomGlobalStepWaiterHook } from '../train/hooks/step-waiter.js';
 export { ChiefSyncHook, SyncHelper, TrainingHooksHelper, WorkerSyncHook } from '../train/hooks/sync-hooks.js';
 export { before, TideStoppingHook, tideAvailableNow } from '../train/hooks/tide.js';
+// signal_utils.
+export { addSiguser1Handler, printStackTrace } from '../train/signal-utils.js';
 export {
   type ExportMode,
   type Mode,

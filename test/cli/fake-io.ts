@@ -46,6 +46,7 @@ export class FakeIo implements CliIo {
   readonly exits: number[] = [];
   readonly signalListeners = new Set<(signal: StopSignal) => void>();
   readonly pipeListeners = new Set<BrokenOutput>();
+  readonly dumpListeners = new Set<(signal: string) => void>();
   timeMs = 0;
 
   constructor(options: { tty?: boolean; columns?: number; env?: Record<string, string> } = {}) {
@@ -66,6 +67,11 @@ export class FakeIo implements CliIo {
   onBrokenOutput(listener: BrokenOutput): () => void {
     this.pipeListeners.add(listener);
     return () => this.pipeListeners.delete(listener);
+  }
+
+  onDumpSignal(listener: (signal: string) => void): () => void {
+    this.dumpListeners.add(listener);
+    return () => this.dumpListeners.delete(listener);
   }
 
   exit(code: number): void {

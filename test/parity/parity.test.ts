@@ -30,7 +30,6 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
     'runner_utils',
     'save_utils',
     'service_discovery',
-    'signal_utils',
     'summary/event_file',
     'summary/summary_ops',
     'summary/utils',

@@ -1,6 +1,7 @@
 /** @file The trace rings of a session: one for the main thread, one per pool thread, further ones on request. */
 import type { Arena } from '../../memory/arena.js';
 import type { Views } from '../../memory/views.js';
+import { addLiveTrace } from '../../trace/live-traces.js';
 import { TraceNames } from '../../trace/trace-names.js';
 import { TraceRing } from '../../trace/trace-ring.js';
 
@@ -20,6 +21,8 @@ export class SessionTrace {
   readonly #views: Views;
   readonly #arena: Arena;
   readonly #capacity: number;
+  /** Ends what others may see of it. */
+  readonly close: () => void;
 
   /** `capacity` events per ring, rounded up to a power of two; 0 traces nothing. */
   constructor(views: Views, arena: Arena, poolThreads: number, capacity: number) {
@@ -29,6 +32,7 @@ export class SessionTrace {
     this.waitName = this.names.id('wait for a command', 'wait');
     this.stepName = this.names.id('wait for the step', 'wait');
     this.main = this.addThread('main');
+    this.close = capacity === 0 ? () => undefined : addLiveTrace(this);
     this.poolRings = Array.from({ length: poolThreads }, (_, thread) => this.addThread(`pool ${thread}`)?.ptr ?? 0);
   }
 
@@ -43,6 +47,8 @@ export class SessionTrace {
     const ring = TraceRing.create(this.#views, this.#arena.alloc(bytes, `trace of ${name}`), {
       capacity: this.#capacity,
       thread: this.threads.length,
+      // Who switched the others off means this one too.
+      on: this.main?.on ?? true,
     });
     this.threads.push({ name, ring });
     return ring;

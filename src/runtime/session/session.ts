@@ -311,6 +311,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     await this.#turns.close();
     this.#core.backend.close?.();
     await this.#pool.close();
+    this.#core.trace.close();
   }
 }
 

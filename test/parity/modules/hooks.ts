@@ -3,9 +3,10 @@ import { Graph, type Op } from '../../../src/graph/graph.js';
 import { globalStep, increment } from '../../../src/graph/ops/state.js';
 import { TideStoppingHook, type TideWindow, tideAvailableNow } from '../../../src/train/hooks/tide.js';
 import { MonitoredSession } from '../../../src/train/monitored-session.js';
+import { addSiguser1Handler } from '../../../src/train/signal-utils.js';
 import { openSession } from '../../runtime/with-session.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { fieldsOf, NotApplicable, type ParityCase, type ParityHandlers } from '../case.js';
+import { fieldsOf, NotApplicable, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 
 function windowOf(start: unknown, end: unknown): TideWindow {
   const [[startHour, startMinute], [endHour, endMinute]] = [start, end].map((time) =>
@@ -39,4 +40,22 @@ async function tide({ input }: ParityCase): Promise<unknown> {
   }
 }
 
-export const handlers: ParityHandlers = { session_run_hooks: tide };
+/** Handlers of this process, with one before them; the signal is the one that Node.js leaves to it. */
+async function signals({ input }: ParityCase): Promise<unknown> {
+  const { installs, signal } = fieldsOf(input, ['installs', 'signal']);
+  if (signal !== 'SIGUSR1') throw new UnknownForm('signal');
+  const texts: string[] = [];
+  let previous = false;
+  const before = process.listeners('SIGUSR2');
+  process.on('SIGUSR2', () => {
+    previous = true;
+  });
+  const write = (text: string) => void texts.push(text);
+  for (let i = 0; i < Number(installs); i++) addSiguser1Handler({ write, sampleMs: 1 });
+  process.kill(process.pid, 'SIGUSR2');
+  while (texts.length < Number(installs)) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const listener of process.listeners('SIGUSR2')) if (!before.includes(listener)) process.off('SIGUSR2', listener);
+  return { error: null, stack_printed: texts.every((text) => /^ +at /m.test(text)), previous_handler_called: previous };
+}
+
+export const handlers: ParityHandlers = { session_run_hooks: tide, signal_utils: signals };
