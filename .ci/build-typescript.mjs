@@ -1,8 +1,8 @@
 /**
  * @file Compiles what tsconfig.json includes, when something has changed since the last time.
  *
- * The compiler has a memory of its own (`incremental`), but takes seconds to find out that there is nothing to do, writes
- * nothing for outputs that are gone, and leaves those of sources that are gone.
+ * The compiler has a memory of its own (`incremental`), but takes seconds to find out that there is nothing to do,
+ * writes nothing for outputs that are gone, and leaves those of sources that are gone.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -5,8 +5,8 @@
  *   npm run build:wasm   the kernels
  *   npm run build:ts     what TypeScript compiles
  *
- * It is called by `npm ci`, `npm test`, `npm pack` and the first `npx monolith` in a checkout, all of which find nothing to
- * do after the first. Calls at the same time take turns.
+ * It is called by `npm ci`, `npm test`, `npm pack` and the first `npx monolith` in a checkout, all of which find
+ * nothing to do after the first. Calls at the same time take turns.
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -71,7 +71,9 @@ function run(file) {
   });
 }
 
-/** The counts that tap closes with, `# { total: 9, pass: 7, skip: 2 }`; of a file that did not come so far, one failure. */
+/**
+ * The counts that tap closes with, `# { total: 9, pass: 7, skip: 2 }`; of a file that did not come so far, one failure.
+ */
 function countsOf(printed, status) {
   const line = printed.match(/^# \{ .*\}$/gm)?.at(-1);
   const found = Object.fromEntries(OUTCOMES.map((name) => [name, Number(line?.match(`\\b${name}: (\\d+)`)?.[1] ?? 0)]));

@@ -1,8 +1,9 @@
 /**
  * @file Lets processes that would write the same files do so one after the other.
  *
- * Each puts a file of its own into a folder, then looks who else is there: the later of two always sees the earlier, and
- * goes away again for a moment. Files of processes that are gone are removed, which is safe because no name is used twice.
+ * Each puts a file of its own into a folder, then looks who else is there: the later of two always sees the earlier,
+ * and goes away again for a moment. Files of processes that are gone are removed, which is safe because no name is used
+ * twice.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * @file Writes assembly/generated/dispatch.ts: which kernel an opcode calls, and which registers it gets, from the kernel table
- * of src/runtime/kernels.
+ * @file Writes assembly/generated/dispatch.ts: which kernel an opcode calls, and which registers it gets, from the
+ * kernel table of src/runtime/kernels.
  *
  * `npm run generate` builds src/ and writes the file; a test compares it with what this makes.
  */

@@ -1,8 +1,8 @@
 /**
  * @file Writes assembly/generated/layouts.ts: what kernels and TypeScript both know of shared memory, from src/memory.
  *
- * Names are the same on both sides. TypeScript counts in words and kernels in bytes, so word numbers become byte offsets
- * here. `npm run generate` builds src/ and writes the file; a test compares it with what this makes.
+ * Names are the same on both sides. TypeScript counts in words and kernels in bytes, so word numbers become byte
+ * offsets here. `npm run generate` builds src/ and writes the file; a test compares it with what this makes.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +35,9 @@ const sizes = (...names) => ({
 /** Numbers as they are. */
 const numbers = (type, ...names) => ({ names, type, factor: 1 });
 
-/** Put in place of the name, as a literal would be; other constants are folded late, when addresses are formed already. */
+/**
+ * Put in place of the name, as a literal would be; other constants are folded late, when addresses are formed already.
+ */
 const inlined = (kind) => ({ ...kind, inline: true });
 
 const SHARED = [

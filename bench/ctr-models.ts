@@ -1,10 +1,10 @@
 /**
  * @file The models of ctr-ref as a user writes them: logistic regression, a field-aware factorization machine, DeepFM.
  *
- * Models and hyper-parameters are those of bench/peers/torch_ctr.py, with ids that get a row when they are met. Three things
- * are near it and not the same: initial vectors are uniform with its standard deviation and not normal; an id without a row
- * reads as zeros, also in the step that makes it; and Adagrad's epsilon is in the root (an accumulator that starts at
- * its square).
+ * Models and hyper-parameters are those of bench/peers/torch_ctr.py, with ids that get a row when they are met. Three
+ * things are near it and not the same: initial vectors are uniform with its standard deviation and not normal; an id
+ * without a row reads as zeros, also in the step that makes it; and Adagrad's epsilon is in the root (an accumulator
+ * that starts at its square).
  */
 import { MersenneTwister } from '../src/base/random.js';
 import { type FeatureColumn, FeatureFactory, type FeatureSlice } from '../src/feature/model/feature-slot.js';
@@ -121,8 +121,8 @@ function ffmTerms(embeddings: readonly { column: FeatureColumn; vectors: readonl
 }
 
 /**
- * Layers that start from the very numbers the peer draws: uniform within one over the root of the inputs, from its seed, after
- * those of a table of all ids. At large batches the AUC of one pass depends more on them than on all else.
+ * Layers that start from the very numbers the peer draws: uniform within one over the root of the inputs, from its
+ * seed, after those of a table of all ids. At large batches the AUC of one pass depends more on them than on all else.
  */
 class Layers {
   readonly variables: Tensor[] = [];

@@ -1,9 +1,10 @@
 /**
- * @file ctr-ref as files that other systems read: `npm run bench -- ctr-ref <folder> [--train n] [--test n] [--seed s] [--text]`.
+ * @file ctr-ref as files that other systems read: `npm run bench -- ctr-ref <folder> [--train n] [--test n] [--seed s]
+ * [--text]`.
  *
  * train.bin and test.bin, little endian: | "CTRREF01" | u32 count | u32 26 | u32 13 | u32 seed | zeros to 64 bytes |
- * labels f32[n] | dense f32[n * 13] | ids i64[n * 26] |. train.rows and test.rows: u32[n * 26]. With --text, train.vw and
- * test.vw for Vowpal Wabbit, one namespace per slot (a to z) and N for the numbers. meta.json says what is there.
+ * labels f32[n] | dense f32[n * 13] | ids i64[n * 26] |. train.rows and test.rows: u32[n * 26]. With --text, train.vw
+ * and test.vw for Vowpal Wabbit, one namespace per slot (a to z) and N for the numbers. meta.json says what is there.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';

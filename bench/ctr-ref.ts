@@ -2,9 +2,10 @@
  * @file ctr-ref: click data in the shape of Criteo's, made from a seed, for comparing whole trainings between systems.
  *
  * Twenty-six ids and thirteen numbers per example. The labels follow a hidden model: a weight per id, linear and
- * quadratic terms of the numbers, and five products of latent vectors of six slots, the pairs of upstream's TestFFMModel.
- * Weights are hashes of the ids, so that nothing is stored. Within a slot the popularity of ids is Zipf's, exponent 1.
- * An example depends on the seed and on its place only: shorter data is the beginning of longer data.
+ * quadratic terms of the numbers, and five products of latent vectors of six slots, the pairs of upstream's
+ * TestFFMModel. Weights are hashes of the ids, so that nothing is stored. Within a slot the popularity of ids is
+ * Zipf's, exponent 1. An example depends on the seed and on its place only: shorter data is the beginning of longer
+ * data.
  */
 
 /** Ids per slot: Criteo-Kaggle's, those above 20,000 scaled so that all are 5,000,000 together. */
@@ -38,7 +39,9 @@ export interface CtrData {
   readonly dense: Float32Array<ArrayBuffer>;
   /** [count, 26]: slot (from 1) in bits 48 and up, a hash of the id below. */
   readonly ids: BigInt64Array<ArrayBuffer>;
-  /** [count, 26]: the same ids as rows of a table, all over it. For systems that have no table of ids, a gift to them. */
+  /**
+   * [count, 26]: the same ids as rows of a table, all over it. For systems that have no table of ids, a gift to them.
+   */
   readonly rows: Uint32Array<ArrayBuffer>;
   /** What the hidden model says, which no trained model can beat. */
   readonly logits: Float32Array<ArrayBuffer>;

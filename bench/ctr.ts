@@ -1,6 +1,7 @@
 /**
- * @file Whole training on ctr-ref, as other systems do it (bench/peers): one pass over train.bin, AUC on test.bin, one JSON
- * line. `npm run bench -- ctr --dir DIR --model lr|ffm|deepfm --batch B --threads T [--trace FILE]`; DIR may stand alone.
+ * @file Whole training on ctr-ref, as other systems do it (bench/peers): one pass over train.bin, AUC on test.bin, one
+ * JSON line. `npm run bench -- ctr --dir DIR --model lr|ffm|deepfm --batch B --threads T [--trace FILE]`; DIR may stand
+ * alone.
  *
  * The first 8192 examples, at least two steps, are not timed, as in the peers. Ids have no row before they are met.
  */

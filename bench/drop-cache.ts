@@ -1,8 +1,8 @@
 /**
  * @file Drops files from the page cache, so that the next read comes from the disk.
  *
- * By the advice that `dd` gives for the whole of a file, which needs no rights and touches no other file; `fincore` tells
- * whether the system followed it. Machines that lack either cannot say what a cold read is.
+ * By the advice that `dd` gives for the whole of a file, which needs no rights and touches no other file; `fincore`
+ * tells whether the system followed it. Machines that lack either cannot say what a cold read is.
  */
 import { execFileSync } from 'node:child_process';
 import { open } from 'node:fs/promises';

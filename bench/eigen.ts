@@ -1,8 +1,8 @@
 /**
  * @file Measures the eigensolver of shampoo by size: `npm run bench -- eigen [--quick --json]`.
  *
- * A matrix is a sum of outer products, as statistics of gradients are, of full rank and of a quarter of it. Times are CPU
- * time of one call, the least of the rounds: the solver is alone on its thread.
+ * A matrix is a sum of outer products, as statistics of gradients are, of full rank and of a quarter of it. Times are
+ * CPU time of one call, the least of the rounds: the solver is alone on its thread.
  */
 
 import { Arena } from '../src/memory/arena.js';

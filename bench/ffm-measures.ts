@@ -1,4 +1,7 @@
-/** @file What bench/ffm.ts measures, one function each: speed over threads, the main thread, its heap, tracing, backends. */
+/**
+ * @file What bench/ffm.ts measures, one function each: speed over threads, the main thread, its heap, tracing,
+ * backends.
+ */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,6 +1,6 @@
 /**
- * @file Standing measurement of matrix products: every build of the kernels that this engine runs against OpenBLAS on one
- * thread, for the layers of a network of 429 inputs, 256, 128 and 64 hidden units and one output.
+ * @file Standing measurement of matrix products: every build of the kernels that this engine runs against OpenBLAS on
+ * one thread, for the layers of a network of 429 inputs, 256, 128 and 64 hidden units and one output.
  *
  * `npm run bench -- gemm [--quick] [-- --json]`. The systems take turns in every round, and CPU time is what counts.
  */
@@ -145,7 +145,9 @@ function firstCalls(kernels: Kernels): readonly [firstMs: number, laterMs: numbe
   return [(user + system) / 1000, cpuNsPerCall(call, 20) / 1e6];
 }
 
-/** Runs all products. `quick` takes one small batch and one short round: it shows that everything runs, not how fast. */
+/**
+ * Runs all products. `quick` takes one small batch and one short round: it shows that everything runs, not how fast.
+ */
 export async function runGemmBench({ quick = false } = {}): Promise<GemmReport> {
   const dir = mkdtempSync(join(tmpdir(), 'monolith-bench-'));
   try {

@@ -1,9 +1,9 @@
 /**
  * @file What hooks cost: `npm run bench -- hooks [--quick --json]`.
  *
- * Two trainings of the FFM demo take turns: one with what every training has, and one with all ready hooks besides, at intervals
- * people use. The second has rings for profiles, which are off between windows. Its evaluations are a part of the cost, and the
- * steps they follow are longer for them.
+ * Two trainings of the FFM demo take turns: one with what every training has, and one with all ready hooks besides, at
+ * intervals people use. The second has rings for profiles, which are off between windows. Its evaluations are a part of
+ * the cost, and the steps they follow are longer for them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,9 @@ import { ratioOf, takeTurns } from './rounds.js';
 
 const BATCH_SIZES = [512, 4096];
 const TRACE_EVENTS = 1 << 16;
-/** A second a turn: long enough for evaluations, rows of the log and windows of the profiler to fall into most of them. */
+/**
+ * A second a turn: long enough for evaluations, rows of the log and windows of the profiler to fall into most of them.
+ */
 const FULL: MeasureOptions = { rounds: 11, roundsMax: 15, turnMs: 1500, warmUpMs: 2000 };
 const QUICK: MeasureOptions = { rounds: 1, roundsMax: 1, turnMs: 20, warmUpMs: 20, examples: 1024 };
 /** Held-out batches of an evaluation. */

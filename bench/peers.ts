@@ -1,10 +1,11 @@
 /**
  * @file Trains ctr-ref on the systems one could take instead, in turns: `npm run bench -- peers [--models lr,ffm,deepfm
- * --batches 512,4096 --rounds 3 --threads 2 --folder <data> --others --tfjs <folder> --ours "<command>" --json --quick]`.
+ * --batches 512,4096 --rounds 3 --threads 2 --folder <data> --others --tfjs <folder> --ours "<command>" --json
+ * --quick]`.
  *
- * A peer is a script of bench/peers that ends with one JSON line. What is not installed is skipped, and said. `--ours` is
- * called as `<command> <folder> --model M --batch B --threads T`, must print the same line, and is what ratios are taken
- * with, round by round.
+ * A peer is a script of bench/peers that ends with one JSON line. What is not installed is skipped, and said. `--ours`
+ * is called as `<command> <folder> --model M --batch B --threads T`, must print the same line, and is what ratios are
+ * taken with, round by round.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
  * @file Rounds in which several systems take turns, so that whatever else the machine does meets them all.
  *
- * A comparison is the median over rounds of the ratio within a round. Only the quietest rounds count: two threads against
- * one cannot be compared while another process has one of two cores.
+ * A comparison is the median over rounds of the ratio within a round. Only the quietest rounds count: two threads
+ * against one cannot be compared while another process has one of two cores.
  */
 import { ForeignLoad } from './clocks.js';
 import { median } from './harness.js';

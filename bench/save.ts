@@ -1,14 +1,14 @@
 /**
  * @file Measures saves and restores of a table: `npm run bench -- save [--rows 10000000 --quick --json]`.
  *
- * Adagrad rows of dimension 16 against plain writes and reads of as many bytes through buffers of the same size, in turns
- * within one run. Saves have two clocks: one stops before the files are forced to disk, the other after. Restores have two
- * conditions, each beside a plain read under the same one: files in the page cache, and files that were dropped from it, so
- * that they come from the disk (left out, and said so, where the machine cannot drop them). From the page cache there is a
- * second plain side: one drops what it reads into the same buffer again and again, the other keeps it in new memory, as a
- * restore must. A share is plain time divided by ours, so that 1 is as fast as plain bytes. Restores go into an empty
- * table; memory that no row was ever in costs page faults, which is what the first round shows. Resident growth is sampled
- * during saves.
+ * Adagrad rows of dimension 16 against plain writes and reads of as many bytes through buffers of the same size, in
+ * turns within one run. Saves have two clocks: one stops before the files are forced to disk, the other after. Restores
+ * have two conditions, each beside a plain read under the same one: files in the page cache, and files that were
+ * dropped from it, so that they come from the disk (left out, and said so, where the machine cannot drop them). From
+ * the page cache there is a second plain side: one drops what it reads into the same buffer again and again, the other
+ * keeps it in new memory, as a restore must. A share is plain time divided by ours, so that 1 is as fast as plain
+ * bytes. Restores go into an empty table; memory that no row was ever in costs page faults, which is what the first
+ * round shows. Resident growth is sampled during saves.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';

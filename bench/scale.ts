@@ -1,9 +1,9 @@
 /**
  * @file Grows one table past what one memory holds: `npm run bench -- scale [--rows 40000000 --quick --json]`.
  *
- * Batches of new ids are stepped by Adagrad into a table that is spread over as many memories as its budget needs. What is
- * looked at: every row is there with its value, bytes against what `monolith plan` foretells, and the longest batch beside
- * the usual one, since a table that stopped to move all of its index would show it there.
+ * Batches of new ids are stepped by Adagrad into a table that is spread over as many memories as its budget needs. What
+ * is looked at: every row is there with its value, bytes against what `monolith plan` foretells, and the longest batch
+ * beside the usual one, since a table that stopped to move all of its index would show it there.
  */
 import { TABLE_BYTES_MAX } from '../src/memory/table-layout.js';
 import { TableMemory } from '../src/runtime/tables/table-memory.js';

@@ -1,4 +1,6 @@
-/** @file The table under test, in one memory that all tables of the bench use in turn, and the threads that work on it. */
+/**
+ * @file The table under test, in one memory that all tables of the bench use in turn, and the threads that work on it.
+ */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Arena } from '../src/memory/arena.js';

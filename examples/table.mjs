@@ -1,8 +1,8 @@
 /**
  * @file A table by itself, without a graph: assign, look up, train, save, restore, inspect.
  *
- * It learns how often items are clicked from a stream in which each item has a rate of its own. New items keep coming, so
- * the table grows as it goes. Run it from a checkout after `npm ci`: `node examples/table.mjs [steps]`.
+ * It learns how often items are clicked from a stream in which each item has a rate of its own. New items keep coming,
+ * so the table grows as it goes. Run it from a checkout after `npm ci`: `node examples/table.mjs [steps]`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

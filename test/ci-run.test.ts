@@ -1,4 +1,7 @@
-/** @file How .ci/run counts. npm stands in for itself here: it prints what steps print, as all tests would take too long. */
+/**
+ * @file How .ci/run counts. npm stands in for itself here: it prints what steps print, as all tests would take too
+ * long.
+ */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

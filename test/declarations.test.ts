@@ -1,6 +1,6 @@
 /**
- * @file The declarations hold in a user's project: without the DOM's library, with every file of them checked, and however the
- * project finds modules.
+ * @file The declarations hold in a user's project: without the DOM's library, with every file of them checked, and
+ * however the project finds modules.
  */
 import { fileURLToPath } from 'node:url';
 import t from 'tap';

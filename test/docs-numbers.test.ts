@@ -1,8 +1,8 @@
 /**
  * @file Numbers that stand in the documentation and in the code are the same.
  *
- * A row is a page, the words around its number, and the constant it is the value of. The constant is read from the source,
- * so that it need not be exported for this. A row whose words or whose constant is gone fails.
+ * A row is a page, the words around its number, and the constant it is the value of. The constant is read from the
+ * source, so that it need not be exported for this. A row whose words or whose constant is gone fails.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * @file What an import of the package loads: each module costs every program about half a millisecond before its first line
- * (Node.js 20), so what few programs need is loaded on first use. Modules are counted, since times depend on the machine.
+ * @file What an import of the package loads: each module costs every program about half a millisecond before its first
+ * line (Node.js 20), so what few programs need is loaded on first use. Modules are counted, since times depend on the
+ * machine.
  */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';

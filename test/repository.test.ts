@@ -1,4 +1,6 @@
-/** @file Files at the root of the repository that no other test reads: workflows, attributes, the package's metadata. */
+/**
+ * @file Files at the root of the repository that no other test reads: workflows, attributes, the package's metadata.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,6 @@
-/** @file Places of src/ where the compiler is told a type in place of finding it: each is listed here with its reason. */
+/**
+ * @file Places of src/ where the compiler is told a type in place of finding it: each is listed here with its reason.
+ */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { rootFile, sourcesIn } from './support/import-graph.js';

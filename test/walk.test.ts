@@ -1,4 +1,6 @@
-/** @file The walk of one batch in docs/architecture.md: files and functions that exist, in legs that go forward only. */
+/**
+ * @file The walk of one batch in docs/architecture.md: files and functions that exist, in legs that go forward only.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { type ImportGraph, reachable, readImportGraph, rootFile, sourcesIn } from './support/import-graph.js';

@@ -4,9 +4,9 @@
  *   node tfjs_ctr.mjs <folder> --backend wasm|cpu --batch 512 [--seconds 20] [--threads 1]
  *
  * Needs `@tensorflow/tfjs` and `@tensorflow/tfjs-backend-wasm` where it is started. TensorFlow.js has no sparse
- * gradients: that of a gather is as large as the table. So the table is in typed arrays, rows are gathered and stepped in
- * plain JavaScript, and TensorFlow.js does the pairs, the layers, their gradients and their Adagrad. Ids are the given
- * rows: no table of ids, a gift.
+ * gradients: that of a gather is as large as the table. So the table is in typed arrays, rows are gathered and stepped
+ * in plain JavaScript, and TensorFlow.js does the pairs, the layers, their gradients and their Adagrad. Ids are the
+ * given rows: no table of ids, a gift.
  */
 import { openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,8 @@
 /// <reference types="node" preserve="true" />
-/** @file `monolith-ts/cuda`: the CUDA driver, opened at run time, and the simulated one. Nothing native is loaded before it is asked for. */
+/**
+ * @file `monolith-ts/cuda`: the CUDA driver, opened at run time, and the simulated one. Nothing native is loaded before
+ * it is asked for.
+ */
 
 export type { DeviceTableOptions } from '../runtime/backends/cuda/cuda-options.js';
 export type { DeviceBuffer } from '../runtime/backends/cuda/device-buffer.js';

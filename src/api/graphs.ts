@@ -1,4 +1,7 @@
-/** @file Graphs as a whole: descriptions, collections, devices, variables that are read from copies. `graphs` of the package. */
+/**
+ * @file Graphs as a whole: descriptions, collections, devices, variables that are read from copies. `graphs` of the
+ * package.
+ */
 export {
   assignAllCachedVariables,
   CACHED_VARIABLES,

@@ -1,4 +1,7 @@
-/** @file Losses: `(logits, labels, options?)`, a value per example that `ops.reduceMean` makes one. `losses` of the package. */
+/**
+ * @file Losses: `(logits, labels, options?)`, a value per example that `ops.reduceMean` makes one. `losses` of the
+ * package.
+ */
 export { type InbatchAucOptions, inbatchAucLoss } from '../graph/ops/inbatch-auc.js';
 export {
   type FocalOptions,

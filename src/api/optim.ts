@@ -1,5 +1,6 @@
 /**
- * @file Optimizers of variables, and what applies them. `optim` of the package; rows of tables have their own in `sparse`.
+ * @file Optimizers of variables, and what applies them. `optim` of the package; rows of tables have their own in
+ * `sparse`.
  *
  * ```ts
  * const train = optim.adam({ learningRate: 0.01 }).minimize(loss, { globalStep: ops.globalStep(graph) });

@@ -1,5 +1,6 @@
 /**
- * @file What the rows of a table are told: how they start, how they are stepped, how they are kept. `sparse` of the package.
+ * @file What the rows of a table are told: how they start, how they are stepped, how they are kept. `sparse` of the
+ * package.
  *
  * ```ts
  * const segment = { dim: 8, initializer: sparse.uniform(-0.1, 0.1), optimizer: sparse.adagrad({ learningRate: 0.1 }) };

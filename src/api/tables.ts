@@ -2,8 +2,8 @@
 /**
  * @file Embedding tables by themselves: `monolith-ts/tables`.
  *
- * A table here is used by hand: looked up, stepped, saved. In a model tables stand behind `ops.embeddingLookup`. The package has
- * single tables as `tables`; those made of several are here.
+ * A table here is used by hand: looked up, stepped, saved. In a model tables stand behind `ops.embeddingLookup`. The
+ * package has single tables as `tables`; those made of several are here.
  */
 export type { FidColumn, FidColumns } from '../feature/serving/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from '../feature/serving/partitioned-hash-table.js';

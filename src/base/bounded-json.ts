@@ -1,8 +1,8 @@
 /**
  * @file JSON of strangers: counted before it is parsed.
  *
- * A value takes two characters in a file and some fifty bytes in memory. The text is gone through once, which costs little
- * beside parsing it.
+ * A value takes two characters in a file and some fifty bytes in memory. The text is gone through once, which costs
+ * little beside parsing it.
  */
 import { checkLimit, type LimitName } from './limits.js';
 

@@ -1,8 +1,8 @@
 /**
  * @file Where in the user's own code something was asked for: the nearest stack frame outside of packages.
  *
- * Taking a place costs some tens of microseconds, since the engine only notes the frames; the text is made when an error or a
- * description of the graph asks for it. With --enable-source-maps it speaks of the source the user wrote.
+ * Taking a place costs some tens of microseconds, since the engine only notes the frames; the text is made when an
+ * error or a description of the graph asks for it. With --enable-source-maps it speaks of the source the user wrote.
  */
 import { isAbsolute, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,9 +66,9 @@ function shorten(path: string): string {
 const withCallers = new WeakSet<Error>();
 
 /**
- * Adds to the stack of an error who awaits the call that fails, for errors that were made where nobody knows. Called in the
- * `catch` of an async function: the engine finds the callers by their promises, and only then, so calls that work cost
- * nothing.
+ * Adds to the stack of an error who awaits the call that fails, for errors that were made where nobody knows. Called in
+ * the `catch` of an async function: the engine finds the callers by their promises, and only then, so calls that work
+ * cost nothing.
  */
 export function withCaller(error: unknown): unknown {
   if (!(error instanceof Error) || withCallers.has(error)) return error;

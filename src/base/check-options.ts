@@ -15,8 +15,8 @@ type Complete<T, Keys extends readonly string[]> = [Exclude<KeysOf<T>, Keys[numb
   : { readonly optionsLeftOut: Exclude<KeysOf<T>, Keys[number]> };
 
 /**
- * `options`, after ML_OPTION for what is no object or has a key that is not `known`. The list has to name every option of the
- * type and nothing else, or it does not compile.
+ * `options`, after ML_OPTION for what is no object or has a key that is not `known`. The list has to name every option
+ * of the type and nothing else, or it does not compile.
  *
  * ```ts
  * const { axis = 'all', name = 'Sum' } = checkOptions('reduceSum', options, ['axis', 'name']);

@@ -1,6 +1,6 @@
 /**
- * @file Time and chance as something that is handed in: whoever waits or draws takes a clock or a source of integers, and a
- * test gives it one that waits for nothing.
+ * @file Time and chance as something that is handed in: whoever waits or draws takes a clock or a source of integers,
+ * and a test gives it one that waits for nothing.
  */
 export interface Clock {
   /** Milliseconds since 1970. */

@@ -1,6 +1,6 @@
 /**
- * @file Dependencies that the first call loads: each costs milliseconds of every import of the package, and most programs need few
- * of them. For what is called synchronously; asynchronous code says `await import(…)`.
+ * @file Dependencies that the first call loads: each costs milliseconds of every import of the package, and most
+ * programs need few of them. For what is called synchronously; asynchronous code says `await import(…)`.
  */
 import { createRequire } from 'node:module';
 import type { z } from 'zod';

@@ -1,9 +1,9 @@
 /**
  * @file What readers of files take at most, all in one place.
  *
- * A file says how large its parts are before they come. Each such number is held to what the file can hold, and to these
- * limits, before memory is taken for it: a damaged or hostile file costs its reader an error and not the machine. They are far
- * beyond what writers make. docs/limits.md tells of each, and a test holds the page to this table.
+ * A file says how large its parts are before they come. Each such number is held to what the file can hold, and to
+ * these limits, before memory is taken for it: a damaged or hostile file costs its reader an error and not the machine.
+ * They are far beyond what writers make. docs/limits.md tells of each, and a test holds the page to this table.
  */
 export const LIMITS = {
   // any name or path in a file

@@ -2,8 +2,8 @@
 import { MonolithError } from './errors.js';
 
 /**
- * A list of at least `n`: a list is filled up with null, and one value repeated, as copies where it can be copied. A list
- * that is long enough is returned as it is.
+ * A list of at least `n`: a list is filled up with null, and one value repeated, as copies where it can be copied. A
+ * list that is long enough is returned as it is.
  */
 export function extendAsList<T>(x: T | readonly T[], n: number): readonly (T | null)[] {
   if (isList(x)) return x.length < n ? [...x, ...Array<null>(n - x.length).fill(null)] : x;

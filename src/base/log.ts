@@ -1,6 +1,6 @@
 /**
- * @file What happens in a long run, as events with fields: to whoever listens. At first nobody does, but for warnings, which
- * are warnings of the process then.
+ * @file What happens in a long run, as events with fields: to whoever listens. At first nobody does, but for warnings,
+ * which are warnings of the process then.
  */
 export type LogLevel = 'info' | 'warn';
 export type LogFields = Readonly<Record<string, unknown>>;

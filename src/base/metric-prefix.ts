@@ -1,4 +1,6 @@
-/** @file The prefix of metric names, kept in the environment so that processes started from here have it too (utils). */
+/**
+ * @file The prefix of metric names, kept in the environment so that processes started from here have it too (utils).
+ */
 const VARIABLE = 'MONOLITH_METRIC_PREFIX';
 
 /** Sets what the names of metrics begin with. */

@@ -1,5 +1,6 @@
 /**
- * @file Where counts and times of a running job go: an interface for the monitoring that people have, and none where nobody asks for it.
+ * @file Where counts and times of a running job go: an interface for the monitoring that people have, and none where
+ * nobody asks for it.
  *
  * Names are given without their prefix; a client puts the one of metric-prefix.ts in front.
  */

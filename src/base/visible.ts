@@ -1,8 +1,8 @@
 /** @file Text of strangers for terminals and logs. */
 
 /**
- * Control characters (escape sequences among them), line and paragraph separators, marks that turn the direction of what
- * follows, and halves of characters. Names with other letters of any script stay as they are.
+ * Control characters (escape sequences among them), line and paragraph separators, marks that turn the direction of
+ * what follows, and halves of characters. Names with other letters of any script stay as they are.
  */
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 

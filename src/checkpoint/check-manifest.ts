@@ -1,8 +1,9 @@
 /**
  * @file What a manifest may say: sizes within the limits, and files that are the checkpoint's own.
  *
- * Its checksum only shows that it is whole. Names of files lead to what is read, and where it is written when the checkpoint is
- * saved again; dimensions to memory. So file names must be exactly those that the tables and filters have.
+ * Its checksum only shows that it is whole. Names of files lead to what is read, and where it is written when the
+ * checkpoint is saved again; dimensions to memory. So file names must be exactly those that the tables and filters
+ * have.
  */
 import { checkLimit } from '../base/limits.js';
 import { stateCountOf, weightCountOf } from '../io/optimizer-dump.js';

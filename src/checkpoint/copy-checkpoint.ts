@@ -1,8 +1,8 @@
 /**
  * @file Copies a checkpoint into another model directory, where it becomes the latest one.
  *
- * The bytes are checked against the manifest as they pass, so that damage is not spread. Everything is written under temporary
- * names first: a copy that fails leaves the target as it was.
+ * The bytes are checked against the manifest as they pass, so that damage is not spread. Everything is written under
+ * temporary names first: a copy that fails leaves the target as it was.
  */
 import { closeSync, existsSync, linkSync, mkdirSync, readSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -46,9 +46,9 @@ export interface CopiedCheckpoint {
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Copies the checkpoint `prefix` into the model directory `dir`, which is made when needed, and makes it the latest there.
- * ML_CKPT_CORRUPT when the source is damaged, ML_CKPT_WRITE when the target has that checkpoint or cannot be written, ML_DIR when
- * another process trains or saves there.
+ * Copies the checkpoint `prefix` into the model directory `dir`, which is made when needed, and makes it the latest
+ * there. ML_CKPT_CORRUPT when the source is damaged, ML_CKPT_WRITE when the target has that checkpoint or cannot be
+ * written, ML_DIR when another process trains or saves there.
  *
  * ```ts
  * await copyCheckpoint('runs/ffm/model.ckpt-2000', 'runs/next');
@@ -128,7 +128,10 @@ class Copier {
     this.#fs = fs;
   }
 
-  /** Writes all files under the temporary names of `pending`. The index takes its name last: a checkpoint exists once it does. */
+  /**
+   * Writes all files under the temporary names of `pending`. The index takes its name last: a checkpoint exists once it
+   * does.
+   */
   async copyAll(target: string, pending: PendingFiles): Promise<void> {
     const files = filesOf(this.#prefix);
     const suffixes = files.map((file) => relative(dirname(this.#prefix), file).slice(basename(this.#prefix).length));

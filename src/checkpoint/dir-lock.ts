@@ -1,11 +1,11 @@
 /**
  * @file The lock file of a model directory: one process at a time trains or saves there. Readers need no lock.
  *
- * A lock is a file that appears with its content, by a hard link, so there is no moment at which it has none. A lock whose
- * owner is gone is not removed first: two processes that saw it could then each remove the lock of the other. Instead each
- * lock has one place for its successor, `monolith.lock.<id>`, which only one process can fill. The successor is then
- * renamed over the old lock. Who filled such a place after that, with what it had seen before, finds that the lock is
- * another one now, and begins again:
+ * A lock is a file that appears with its content, by a hard link, so there is no moment at which it has none. A lock
+ * whose owner is gone is not removed first: two processes that saw it could then each remove the lock of the other.
+ * Instead each lock has one place for its successor, `monolith.lock.<id>`, which only one process can fill. The
+ * successor is then renamed over the old lock. Who filled such a place after that, with what it had seen before, finds
+ * that the lock is another one now, and begins again:
  *
  * ```
  * monolith.lock            owner gone, id a1      link: only one succeeds       monolith.lock  ◄─ rename
@@ -86,7 +86,9 @@ export class DirLock {
   }
 }
 
-/** Whether `name` is what a process left that was killed while it took the lock: too old to be one that takes it now. */
+/**
+ * Whether `name` is what a process left that was killed while it took the lock: too old to be one that takes it now.
+ */
 export function isLockLeftover(dir: string, name: string): boolean {
   if (!name.startsWith(`${LOCK_FILE}.`)) return false;
   const found = statSync(join(dir, name), { throwIfNoEntry: false });
@@ -172,7 +174,8 @@ function endOfLocks(dir: string, self: LockOwner): { readonly path: string; read
     try {
       refuseLiving(dir, found, self);
     } catch (refusal) {
-      // Who came late may stand in the place of a successor for a moment: the lock has its new owner by then, who is to be named.
+      // Who came late may stand in the place of a successor for a moment: the lock has its new owner by then, who is to
+      // be named.
       if (path !== root && readLock(root)?.id !== rootId) return endOfLocks(dir, self);
       throw refusal;
     }

@@ -1,8 +1,10 @@
 /**
- * @file Reads a checkpoint without our manifest, such as one of the reference: the tensor bundle, and what is in the assets.
+ * @file Reads a checkpoint without our manifest, such as one of the reference: the tensor bundle, and what is in the
+ * assets.
  *
- * Files of tables do not tell what their rows are made of: they are read as rows of the session's tables, which they fit or are
- * refused. A table may lie in files of its own, in one set for each parameter server, or together with others in a multi table.
+ * Files of tables do not tell what their rows are made of: they are read as rows of the session's tables, which they
+ * fit or are refused. A table may lie in files of its own, in one set for each parameter server, or together with
+ * others in a multi table.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

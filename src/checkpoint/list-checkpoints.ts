@@ -1,4 +1,6 @@
-/** @file What a model directory has: its checkpoints with what the state files say of each. Reads manifests, never rows. */
+/**
+ * @file What a model directory has: its checkpoints with what the state files say of each. Reads manifests, never rows.
+ */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
@@ -10,8 +12,8 @@ import { readManifest } from './verify-checkpoint.js';
 
 /**
  * `latest`: training goes on from it. `listed`: kept until newer ones take its place. `exempt`: kept for good, by
- * `monolith_checkpoint`. `unlisted`: no state file knows it, so nothing deletes it. `unfinished`: of a save that was killed; the next
- * save deletes it. `missing`: listed, but not there.
+ * `monolith_checkpoint`. `unlisted`: no state file knows it, so nothing deletes it. `unfinished`: of a save that was
+ * killed; the next save deletes it. `missing`: listed, but not there.
  */
 export type CheckpointStatus = 'latest' | 'listed' | 'exempt' | 'unlisted' | 'unfinished' | 'missing';
 

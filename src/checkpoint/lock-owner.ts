@@ -1,9 +1,9 @@
 /**
  * @file Who holds a lock file: how a process describes itself, and whether the one that a lock describes still lives.
  *
- * A process id alone is not enough. Ids are used again, by a new process or after a reboot, so the owner's start time and
- * the boot of the system stand beside it. Containers may share a host name and have process ids of their own each; there the
- * id says nothing, and the lock counts as long as its owner touches it.
+ * A process id alone is not enough. Ids are used again, by a new process or after a reboot, so the owner's start time
+ * and the boot of the system stand beside it. Containers may share a host name and have process ids of their own each;
+ * there the id says nothing, and the lock counts as long as its owner touches it.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -59,8 +59,8 @@ export function parseOwner(text: string): LockOwner | undefined {
 }
 
 /**
- * `alive`, `gone`, or what else there is to say: `elsewhere`, on another host, which cannot be looked at from here; `silent`,
- * gone as far as one can tell; `unclear`, touched so lately that it may live.
+ * `alive`, `gone`, or what else there is to say: `elsewhere`, on another host, which cannot be looked at from here;
+ * `silent`, gone as far as one can tell; `unclear`, touched so lately that it may live.
  */
 export type OwnerState = 'alive' | 'gone' | 'elsewhere' | 'silent' | 'unclear';
 

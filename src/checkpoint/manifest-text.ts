@@ -63,7 +63,9 @@ export function formatManifest(manifest: Manifest): string {
   return `${JSON.stringify({ ...body, crc32c: crc }, null, 2)}\n`;
 }
 
-/** The text of `manifest` once it was read back: a manifest that could not be loaded is ML_CKPT_WRITE, naming the field. */
+/**
+ * The text of `manifest` once it was read back: a manifest that could not be loaded is ML_CKPT_WRITE, naming the field.
+ */
 export function provenManifest(manifest: Manifest, file: string): string {
   try {
     const text = formatManifest(manifest);

@@ -1,4 +1,6 @@
-/** @file What `monolith_model.json` says of a checkpoint: whose it is, and size and checksum of each of its other files. */
+/**
+ * @file What `monolith_model.json` says of a checkpoint: whose it is, and size and checksum of each of its other files.
+ */
 import type { SpaceRecord } from '../sparse/files/table-space.js';
 import type { DenseLayout, Settings, TableLayout } from './snapshot.js';
 

@@ -1,10 +1,10 @@
 /**
  * @file `checkpoint.pending`: the checkpoints that the save under way adds or deletes, one base name per line.
  *
- * The state file says which checkpoints count. A process killed after it gave a checkpoint its name and before the state
- * lists it, or after the state dropped one and before that is deleted, leaves whole checkpoints that nobody lists. They look
- * like any that a user put there, so a save says first which ones it will touch, and the next save deletes those of them that
- * no state lists.
+ * The state file says which checkpoints count. A process killed after it gave a checkpoint its name and before the
+ * state lists it, or after the state dropped one and before that is deleted, leaves whole checkpoints that nobody
+ * lists. They look like any that a user put there, so a save says first which ones it will touch, and the next save
+ * deletes those of them that no state lists.
  */
 import { basename, join } from 'node:path';
 import { writeError, writeFileAtomic } from '../base/files/atomic-file.js';

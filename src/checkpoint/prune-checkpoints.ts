@@ -1,8 +1,8 @@
 /**
  * @file Deletes old checkpoints of a model directory, or says which it would delete.
  *
- * The latest one and those that `monolith_checkpoint` exempts stay, whatever is asked for. The state file drops a checkpoint
- * before its files go, so that it never lists what is not there.
+ * The latest one and those that `monolith_checkpoint` exempts stay, whatever is asked for. The state file drops a
+ * checkpoint before its files go, so that it never lists what is not there.
  */
 import { dirname, join } from 'node:path';
 import { checkOptions } from '../base/check-options.js';

@@ -1,8 +1,8 @@
 /**
  * @file Puts a checkpoint into a session, all of it or nothing.
  *
- * Everything that can fail comes first: what goes where is decided, filters are read, rows are read beside those the tables
- * have. Then all of it takes its place in one go, which cannot fail.
+ * Everything that can fail comes first: what goes where is decided, filters are read, rows are read beside those the
+ * tables have. Then all of it takes its place in one go, which cannot fail.
  */
 import { existsSync } from 'node:fs';
 import { MonolithError } from '../base/errors.js';
@@ -151,7 +151,10 @@ async function readTables(
   };
 }
 
-/** Tables that took all of a memory together get what each had before the first row: one by one they take more than that. */
+/**
+ * Tables that took all of a memory together get what each had before the first row: one by one they take more than
+ * that.
+ */
 function laidSpace(pairs: readonly TablePair[], { tables, space }: RestoreSource): LaidSpace | undefined {
   if (pairs.length !== tables.length || pairs.some(({ from }, index) => tables[index]!.name !== from)) return undefined;
   return LaidSpace.take(

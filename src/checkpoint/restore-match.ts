@@ -1,5 +1,6 @@
 /**
- * @file Decides, before anything changes, what of a checkpoint goes where in a session, and whether the differences are allowed.
+ * @file Decides, before anything changes, what of a checkpoint goes where in a session, and whether the differences are
+ * allowed.
  */
 import { dirname } from 'node:path';
 import { MonolithError } from '../base/errors.js';

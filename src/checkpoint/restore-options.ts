@@ -27,8 +27,9 @@ export interface RestoreOptions {
   /** False leaves the global step of the session as it is. Default: true. */
   readonly globalStep?: boolean;
   /**
-   * When memory does not hold old and new rows of a table together: true has it cleared first, after all files were checked. Want
-   * of memory can then still fail the restore half-way. Default: false, which is ML_MEMORY and changes nothing.
+   * When memory does not hold old and new rows of a table together: true has it cleared first, after all files were
+   * checked. Want of memory can then still fail the restore half-way. Default: false, which is ML_MEMORY and changes
+   * nothing.
    */
   readonly inPlace?: boolean;
 }

@@ -3,9 +3,11 @@ import type { RestoreMode } from './restore-options.js';
 
 /**
  * - `restored`: it has what the checkpoint holds; `reshaped`: in another shape.
- * - `initialised`: the checkpoint does not have it, and that was allowed: it has its initial values, a table has no rows.
+ * - `initialised`: the checkpoint does not have it, and that was allowed: it has its initial values, a table has no
+ *   rows.
  * - `extra`: only the checkpoint has it, and that was allowed.
- * - `missing`, `refused`: not in the checkpoint, or one of the two with a difference that was not allowed. In errors only.
+ * - `missing`, `refused`: not in the checkpoint, or one of the two with a difference that was not allowed. In errors
+ *   only.
  */
 export type RestoreOutcome = 'restored' | 'reshaped' | 'initialised' | 'extra' | 'missing' | 'refused';
 

@@ -5,9 +5,10 @@ import type { RestoreOptions } from './restore-options.js';
 import type { RestoreReport } from './restore-report.js';
 
 /**
- * Puts a checkpoint into a session: one that was loaded, the one with this prefix, or the newest one of a model directory. What
- * may differ is up to the options; ML_CKPT_MODEL tells what else does, and then, as after any other error, nothing has changed.
- * Runs that were asked for before take their turn first. A model without a global step goes on without one.
+ * Puts a checkpoint into a session: one that was loaded, the one with this prefix, or the newest one of a model
+ * directory. What may differ is up to the options; ML_CKPT_MODEL tells what else does, and then, as after any other
+ * error, nothing has changed. Runs that were asked for before take their turn first. A model without a global step goes
+ * on without one.
  *
  * ```ts
  * await restoreSession(session, 'runs/ffm');

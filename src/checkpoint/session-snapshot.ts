@@ -11,8 +11,8 @@ import { HashTable } from '../sparse/table/hash-table.js';
 import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.js';
 
 /**
- * All variables, tables and filters of the session, in place: `saveCheckpoint` writes what they hold when the steps that were
- * asked for before it have run, and steps that are asked for later wait until it is done.
+ * All variables, tables and filters of the session, in place: `saveCheckpoint` writes what they hold when the steps
+ * that were asked for before it have run, and steps that are asked for later wait until it is done.
  */
 export function snapshotSession(session: Session, modelName: string, settings?: Settings): Snapshot {
   const step = session.globalStep;

@@ -31,8 +31,8 @@ export interface VerifiedCheckpoint {
 }
 
 /**
- * ML_CKPT_CORRUPT with file, record and field for damage; ML_CKPT_MODEL when it is not of the model `expect`. `onBytes` is told
- * the bytes read so far, file by file.
+ * ML_CKPT_CORRUPT with file, record and field for damage; ML_CKPT_MODEL when it is not of the model `expect`. `onBytes`
+ * is told the bytes read so far, file by file.
  */
 export async function verifyCheckpoint(
   prefix: string,

@@ -1,4 +1,7 @@
-/** @file `monolith checkpoint list|verify|copy|prune`: the checkpoints of a model directory. `list` and `verify` only read. */
+/**
+ * @file `monolith checkpoint list|verify|copy|prune`: the checkpoints of a model directory. `list` and `verify` only
+ * read.
+ */
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { z } from 'zod';

@@ -98,7 +98,9 @@ export function oneOf<const T extends string>(values: readonly T[], hints: Reado
   });
 }
 
-/** A path. One that looks like a flag is taken for a forgotten value, so that no folder called `--json` is ever made. */
+/**
+ * A path. One that looks like a flag is taken for a forgotten value, so that no folder called `--json` is ever made.
+ */
 export function pathName() {
   return z.string().transform((text, context): string => {
     if (text.trim() === '') return refuse(context, 'must not be empty', 'give a path, or leave the flag out');

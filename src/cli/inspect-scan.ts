@@ -1,7 +1,8 @@
 /**
  * @file Reads the rows of table files one by one: what they look like, how many there are, when they were updated.
  *
- * Memory does not grow with the rows. Every record's checksum is verified on the way, and what a manifest says of a file.
+ * Memory does not grow with the rows. Every record's checksum is verified on the way, and what a manifest says of a
+ * file.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crcHex } from '../base/crc32c.js';

@@ -1,5 +1,6 @@
 /**
- * @file Finds what `monolith inspect` was pointed at: a model directory, a checkpoint, the files of a table, or one file.
+ * @file Finds what `monolith inspect` was pointed at: a model directory, a checkpoint, the files of a table, or one
+ * file.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

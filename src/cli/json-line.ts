@@ -6,7 +6,9 @@ export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** One object as one line. Top-level names become snake_case; 64-bit ids become text; NaN and infinities become null. */
+/**
+ * One object as one line. Top-level names become snake_case; 64-bit ids become text; NaN and infinities become null.
+ */
 export function jsonLine(object: Readonly<Record<string, unknown>>): string {
   const renamed = Object.fromEntries(Object.entries(object).map(([name, value]) => [snakeCase(name), value]));
   const text = JSON.stringify(renamed, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

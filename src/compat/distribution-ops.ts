@@ -1,5 +1,6 @@
 /**
- * @file The ops of native_training/distribution_ops and of the small op modules beside it, over values and with their gradients.
+ * @file The ops of native_training/distribution_ops and of the small op modules beside it, over values and with their
+ * gradients.
  *
  * They stand in a namespace, because graph ops and combiners have some of these names too.
  */

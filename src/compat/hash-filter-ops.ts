@@ -1,4 +1,7 @@
-/** @file The names of native_training/hash_filter_ops. A filter lies in the memory of a session or of tables: `sessionRegion`. */
+/**
+ * @file The names of native_training/hash_filter_ops. A filter lies in the memory of a session or of tables:
+ * `sessionRegion`.
+ */
 import {
   type AdmissionFilter,
   createFilter,

@@ -1,4 +1,7 @@
-/** @file The names of native_training/hash_table_ops and of native_training/entry that are functions around a table's config. */
+/**
+ * @file The names of native_training/hash_table_ops and of native_training/entry that are functions around a table's
+ * config.
+ */
 import type { TableMemory } from '../runtime/tables/table-memory.js';
 import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
 import type {

@@ -3,8 +3,8 @@ import type { EmbeddingHashTableConfig } from '../sparse/config/config-messages.
 import { type IterateOptions, iterateTable } from '../sparse/files/iterate-table.js';
 
 /**
- * Hands all rows of a table to `applyFn`, in portions of serialized EntryDump messages, and waits for each; `iterateTable` is
- * the same as a loop.
+ * Hands all rows of a table to `applyFn`, in portions of serialized EntryDump messages, and waits for each;
+ * `iterateTable` is the same as a loop.
  *
  * ```ts
  * await iterateTableAndApply(table, (dumps) => send(dumps), { limit: 1000 });

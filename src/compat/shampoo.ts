@@ -1,4 +1,6 @@
-/** @file The functions of native_training/optimizers/shampoo, over values: what a step of `optim.shampoo` does inside. */
+/**
+ * @file The functions of native_training/optimizers/shampoo, over values: what a step of `optim.shampoo` does inside.
+ */
 import { eigenScratch } from '../memory/dense-layout.js';
 import { Views } from '../memory/views.js';
 import { symmetricEigenF64 } from '../runtime/backends/reference/optim/eigen.js';
@@ -28,8 +30,8 @@ function eigen({ data, shape: [k = 0] }: Floats): { values: Float64Array; vector
 }
 
 /**
- * mat^(-1/p) of a symmetric matrix as V diag(pval) Vᵀ + offset * I, from the `head` smallest eigenvalues above `damping` and
- * the `tail` largest. The offset is a mean of raw eigenvalues, as upstream.
+ * mat^(-1/p) of a symmetric matrix as V diag(pval) Vᵀ + offset * I, from the `head` smallest eigenvalues above
+ * `damping` and the `tail` largest. The offset is a mean of raw eigenvalues, as upstream.
  */
 export function eigenInverseRoot(mat: Floats, p: number, head: number, tail: number, damping = 1e-3): InverseRoot {
   const [k = 0, columns] = mat.shape;

@@ -15,7 +15,8 @@ export const TOUCHED_KEY_SET_CONCURRENCY_LEVEL = DEFAULT_CONCURRENCY_LEVEL;
 const FIRST_BYTE = 65536;
 
 /**
- * A set of touched ids in a memory of its own; one beside the rows of tables is `new TouchedKeySet(…)` with their memory.
+ * A set of touched ids in a memory of its own; one beside the rows of tables is `new TouchedKeySet(…)` with their
+ * memory.
  *
  * ```ts
  * const touched = await createTouchedKeySet(1000, 1);

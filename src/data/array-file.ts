@@ -1,8 +1,8 @@
 /**
  * @file Batches straight from arrays in a file: each feed is one array of fixed-size rows, somewhere in the file.
  *
- * A batch is a run of neighbouring rows, so each of its arrays is one read into shared memory: nothing is parsed, converted
- * or copied again. Batches are made when they are asked for, in a ring of places that are used again.
+ * A batch is a run of neighbouring rows, so each of its arrays is one read into shared memory: nothing is parsed,
+ * converted or copied again. Batches are made when they are asked for, in a ring of places that are used again.
  */
 import { closeSync, readSync } from 'node:fs';
 import { MonolithError, messageOf } from '../base/errors.js';

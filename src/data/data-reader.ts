@@ -28,7 +28,10 @@ export interface ReaderPlace {
 
 export interface ReadOptions extends StartOptions {
   readonly dataset: DatasetSource;
-  /** Batches that wait in the ring at most, where the data set does not say. Default: 128, since steps are run in groups. */
+  /**
+   * Batches that wait in the ring at most, where the data set does not say. Default: 128, since steps are run in
+   * groups.
+   */
   readonly depthMax?: number;
   /** Limit for making the data set. */
   readonly loadTimeoutMs?: number;

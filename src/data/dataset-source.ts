@@ -1,8 +1,8 @@
 /**
  * @file Where the reader thread gets batches from: a module that it loads, and what the module is told.
  *
- * The reader knows no data set by name. One that is made up is written into memory once; one that is read from files makes
- * places there that are used again.
+ * The reader knows no data set by name. One that is made up is written into memory once; one that is read from files
+ * makes places there that are used again.
  */
 import type { Arena } from '../memory/arena.js';
 import type { Views } from '../memory/views.js';
@@ -36,6 +36,8 @@ export interface DatasetSource<Options = unknown> {
   readonly options: Options;
   /** Memory that `openDataset` may take. */
   readonly bytes: number;
-  /** Batches that may wait, and as many again that may be in use, where their places are used again. Default: no end. */
+  /**
+   * Batches that may wait, and as many again that may be in use, where their places are used again. Default: no end.
+   */
   readonly ahead?: number;
 }

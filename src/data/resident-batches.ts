@@ -21,8 +21,8 @@ export interface BatchHome {
 }
 
 /**
- * Writes `batches` into the memory of a session, which keeps them to its end, and returns the addresses of their headers.
- * A feed that is `undefined` has no values: runs that need it refuse the batch.
+ * Writes `batches` into the memory of a session, which keeps them to its end, and returns the addresses of their
+ * headers. A feed that is `undefined` has no values: runs that need it refuse the batch.
  *
  * ```ts
  * const [first] = loadBatches(session, [{ rows: 1, feeds: [{ kind: 'dense', values: Float32Array.of(1) }] }]);
@@ -45,7 +45,10 @@ export function writeBatches({ views, arena, schema }: BatchHome, batches: Itera
   return addresses;
 }
 
-/** Programs in JavaScript may have lists in place of arrays. What is of another kind is left to whoever writes the batch. */
+/**
+ * Programs in JavaScript may have lists in place of arrays. What is of another kind is left to whoever writes the
+ * batch.
+ */
 function inArrays(spec: FeedSpec | undefined, feed: FeedData | undefined): FeedData | undefined {
   if (feed === undefined || spec?.kind !== feed.kind) return feed;
   return feedOf(spec, feed.kind === 'ragged' ? feed : feed.values, () => undefined);

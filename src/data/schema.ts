@@ -49,8 +49,8 @@ function denseI64(options: { readonly width?: number } = {}): Int64Feature {
 }
 
 /**
- * Dense features: `dense.f32()` is one float for each example, `dense.f32({ width: 3 })` three, and `dense.i64()` an int64,
- * such as the time of a request.
+ * Dense features: `dense.f32()` is one float for each example, `dense.f32({ width: 3 })` three, and `dense.i64()` an
+ * int64, such as the time of a request.
  */
 export const dense = { f32: denseF32, i64: denseI64 } as const;
 
@@ -108,7 +108,9 @@ export class Schema<F extends Features> {
     return Object.fromEntries(made) as Inputs<F>;
   }
 
-  /** Values for `Session.run`, as they are: names and types are checked where this is written, values when they are fed. */
+  /**
+   * Values for `Session.run`, as they are: names and types are checked where this is written, values when they are fed.
+   */
   feeds(values: Feeds<F>): Feeds<F> {
     return values;
   }

@@ -51,7 +51,9 @@ export class ClickTeacher {
     return LOGIT_MEAN + LOGIT_DEVIATION * (Math.sqrt(BIAS_SHARE) * bias + Math.sqrt(1 - BIAS_SHARE) * product);
   }
 
-  /** 1 with the probability the logit says. `streamSeed` and `index` name the draw, so it is the same whenever asked. */
+  /**
+   * 1 with the probability the logit says. `streamSeed` and `index` name the draw, so it is the same whenever asked.
+   */
   label(ids: FfmExample['ids'], streamSeed: number, index: number): number {
     return hashUniform(this.#seed, streamSeed, index, 1) * (1 + Math.exp(-this.logit(ids))) < 1 ? 1 : 0;
   }

@@ -94,7 +94,10 @@ export function datasetBytesMax(options: FfmDatasetOptions): number {
   return datasetSize(options).batchCount * bytesFor(ffmSchema(), options.batchSize, valueCounts);
 }
 
-/** Writes all batches of the set into the memory of a session, on this thread, and returns the addresses of their headers. */
+/**
+ * Writes all batches of the set into the memory of a session, on this thread, and returns the addresses of their
+ * headers.
+ */
 export function loadFfmBatches(session: SessionHandle, options: FfmDatasetOptions): number[] {
   return loadBatches(session, ffmBatches(options));
 }

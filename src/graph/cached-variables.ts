@@ -1,10 +1,10 @@
 /**
  * @file Variables that are elsewhere, read from copies that are here (native_training/variables).
  *
- * A variable made under `cachedVariableCreator` on another device has two local copies. Ops read the *cached* one, while
- * fetches, gradients and updates are about the variable itself. `fetchAllCachedVariables` copies variables to their
- * *fetched* copies, and may run beside a step; `assignAllCachedVariables` takes those over, between steps. So what a step
- * reads is as old as the last fetch.
+ * A variable made under `cachedVariableCreator` on another device has two local copies. Ops read the *cached* one,
+ * while fetches, gradients and updates are about the variable itself. `fetchAllCachedVariables` copies variables to
+ * their *fetched* copies, and may run beside a step; `assignAllCachedVariables` takes those over, between steps. So
+ * what a step reads is as old as the last fetch.
  */
 import { MonolithError } from '../base/errors.js';
 import { type Graph, misfit, type Op, type OpDef, type Tensor, type VariableCreator } from './graph.js';

@@ -4,8 +4,8 @@ import { toList } from '../base/lists.js';
 import { type Graph, type Op, Tensor } from './graph.js';
 
 /**
- * What ops need to run: themselves, their inputs and what they were asked to run after, all the way down. `inputsOf` leaves
- * out inputs that are not used.
+ * What ops need to run: themselves, their inputs and what they were asked to run after, all the way down. `inputsOf`
+ * leaves out inputs that are not used.
  */
 export function neededOps(
   roots: readonly (Op | Tensor)[],
@@ -22,8 +22,8 @@ export function neededOps(
 }
 
 /**
- * Fails with ML_OPS_DEPENDENCE when an op of the first names needs one of the second, by its inputs or by control edges: what
- * runs both of them apart would run the second twice.
+ * Fails with ML_OPS_DEPENDENCE when an op of the first names needs one of the second, by its inputs or by control
+ * edges: what runs both of them apart would run the second twice.
  *
  * ```ts
  * checkOpsDependence(graph, enqueue.name, dummy.name);

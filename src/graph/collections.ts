@@ -3,8 +3,8 @@ import { toList } from '../base/lists.js';
 import type { Graph } from './graph.js';
 
 /**
- * Adds `value` to each of the collections, once each. Numbers, strings and booleans always; else null and what is empty is
- * left out. Whether it was added.
+ * Adds `value` to each of the collections, once each. Numbers, strings and booleans always; else null and what is empty
+ * is left out. Whether it was added.
  */
 export function addToCollections(graph: Graph, names: string | readonly string[], value: unknown): boolean {
   if (isEmpty(value)) return false;

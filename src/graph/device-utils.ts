@@ -54,9 +54,9 @@ export interface TrainingTask {
 }
 
 /**
- * Where ops of a training process go. Of synchronous training, which an MPI launcher must have started: on the GPU of the
- * task where there are parameter servers, by the default rule where there are none. Else with a cluster variables go to
- * the servers in turn, and without one ops stay where they are: null.
+ * Where ops of a training process go. Of synchronous training, which an MPI launcher must have started: on the GPU of
+ * the task where there are parameter servers, by the default rule where there are none. Else with a cluster variables
+ * go to the servers in turn, and without one ops stay where they are: null.
  *
  * ```ts
  * const deviceFn = getDeviceFn({ sync: true, task: { job: 'worker', index: 1 }, numPs: 2 });

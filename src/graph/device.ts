@@ -51,8 +51,8 @@ function parseDevice(device: string): DeviceSpec {
 }
 
 /**
- * Variables on the servers in turn, in the order they are made; everything else on the worker. Without servers nothing is
- * placed.
+ * Variables on the servers in turn, in the order they are made; everything else on the worker. Without servers nothing
+ * is placed.
  *
  * ```ts
  * graph.device(roundRobinVariables(2), () => buildModel(graph));

@@ -77,7 +77,9 @@ function total(pending: Map<Tensor, Tensor[]>, tensor: Tensor): Tensor | undefin
   return added;
 }
 
-/** Sum of gradient terms. Columns of one tensor that were used apart are put together instead of added as wide zeros. */
+/**
+ * Sum of gradient terms. Columns of one tensor that were used apart are put together instead of added as wide zeros.
+ */
 function sum(tensor: Tensor, terms: readonly Tensor[]): Tensor {
   const parts: { start: number; grad: Tensor }[] = [];
   for (const { op } of terms) {
@@ -107,7 +109,9 @@ function dependentsOf(xs: readonly Tensor[], ops: readonly Op[]): Set<Op> {
   return found;
 }
 
-/** Ops below `ys`, producers before consumers. By hand, not by recursion: a chain of ops may be longer than the stack. */
+/**
+ * Ops below `ys`, producers before consumers. By hand, not by recursion: a chain of ops may be longer than the stack.
+ */
 function opsBelow(ys: readonly Tensor[]): Op[] {
   const order: Op[] = [];
   const seen = new Set<Op>();

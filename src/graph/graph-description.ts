@@ -1,8 +1,8 @@
 /**
  * @file A graph as plain data: what its ops are, how they hang together, and where in the user's code they were made.
  *
- * For looking at a graph, comparing two and keeping one beside a trace. It is no model format: how an op computes, and the
- * initial values of variables, are not in it, so that a description cannot be run.
+ * For looking at a graph, comparing two and keeping one beside a trace. It is no model format: how an op computes, and
+ * the initial values of variables, are not in it, so that a description cannot be run.
  */
 import type { z } from 'zod';
 import { MonolithError, messageOf } from '../base/errors.js';

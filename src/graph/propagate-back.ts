@@ -6,8 +6,8 @@ import type { Tensor } from './graph.js';
 export type GradAndVar = readonly [grad: Tensor, variable: Tensor];
 
 /**
- * Gradients of `xs` when the gradients of the tensors in `gradsAndVars` are known; `undefined` where none depends on it.
- * With `validVarSet`, a tensor that is not in it is refused.
+ * Gradients of `xs` when the gradients of the tensors in `gradsAndVars` are known; `undefined` where none depends on
+ * it. With `validVarSet`, a tensor that is not in it is refused.
  */
 export function propagateBackGradients(
   gradsAndVars: Iterable<GradAndVar>,

@@ -2,8 +2,8 @@
  * @file A queue of one place between the steps of one graph: what a step puts in, a later step takes out.
  *
  * The place is made of variables that checkpoints leave out, one for each tensor, and two counters say whether there is
- * something in it. `enqueue` overwrites the place at the end of a step; `values` are what was there before the updates of
- * that step, so that a step may take out the element of the step before and put its own in.
+ * something in it. `enqueue` overwrites the place at the end of a step; `values` are what was there before the updates
+ * of that step, so that a step may take out the element of the step before and put its own in.
  */
 import { type Graph, misfit, type Op, type OpDef, type Tensor } from './graph.js';
 import { assign, group, increment, LOCAL_VARIABLES, Variable, type VariableAttrs } from './ops/state.js';

@@ -1,8 +1,9 @@
 /**
  * @file Types that tell the inputs of a schema apart: floats per example, int64 numbers per example, and ragged ids.
  *
- * At run time all are tensors. For the compiler they carry a mark that no value has, so that ids given to an op of floats,
- * or floats to a lookup, do not compile. Tensors without a mark go everywhere, as in programs that have no schema.
+ * At run time all are tensors. For the compiler they carry a mark that no value has, so that ids given to an op of
+ * floats, or floats to a lookup, do not compile. Tensors without a mark go everywhere, as in programs that have no
+ * schema.
  */
 import type { Graph, Op, Tensor } from './graph.js';
 
@@ -21,7 +22,9 @@ export interface RaggedInput {
   readonly name: string;
 }
 
-/** An int64 feature of a schema: `[batch]`, or `[batch, Width]`. Lookups and counters take it, and it is a time of rows. */
+/**
+ * An int64 feature of a schema: `[batch]`, or `[batch, Width]`. Lookups and counters take it, and it is a time of rows.
+ */
 export interface Int64Input<Width extends number = number> {
   readonly [mark]: { readonly kind: 'int64'; readonly width: Width };
   readonly op: Op;

@@ -68,7 +68,9 @@ export class BundleWriter {
     return crc;
   }
 
-  /** Lengths, masked checksum of the lengths, then the strings; the checksums treat a length as a fixed-width number. */
+  /**
+   * Lengths, masked checksum of the lengths, then the strings; the checksums treat a length as a fixed-width number.
+   */
   async #writeStrings(strings: readonly Uint8Array[]): Promise<number> {
     const lengths = new Uint8Array(strings.reduce((sum, s) => sum + varintSize(s.length), 0) + 4);
     const fixed = new Uint8Array(4 * strings.length);

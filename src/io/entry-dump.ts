@@ -2,8 +2,9 @@
  * @file EntryDump: one row of an embedding table on disk (embedding_hash_table.proto).
  *
  * All rows of a table have the same shape, so a codec makes the message once with zeros and then only drops values in;
- * only an optimizer that dumps a varint (batch_softmax) has its message built anew for each row. Decoding tries the same fixed layout first and falls back to a general parse, because other writers may order or pack
- * fields differently. 64-bit ids stay bigint.
+ * only an optimizer that dumps a varint (batch_softmax) has its message built anew for each row. Decoding tries the
+ * same fixed layout first and falls back to a general parse, because other writers may order or pack fields
+ * differently. 64-bit ids stay bigint.
  */
 import { MonolithError } from '../base/errors.js';
 import {

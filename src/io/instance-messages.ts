@@ -1,6 +1,6 @@
 /**
- * @file Instances, the older form of training data, and the line id both forms carry (proto_parser.proto, feature.proto,
- * line_id.proto; proto2). Fields that are not listed appear in real data and are kept.
+ * @file Instances, the older form of training data, and the line id both forms carry (proto_parser.proto,
+ * feature.proto, line_id.proto; proto2). Fields that are not listed appear in real data and are kept.
  */
 import { field, MessageType } from './message.js';
 

@@ -2,8 +2,8 @@
  * @file Compresses raw snappy blocks, and writes TensorFlow's stream of them.
  *
  * By hand because it is hot and the libraries are native addons. Matches are found as the format's own compressor does:
- * a table of the last place of every four bytes, and steps that grow while nothing is found, so that rows of floats, which
- * hardly compress, cost little.
+ * a table of the last place of every four bytes, and steps that grow while nothing is found, so that rows of floats,
+ * which hardly compress, cost little.
  */
 import type { ByteSink } from './record-writer.js';
 

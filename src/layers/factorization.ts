@@ -1,4 +1,6 @@
-/** @file Factorization machines over the embeddings of fields: plain (FM) and field-aware (FFM). They have no variables. */
+/**
+ * @file Factorization machines over the embeddings of fields: plain (FM) and field-aware (FFM). They have no variables.
+ */
 
 import { misfit, shapeText, type Tensor } from '../graph/graph.js';
 import { innerShape } from '../graph/ops/inner-shape.js';

@@ -1,5 +1,6 @@
 /**
- * @file What all layers share: variables under a name of their own, made at the first call and used again by later ones.
+ * @file What all layers share: variables under a name of their own, made at the first call and used again by later
+ * ones.
  *
  * Names are TensorFlow's: the variables of the second dense layer of a graph are `dense_1/kernel` and `dense_1/bias`.
  */

@@ -20,8 +20,8 @@ export interface MlpOptions extends DenseOptions {
 }
 
 /**
- * Dense layers one after the other: `[batch, d] → [batch, units.at(-1)]`, with positions between as for `dense`. The layers
- * are called `dense`, `dense_1`, … under the name of the stack; layer norm has `norm_0/gain` and `norm_0/bias`.
+ * Dense layers one after the other: `[batch, d] → [batch, units.at(-1)]`, with positions between as for `dense`. The
+ * layers are called `dense`, `dense_1`, … under the name of the stack; layer norm has `norm_0/gain` and `norm_0/bias`.
  *
  * ```ts
  * const logit = mlp(x, [128, 64, 1], { activation: 'relu' }); // [batch, 1]

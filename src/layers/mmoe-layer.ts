@@ -20,8 +20,8 @@ export interface MmoeOptions extends LayerOptions {
 }
 
 /**
- * Experts that all tasks share, mixed for each task by a gate of its own: `[batch, d]` → `[batch, units.at(-1)]` per task.
- * Experts are MLPs called `expert_i`, gates dense layers called `gate_t` with a softmax over the experts.
+ * Experts that all tasks share, mixed for each task by a gate of its own: `[batch, d]` → `[batch, units.at(-1)]` per
+ * task. Experts are MLPs called `expert_i`, gates dense layers called `gate_t` with a softmax over the experts.
  */
 export class MmoeLayer extends Layer {
   readonly #experts: readonly MlpLayer[];

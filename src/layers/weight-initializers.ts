@@ -12,7 +12,9 @@ export type WeightInitializer =
   | 'ones'
   | ((shape: readonly number[], random: () => number) => Float32Array);
 
-/** First values of the variable called `name`: they depend on its name and the seed, not on what else is in the graph. */
+/**
+ * First values of the variable called `name`: they depend on its name and the seed, not on what else is in the graph.
+ */
 export function fillInitial(
   initializer: WeightInitializer,
   shape: readonly number[],

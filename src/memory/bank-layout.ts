@@ -59,12 +59,17 @@ export function gateParts(capacity: number, scratchBytes: number) {
   return { scratch: 0, ids, counts, bytes: counts + lines(capacity * 4) };
 }
 
-/** Bytes a thread needs in the session's memory to gather the ids and gradients of one slice: offsets, ids, gradients. */
+/**
+ * Bytes a thread needs in the session's memory to gather the ids and gradients of one slice: offsets, ids, gradients.
+ */
 export function gatherBytes(sliceIds: number, rowFloats: number): number {
   return OFFSETS_BYTES + lines(sliceIds * 8) + sliceIds * rowFloats * 4;
 }
 
-/** What a slice keeps of a lookup: ids of a bank, copies of all rows, and a word for each id that is not 0 where it has one. */
+/**
+ * What a slice keeps of a lookup: ids of a bank, copies of all rows, and a word for each id that is not 0 where it has
+ * one.
+ */
 export function localParts(sliceIds: number, rowFloats: number) {
   const rows = lines(sliceIds * 8);
   const present = rows + lines(sliceIds * rowFloats * 4);

@@ -162,7 +162,10 @@ export function writeBatch(views: Views, at: number, schema: BatchSchema, data: 
   return top - at;
 }
 
-/** Writes the header of a batch of `rows` rows at `at`, whose arrays somebody else fills, and returns their addresses. Not for ragged feeds. */
+/**
+ * Writes the header of a batch of `rows` rows at `at`, whose arrays somebody else fills, and returns their addresses.
+ * Not for ragged feeds.
+ */
 export function layBatchOut(views: Views, at: number, schema: BatchSchema, rows: number): number[] {
   let top = at + headerBytes(schema);
   const pointers = schema.map((feed) => {

@@ -30,7 +30,9 @@ export const CONTROL_BYTES = 4 * (CONTROL.commands + COMMAND_WORDS * COMMAND_CAP
 export const COMMAND_KIND = { step: 1, stop: 2 } as const;
 export const ABORT = { closed: 1, failed: 2 } as const;
 
-/** The number after `command`. It wraps, and 0 is left out: to the closing barrier 0 means that nothing is published. */
+/**
+ * The number after `command`. It wraps, and 0 is left out: to the closing barrier 0 means that nothing is published.
+ */
 export function nextCommand(command: number): number {
   return (command + 1) | 0 || 1;
 }

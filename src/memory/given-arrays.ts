@@ -1,9 +1,9 @@
 /**
  * @file Arrays as people pass them, as the ones that kernels read: floats as float32, ids as 64 bits.
  *
- * The right typed array is taken as it is. One of another realm (vm, Jest, Electron) is looked at through a view of the same
- * memory; other typed arrays, lists, lists of lists and single values are copied. What cannot be taken is refused with
- * the place it stands at.
+ * The right typed array is taken as it is. One of another realm (vm, Jest, Electron) is looked at through a view of the
+ * same memory; other typed arrays, lists, lists of lists and single values are copied. What cannot be taken is refused
+ * with the place it stands at.
  */
 import type { MonolithError } from '../base/errors.js';
 import { isDetached } from './whole-array.js';
@@ -20,8 +20,8 @@ export type IntegerArray =
 /** Floats in any form: one, an array, or lists of them; taken in row-major order and rounded to float32. */
 export type Floats = number | Float32Array | Float64Array | IntegerArray | readonly Floats[];
 /**
- * 64-bit ids in any form: one, an array, or lists of them; taken in row-major order. An id is a pattern of 64 bits, so either
- * reading of the top bit is welcome. Numbers do as long as they are whole and below 2^53.
+ * 64-bit ids in any form: one, an array, or lists of them; taken in row-major order. An id is a pattern of 64 bits, so
+ * either reading of the top bit is welcome. Numbers do as long as they are whole and below 2^53.
  */
 export type Ids = bigint | number | BigInt64Array | BigUint64Array | IntegerArray | readonly Ids[];
 

@@ -31,7 +31,9 @@ export function mix64(low: number, high: number, out: Uint32Array): void {
   mixBy(LOW_1, HIGH_1, low, high, out);
 }
 
-/** mix64 with an odd number, whose words come first, in place of its first multiplier: mixSecretly of assembly/hash.ts. */
+/**
+ * mix64 with an odd number, whose words come first, in place of its first multiplier: mixSecretly of assembly/hash.ts.
+ */
 export function mixBy(firstLow: number, firstHigh: number, low: number, high: number, out: Uint32Array): void {
   let lo = (low ^ (high >>> 1)) >>> 0;
   let hi = high >>> 0;
@@ -45,8 +47,8 @@ export function mixBy(firstLow: number, firstHigh: number, low: number, high: nu
 }
 
 /**
- * The same for one bigint, signed or not; the result is unsigned. For tests and cold paths. With a secret in place of the
- * `first` multiplier it is mixSecretly.
+ * The same for one bigint, signed or not; the result is unsigned. For tests and cold paths. With a secret in place of
+ * the `first` multiplier it is mixSecretly.
  *
  * ```ts
  * mix64BigInt(1n); // 0xb456bcfc34c2cb2cn
@@ -61,12 +63,17 @@ export function mix64BigInt(id: bigint, first = MULTIPLIER_1): bigint {
   return x ^ (x >> 33n);
 }
 
-/** Owner of a hash among `partitions` (a power of two, at most 2^31): its top bits. `high` is the high lane of the hash. */
+/**
+ * Owner of a hash among `partitions` (a power of two, at most 2^31): its top bits. `high` is the high lane of the hash.
+ */
 export function partitionOfHash(high: number, partitions: number): number {
   return partitions === 1 ? 0 : high >>> (Math.clz32(partitions) + 1);
 }
 
-/** Where an id of a partition comes in the order of files: its bucket in an index of 2^bucketsLog2 buckets, then the rest of the hash. */
+/**
+ * Where an id of a partition comes in the order of files: its bucket in an index of 2^bucketsLog2 buckets, then the
+ * rest of the hash.
+ */
 export function placeInBuckets(id: bigint, bucketsLog2: number): bigint {
   const hash = mix64BigInt(id);
   const shift = BigInt(bucketsLog2);

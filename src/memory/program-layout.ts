@@ -71,8 +71,8 @@ export const BINDING_WORDS = 8;
 export const BINDING_KIND = { dense: 0, ragged: 1, fixed: 2, batchRows: 3 } as const;
 
 /**
- * Scalars of slices that are kept where the next step does not overwrite them: f32[count][slices] in one of COMMAND_CAPACITY
- * places, by the command's number.
+ * Scalars of slices that are kept where the next step does not overwrite them: f32[count][slices] in one of
+ * COMMAND_CAPACITY places, by the command's number.
  */
 export const CAPTURES = { count: 0, to: 1, commandBytes: 2, pairs: 4 } as const;
 export const CAPTURE = { address: 0, sliceBytes: 1 } as const;

@@ -1,8 +1,8 @@
 /**
  * @file The secret of this process: a random number by which ids are placed where nobody outside sees the order.
  *
- * Ids come from outside, and the hash of ids is public: whoever wants to can make ids that all meet in one place. What they
- * would do by the secret nobody can compute. assembly/hash.ts reads it.
+ * Ids come from outside, and the hash of ids is public: whoever wants to can make ids that all meet in one place. What
+ * they would do by the secret nobody can compute. assembly/hash.ts reads it.
  */
 import { getRandomValues } from 'node:crypto';
 import type { Views } from './views.js';

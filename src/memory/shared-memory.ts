@@ -1,4 +1,7 @@
-/** @file Makes the shared WebAssembly memory of a session at its full size: growing later would leave stale views behind. */
+/**
+ * @file Makes the shared WebAssembly memory of a session at its full size: growing later would leave stale views
+ * behind.
+ */
 
 import { MonolithError, messageOf } from '../base/errors.js';
 import type { WasmMemory } from '../base/wasm-types.js';
@@ -8,7 +11,10 @@ export const PAGE_BYTES = 65536;
 /** One WebAssembly memory ends at 4 GiB. */
 export const MEMORY_BYTES_MAX = 65536 * PAGE_BYTES;
 
-/** A shared memory of `bytes`, rounded up to pages, with the secret of this process. Pages cost nothing until they are written. */
+/**
+ * A shared memory of `bytes`, rounded up to pages, with the secret of this process. Pages cost nothing until they are
+ * written.
+ */
 export function createSharedMemory(bytes: number): WasmMemory {
   const pages = Math.ceil(bytes / PAGE_BYTES);
   if (!(pages >= 1 && pages <= 65536)) {

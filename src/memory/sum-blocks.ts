@@ -15,5 +15,7 @@ export const SUM_K = 256;
 /** Rows whose gradients of a weight of cinF32 make a sum. */
 export const PAIR_ROWS = 256;
 
-/** Rows with the same id whose gradients are added up before the sums are: an id of all examples makes no longer chain. */
+/**
+ * Rows with the same id whose gradients are added up before the sums are: an id of all examples makes no longer chain.
+ */
 export const REPEATS = 256;

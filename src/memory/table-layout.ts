@@ -26,7 +26,9 @@ export const TABLE = {
   /** i64, the largest time of an update, raised atomically. */
   maxUpdateTime: 14,
 } as const;
-/** `plain`: a training table whose retrievers are all raw, so that the first floats of a row are what a lookup shows. */
+/**
+ * `plain`: a training table whose retrievers are all raw, so that the first floats of a row are what a lookup shows.
+ */
 export const TABLE_FLAG = { serving: 1, plain: 2 } as const;
 export const BAD_GRADIENTS = { fail: 0, skip: 1 } as const;
 /** What tableApply, tableUpdate, tableOptimize and tableTouch answer in place of a count. */
@@ -90,8 +92,8 @@ export const PARTITION = {
 } as const;
 
 /**
- * In the word of the mask: buckets are chosen by the secret of the memory. As part of a mask it does nothing, because what is
- * masked becomes an address and loses its upper bits.
+ * In the word of the mask: buckets are chosen by the secret of the memory. As part of a mask it does nothing, because
+ * what is masked becomes an address and loses its upper bits.
  */
 export const SALTED = 0x80000000;
 
@@ -103,8 +105,8 @@ export function bucketsOfMask(mask: number): number {
 export const BUCKET_BYTES = 64;
 export const BUCKET_SLOTS = 4;
 /**
- * A slot is named by the address of its row word less 32, so that constants reach its other words: bytes from there. The id
- * is at 2 * slot - bucket.
+ * A slot is named by the address of its row word less 32, so that constants reach its other words: bytes from there.
+ * The id is at 2 * slot - bucket.
  */
 export const SLOT = { row: 32, time: 48 } as const;
 /** Where the id of a slot is, counted in i64: slots are 4 bytes apart, ids 8. */
@@ -118,8 +120,8 @@ export const ROW_REMOVED = 1;
 export const ROW_SUMMING = 2;
 
 /**
- * Slots of an index that partition `partition` fills before the index grows: 70 to 83 of 100, more in higher partitions,
- * so that they do not all grow in one step.
+ * Slots of an index that partition `partition` fills before the index grows: 70 to 83 of 100, more in higher
+ * partitions, so that they do not all grow in one step.
  */
 export function slotLimit(partition: number, buckets: number): number {
   return Math.floor((buckets * (720 + 2 * partition)) / 256);
@@ -136,14 +138,20 @@ export const INITIALIZER = { zeros: 0, uniform: 1, constant: 2 } as const;
 export const PARTITIONS_LOG2 = 6;
 export const PARTITIONS = 1 << PARTITIONS_LOG2;
 
-/** A smaller memory could not hold a first block of rows for each partition; a larger one needs more banks than partitions. */
+/**
+ * A smaller memory could not hold a first block of rows for each partition; a larger one needs more banks than
+ * partitions.
+ */
 export const TABLE_BYTES_MIN = 1 << 20;
 export const TABLE_BYTES_MAX = PARTITIONS * (2 ** 32 - 65536);
 
 export const HEAP_HEADER_BYTES = 160;
 /** The largest block a heap hands out; kernels take sizes as u32, so that a larger one might look small to them. */
 export const HEAP_BLOCK_MAX = 2 ** 31;
-/** Heap header, u32 words: lock, first free byte, end, 1 while a step runs, one list of retired blocks per power of two; parent of a share; shares, tables that use them; bytes of scratch memory. */
+/**
+ * Heap header, u32 words: lock, first free byte, end, 1 while a step runs, one list of retired blocks per power of two;
+ * parent of a share; shares, tables that use them; bytes of scratch memory.
+ */
 export const HEAP = {
   lock: 0,
   top: 1,
@@ -162,7 +170,10 @@ export const SHARE_BYTES = 192;
 export const WHEN_FULL = ['fail', 'evict-expired', 'stop-admitting'] as const;
 export type WhenFull = (typeof WHEN_FULL)[number];
 
-/** The overflow block, for ids that get no row in a step: u32 words; OVERFLOW_SLOTS bytes in, a slot per partition, then a row for each. */
+/**
+ * The overflow block, for ids that get no row in a step: u32 words; OVERFLOW_SLOTS bytes in, a slot per partition, then
+ * a row for each.
+ */
 export const OVERFLOW = {
   /** Expire days of each feature slot, u32[32768]: expired rows are removed. 0: none are. */
   days: 0,

@@ -4,7 +4,8 @@
  * ```
  * | header | lanes … | stripes … | overflow slots … | slots … |
  * ```
- * Words of the header's first line are written only while the set is made, initialised or wiped, so every core keeps it.
+ * Words of the header's first line are written only while the set is made, initialised or wiped, so every core keeps
+ * it.
  */
 export const TOUCHED = {
   state: 0,
@@ -34,14 +35,16 @@ export const TOUCHED = {
 } as const;
 export const TOUCHED_HEADER_BYTES = 256;
 
-/** Hashes end in binary 11, so only every fourth stripe is used, and 16 bytes put each of those on a line of its own. */
+/**
+ * Hashes end in binary 11, so only every fourth stripe is used, and 16 bytes put each of those on a line of its own.
+ */
 export const TOUCHED_STRIPE = { lock: 0, keys: 1, overflowed: 2 } as const;
 export const TOUCHED_STRIPE_BYTES = 16;
 
 /**
- * The id is an i64. A hash of 0 is a free slot; `hops` is the bitmap of the bucket at this place, which overflow slots do not
- * have; `table` is the index of the table plus one, in sets of pairs. Home buckets are 3 mod 4, and slots start so that those
- * open a cache line.
+ * The id is an i64. A hash of 0 is a free slot; `hops` is the bitmap of the bucket at this place, which overflow slots
+ * do not have; `table` is the index of the table plus one, in sets of pairs. Home buckets are 3 mod 4, and slots start
+ * so that those open a cache line.
  */
 export const TOUCHED_SLOT = { id: 0, hash: 2, hops: 3, table: 4 } as const;
 /** Bytes of a slot by what its keys are, and their logarithms. */
@@ -58,7 +61,10 @@ export const INSERT_RANGE = 4096;
 
 /** Keys that an insert handles together. */
 export const TOUCHED_CHUNK = 256;
-/** Memory one call of `insertTouchedKeys` uses for itself: hashes of a chunk, and a line for the sum of the loop that touches buckets. */
+/**
+ * Memory one call of `insertTouchedKeys` uses for itself: hashes of a chunk, and a line for the sum of the loop that
+ * touches buckets.
+ */
 export const TOUCHED_SCRATCH_BYTES = TOUCHED_CHUNK * 4 + 64;
 
 /** Bytes from the begin of a lane, for callers whose ids are not in this memory: its lock, scratch, room for keys. */

@@ -1,5 +1,6 @@
 /**
- * @file Arrays of callers that may change under the reader: their memory moved away to another thread, or shared and growing.
+ * @file Arrays of callers that may change under the reader: their memory moved away to another thread, or shared and
+ * growing.
  */
 
 /** Whether the memory of `array` was transferred away. Buffers of Node 20 do not say so themselves. */

@@ -1,6 +1,6 @@
 /**
- * @file Area under the ROC curve from counts per bucket of the prediction: a fixed amount of memory, and counts of threads,
- * threads or hosts add up.
+ * @file Area under the ROC curve from counts per bucket of the prediction: a fixed amount of memory, and counts of
+ * threads, threads or hosts add up.
  */
 import { checkOptions } from '../base/check-options.js';
 import { areaOfBuckets } from './auc.js';
@@ -64,8 +64,8 @@ const emptyCounts = (buckets: number): BucketCounts => ({
 });
 
 /**
- * Pairs within a bucket count half, so the error is at most half the share of pairs that fall into one bucket. Predictions
- * are probabilities.
+ * Pairs within a bucket count half, so the error is at most half the share of pairs that fall into one bucket.
+ * Predictions are probabilities.
  */
 export class BucketedAuc extends Buckets {
   readonly #buckets: number;

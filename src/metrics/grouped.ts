@@ -93,7 +93,10 @@ abstract class Grouped implements Metric {
   }
 }
 
-/** AUC within each group, averaged with the group's number of examples (the sum of their weights); groups of one class are skipped. */
+/**
+ * AUC within each group, averaged with the group's number of examples (the sum of their weights); groups of one class
+ * are skipped.
+ */
 export class GroupedAuc extends Grouped {
   readonly name = 'gauc';
 

@@ -1,6 +1,6 @@
 /**
- * @file What a streaming metric is: it takes examples in portions, can be merged with another that saw other examples, and
- * says its value at any time.
+ * @file What a streaming metric is: it takes examples in portions, can be merged with another that saw other examples,
+ * and says its value at any time.
  */
 import { MonolithError } from '../base/errors.js';
 
@@ -10,8 +10,8 @@ export type GroupKeys = ArrayLike<bigint> | ArrayLike<number> | ArrayLike<string
 export interface Metric {
   readonly name: string;
   /**
-   * Takes examples: a label, a prediction and, where it matters, a weight and a group each. Lengths that differ and numbers
-   * that are not finite are refused with ML_METRIC, and then nothing of the portion counts.
+   * Takes examples: a label, a prediction and, where it matters, a weight and a group each. Lengths that differ and
+   * numbers that are not finite are refused with ML_METRIC, and then nothing of the portion counts.
    */
   update(
     labels: ArrayLike<number>,

@@ -70,8 +70,8 @@ export interface RmspropOptions {
 }
 
 /**
- * v' = v + (h^2 - v) * (1 - beta2); m' = beta1 * m + h * lr / sqrt(v' + epsilon); w -= m'. With `useV2` v' = beta2 * v + h^2
- * and epsilon stands outside of the root.
+ * v' = v + (h^2 - v) * (1 - beta2); m' = beta1 * m + h * lr / sqrt(v' + epsilon); w -= m'. With `useV2` v' = beta2 * v
+ * + h^2 and epsilon stands outside of the root.
  */
 export class RmspropOptimizer extends RangeOptimizer {
   constructor(options: RmspropOptions = {}) {

@@ -1,4 +1,7 @@
-/** @file Optimizers whose step is one kernel over any range of a variable: weights, slots, gradient, count, rate, constants. */
+/**
+ * @file Optimizers whose step is one kernel over any range of a variable: weights, slots, gradient, count, rate,
+ * constants.
+ */
 import { MonolithError } from '../base/errors.js';
 import type { Rate } from '../base/rates/rate.js';
 import type { FloatRegister, Register } from '../runtime/compile/code.js';

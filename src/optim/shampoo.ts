@@ -1,9 +1,11 @@
 /**
- * @file Shampoo: gradients preconditioned by inverse roots of their second moments along each axis (optimizers/shampoo).
+ * @file Shampoo: gradients preconditioned by inverse roots of their second moments along each axis
+ * (optimizers/shampoo).
  *
- * One thread steps a variable whole, all of it inside one kernel; variables are dealt out to threads in turn. An axis of size
- * k keeps two k x k slots, and its eigenvalues take time by k^3 every `tau1` steps: a few hundred is a practical size. Axes
- * longer than `eigenHead + eigenTail` keep that many vectors only, but their statistics are as large.
+ * One thread steps a variable whole, all of it inside one kernel; variables are dealt out to threads in turn. An axis
+ * of size k keeps two k x k slots, and its eigenvalues take time by k^3 every `tau1` steps: a few hundred is a
+ * practical size. Axes longer than `eigenHead + eigenTail` keep that many vectors only, but their statistics are as
+ * large.
  */
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
@@ -63,7 +65,10 @@ export class ShampooOptimizer extends Optimizer {
     return false;
   }
 
-  /** `s{i}` and `g{i}` [k, k], `pvec{i}` [k, e], `pval{i}` [e] and `o{i}` [] of each axis; `d`, `m`, `pm` of the variable. */
+  /**
+   * `s{i}` and `g{i}` [k, k], `pvec{i}` [k, e], `pval{i}` [e] and `o{i}` [] of each axis; `d`, `m`, `pm` of the
+   * variable.
+   */
   override slotsOf(shape: readonly number[]): readonly SlotSpec[] {
     const axes = shape.flatMap((k, i) => {
       const e = this.#kept(k);

@@ -36,7 +36,10 @@ export interface MomentumOptions {
   readonly name?: string;
 }
 
-/** accum = momentum * accum + g; w -= lr * accum, or with Nesterov lr * (g + momentum * accum). Slot `<variable>/Momentum`. */
+/**
+ * accum = momentum * accum + g; w -= lr * accum, or with Nesterov lr * (g + momentum * accum). Slot
+ * `<variable>/Momentum`.
+ */
 export class MomentumOptimizer extends RangeOptimizer {
   constructor(options: MomentumOptions) {
     checkOptions('optim.momentum', options, ['learningRate', 'momentum', 'useNesterov', 'name']);
@@ -83,8 +86,8 @@ export interface FtrlOptions {
 }
 
 /**
- * FTRL-proximal of the literature, learning_rate_power -0.5: both signs shrink by l1, and l2 counts twice, as TensorFlow has
- * it. Tables have another (see docs/tables.md). Slots `<variable>/Ftrl` and `<variable>/Ftrl_1`.
+ * FTRL-proximal of the literature, learning_rate_power -0.5: both signs shrink by l1, and l2 counts twice, as
+ * TensorFlow has it. Tables have another (see docs/tables.md). Slots `<variable>/Ftrl` and `<variable>/Ftrl_1`.
  */
 export class FtrlOptimizer extends RangeOptimizer {
   constructor(options: FtrlOptions) {
@@ -128,8 +131,8 @@ interface Powers {
 }
 
 /**
- * Adam with TensorFlow's correction of the bias: the powers of the betas are variables `beta1_power` and `beta2_power` that
- * all variables share. Slots `<variable>/Adam` (m) and `<variable>/Adam_1` (v).
+ * Adam with TensorFlow's correction of the bias: the powers of the betas are variables `beta1_power` and `beta2_power`
+ * that all variables share. Slots `<variable>/Adam` (m) and `<variable>/Adam_1` (v).
  */
 export class AdamOptimizer extends RangeOptimizer {
   readonly #beta1: number;

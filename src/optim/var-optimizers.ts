@@ -4,7 +4,9 @@ import type { VariableOptimizer } from './apply-gradients.js';
 
 const own = new WeakMap<Tensor, VariableOptimizer>();
 
-/** Gives a variable an optimizer of its own, which `applyGradientsWithVarOptimizer` steps it by; returns the variable. */
+/**
+ * Gives a variable an optimizer of its own, which `applyGradientsWithVarOptimizer` steps it by; returns the variable.
+ */
 export function setVarOptimizer(target: Tensor, optimizer: VariableOptimizer): Tensor {
   own.set(target, optimizer);
   return target;

@@ -1,9 +1,9 @@
 /**
  * @file Slots of a queue in device memory: where the tensors of an element wait for the one that takes them.
  *
- * A slot keeps its memory and grows to the largest element it has seen, so that a queue allocates nothing once sizes are
- * known. Copies run on a stream of the queue; two events order them with whoever computes: `written` after a slot was
- * filled, `read` after the work that uses it, which the next filling waits for on the device.
+ * A slot keeps its memory and grows to the largest element it has seen, so that a queue allocates nothing once sizes
+ * are known. Copies run on a stream of the queue; two events order them with whoever computes: `written` after a slot
+ * was filled, `read` after the work that uses it, which the next filling waits for on the device.
  */
 import type { DeviceBuffer } from '../runtime/backends/cuda/device-buffer.js';
 import { DeviceTensor } from '../runtime/backends/cuda/device-tensor.js';
@@ -37,8 +37,8 @@ export class DeviceSlot {
   }
 
   /**
-   * Copies tensors of either memory into the slot. What makes the device tensors is on `source`, or done; what is put there
-   * afterwards may change them.
+   * Copies tensors of either memory into the slot. What makes the device tensors is on `source`, or done; what is put
+   * there afterwards may change them.
    */
   async fill(tensors: readonly (Tensor | DeviceTensor)[], source?: CudaStream): Promise<DeviceTensor[]> {
     const sizes = tensors.map((tensor) => (tensor instanceof Tensor ? tensor.data.byteLength : tensor.byteLength));

@@ -1,5 +1,6 @@
 /**
- * @file Bounded queue of nested tensors, made ahead of their use. Tensors stay where they are: on the host, or on the GPU.
+ * @file Bounded queue of nested tensors, made ahead of their use. Tensors stay where they are: on the host, or on the
+ * GPU.
  *
  * Mirrors native_training/prefetch_queue: _FIFOQueue, _MultiFIFOQueue and enqueue_dicts_with_queue_return. Upstream
  * splits the tensors of a structure over a queue per device and merges them again; here an element is one item, whose
@@ -102,8 +103,8 @@ export class PrefetchQueue<N = unknown> {
   }
 
   /**
-   * Puts a tensor or lists and dictionaries of tensors, when there is room. Calls keep their order. Tensors on the host are
-   * handed over, not copied, unless they go to the GPU; other leaves (numbers, strings, null) come out as they are.
+   * Puts a tensor or lists and dictionaries of tensors, when there is room. Calls keep their order. Tensors on the host
+   * are handed over, not copied, unless they go to the GPU; other leaves (numbers, strings, null) come out as they are.
    */
   enqueue(nested: N, options: EnqueueOptions = {}): Promise<void> {
     const result = this.#lastIn.then(() => this.#enqueue(nested, options));
@@ -136,8 +137,9 @@ export class PrefetchQueue<N = unknown> {
   }
 
   /**
-   * The oldest element, with every tensor where it was enqueued. Tensors on the GPU are lent: their memory is used again
-   * after the next call, behind the work that is on `stream` by then. Fails with ML_OUT_OF_RANGE at the end of the input.
+   * The oldest element, with every tensor where it was enqueued. Tensors on the GPU are lent: their memory is used
+   * again after the next call, behind the work that is on `stream` by then. Fails with ML_OUT_OF_RANGE at the end of
+   * the input.
    */
   dequeue(options: DequeueOptions = {}): Promise<N> {
     const result = this.#lastOut.then(() => this.#dequeue(options));

@@ -19,8 +19,8 @@ export async function enqueueAll<N>(queue: PrefetchQueue<N>, source: AsyncIterab
 }
 
 /**
- * The elements of `source`, up to `capacity` of them made ahead; with 0, `source` as it is. Leaving the loop early drops
- * what waits and ends the source, once it has made the element it is at.
+ * The elements of `source`, up to `capacity` of them made ahead; with 0, `source` as it is. Leaving the loop early
+ * drops what waits and ends the source, once it has made the element it is at.
  *
  * ```ts
  * for await (const { ids, labels } of prefetch(readBatches(), { capacity: 2, driver, place: 'gpu', stream })) train(ids, labels);

@@ -1,8 +1,8 @@
 /**
  * @file Copies all tensors of a nested structure at once: what a queue does with the values it takes in.
  *
- * With the packer of a shared memory (runtime/kernel-packer) the copies lie there, and one call of the copy kernel makes
- * them all.
+ * With the packer of a shared memory (runtime/kernel-packer) the copies lie there, and one call of the copy kernel
+ * makes them all.
  */
 import { NestedTensors } from './nested.js';
 import { type DType, Tensor } from './tensor.js';

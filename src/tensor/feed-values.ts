@@ -1,8 +1,8 @@
 /**
  * @file What is fed, in the forms people have it in, as the arrays of a batch.
  *
- * The arrays a batch is written from pass as they are; everything else is converted, or refused with the name of the feed,
- * what it needs and what it was given.
+ * The arrays a batch is written from pass as they are; everything else is converted, or refused with the name of the
+ * feed, what it needs and what it was given.
  */
 import { MonolithError } from '../base/errors.js';
 import type { FeedData, FeedSpec } from '../memory/batch.js';

@@ -77,8 +77,8 @@ export class NestedTensors<T = Tensor, R = RaggedTensor> {
   }
 
   /**
-   * The structure around anything else, one for each tensor of getTensors: placeholders for values, say. Of what stands for
-   * the values and the row splits of a ragged leaf, `unflatten` makes what takes its place.
+   * The structure around anything else, one for each tensor of getTensors: placeholders for values, say. Of what stands
+   * for the values and the row splits of a ragged leaf, `unflatten` makes what takes its place.
    */
   mapResult<U>(items: readonly U[], unflatten: (values: U, rowSplits: U) => unknown): unknown {
     const dense = this.#tensors.size;

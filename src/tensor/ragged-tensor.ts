@@ -20,7 +20,9 @@ export class RaggedTensor {
     this.rowSplits = rowSplits;
   }
 
-  /** From values and splits, which are checked unless `validate` is false; even then there must be at least one split. */
+  /**
+   * From values and splits, which are checked unless `validate` is false; even then there must be at least one split.
+   */
   static fromRowSplits(
     values: Tensor | RaggedTensor,
     rowSplits: RowSplits,

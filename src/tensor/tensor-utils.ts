@@ -22,7 +22,10 @@ export interface Piece {
   readonly target: DataOf<DType>;
 }
 
-/** Where packed vectors come from and how pieces get there: plain arrays here, shared memory and the copy kernel elsewhere. */
+/**
+ * Where packed vectors come from and how pieces get there: plain arrays here, shared memory and the copy kernel
+ * elsewhere.
+ */
 export interface Packer {
   allocate<D extends DType>(dtype: D, count: number): DataOf<D>;
   copy(pieces: readonly Piece[]): void;

@@ -1,5 +1,6 @@
 /**
- * @file Writes event rings as a Chrome trace: the JSON that chrome://tracing, ui.perfetto.dev and `monolith trace` open.
+ * @file Writes event rings as a Chrome trace: the JSON that chrome://tracing, ui.perfetto.dev and `monolith trace`
+ * open.
  *
  * Format: "Trace Event Format", JSON object form. One process, one row per thread. Times are in microseconds from the
  * first event. Everything that is not a timed event is in `otherData`.

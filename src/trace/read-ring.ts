@@ -1,8 +1,9 @@
 /**
  * @file Reads events back out of a ring: a copy of the block is taken at one moment and decoded at leisure.
  *
- * The writer is not stopped. Records it overwrote while they were copied are left out; only the oldest of a full ring may
- * be a mix of two, as the writer could be in the middle of it. With the writer at rest or the ring off the copy is exact.
+ * The writer is not stopped. Records it overwrote while they were copied are left out; only the oldest of a full ring
+ * may be a mix of two, as the writer could be in the middle of it. With the writer at rest or the ring off the copy is
+ * exact.
  */
 
 import { NAME_ID_END, TRACE_HEADER_BYTES, TRACE_KIND, TRACE_RECORD_BYTES } from '../memory/trace-layout.js';

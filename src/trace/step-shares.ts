@@ -1,8 +1,8 @@
 /**
  * @file Where the time of steps goes: in kernels, in waits, or outside of both, which is JavaScript.
  *
- * Looked at are threads that ran phases, from their first phase to the end of their last, so that starting up and saving
- * at the end do not count. A phase is a list of kernels that runs inside WebAssembly;
+ * Looked at are threads that ran phases, from their first phase to the end of their last, so that starting up and
+ * saving at the end do not count. A phase is a list of kernels that runs inside WebAssembly;
  * waits inside of one are not counted for it.
  */
 import type { SpanRecord, TraceRow } from './read-chrome-trace.js';

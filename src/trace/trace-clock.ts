@@ -2,10 +2,10 @@
  * @file One clock for all threads of the process.
  *
  * Events are stamped with performance.now(), the cheapest clock there is on both sides of the WASM boundary, but what
- * its zero is depends on the version of Node: Node 19 counted from the start of each worker (nodejs/node#43781), Node 20
- * and later count from the start of the process (nodejs/node#46588), the web standard and other runtimes count from the
- * worker. Adding performance.timeOrigin is no cure: it is wall time, so a clock step between two thread starts shifts
- * the rows against each other, and at 1.7e12 ms a double resolves only a quarter of a microsecond.
+ * its zero is depends on the version of Node: Node 19 counted from the start of each worker (nodejs/node#43781), Node
+ * 20 and later count from the start of the process (nodejs/node#46588), the web standard and other runtimes count from
+ * the worker. Adding performance.timeOrigin is no cure: it is wall time, so a clock step between two thread starts
+ * shifts the rows against each other, and at 1.7e12 ms a double resolves only a quarter of a microsecond.
  *
  * process.hrtime reads the monotonic clock of the machine, the same in every thread. Each thread measures the distance
  * from its performance.now() to it once, when it takes its ring; the reader of the ring adds it.

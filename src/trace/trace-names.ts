@@ -6,9 +6,9 @@ import { MonolithError } from '../base/errors.js';
 import { NAME_ID_END } from '../memory/trace-layout.js';
 
 /**
- * What a span is: a `phase` holds other spans, an `op` is work of its own, a `wait` is a thread with nothing to do, `io`
- * is reading and writing files, a `kernel` is an op of a program, recorded in some of the phases only. Only waits do not
- * count as busy.
+ * What a span is: a `phase` holds other spans, an `op` is work of its own, a `wait` is a thread with nothing to do,
+ * `io` is reading and writing files, a `kernel` is an op of a program, recorded in some of the phases only. Only waits
+ * do not count as busy.
  */
 export const TRACE_CATEGORIES = ['phase', 'op', 'kernel', 'wait', 'io'] as const;
 export type TraceCategory = (typeof TRACE_CATEGORIES)[number];

@@ -132,7 +132,8 @@ export function summarizeChromeTrace(trace: ChromeTrace): TraceSummary {
 
 /**
  * What each span stands for: a phase in which kernels were recorded stands for those in which they were not, and so do
- * its kernels; a phase without kernels then has nothing to say about what was in it. All ones when no kernel is recorded.
+ * its kernels; a phase without kernels then has nothing to say about what was in it. All ones when no kernel is
+ * recorded.
  */
 function projection(spans: readonly SpanRecord[]): Float64Array {
   const factors = new Float64Array(spans.length).fill(1);
@@ -178,7 +179,9 @@ class OpTotals {
   >();
   #selfUs = 0;
 
-  /** `factor`: how many such spans this one stands for. Of phases only the self time is projected; they are all there. */
+  /**
+   * `factor`: how many such spans this one stands for. Of phases only the self time is projected; they are all there.
+   */
   add(span: SpanRecord, selfUs: number, factor = 1): void {
     const key = `${span.category}/${span.name}`;
     let total = this.#totals.get(key);

@@ -1,10 +1,10 @@
 /**
  * @file Updates of a step that run with the next one, such as those of dense variables: postpush.
  *
- * Mirrors AsyncFunctionMgr and AsyncPushHook of native_training/prefetch_queue. The arguments of a function go into a queue of
- * one place at the end of a step. From the next step on, each run also runs what the function made of the element of the step
- * before, and a drain runs it on the rest: after n steps it has run n - 1 times, after the end n times. All of it is in the
- * graph, so steps still run in groups, and no order of hooks makes one wait for another.
+ * Mirrors AsyncFunctionMgr and AsyncPushHook of native_training/prefetch_queue. The arguments of a function go into a
+ * queue of one place at the end of a step. From the next step on, each run also runs what the function made of the
+ * element of the step before, and a drain runs it on the rest: after n steps it has run n - 1 times, after the end n
+ * times. All of it is in the graph, so steps still run in groups, and no order of hooks makes one wait for another.
  */
 import { MonolithError } from '../base/errors.js';
 import { toList } from '../base/lists.js';
@@ -84,8 +84,8 @@ export class AsyncFunctionMgr {
   }
 
   /**
-   * The op to run in a step: it puts the arguments into the queue, or, when `isAsync` is false, is what `target` made of
-   * them. Arguments are tensors that all examples share, in lists and dictionaries too; other values are kept.
+   * The op to run in a step: it puts the arguments into the queue, or, when `isAsync` is false, is what `target` made
+   * of them. Arguments are tensors that all examples share, in lists and dictionaries too; other values are kept.
    */
   addAsyncFunction(
     target: AsyncTarget,

@@ -1,10 +1,10 @@
 /**
- * @file A session with hooks: begin → create and restore → afterCreateSession → (beforeRun, run, afterRun)* → drain → end →
- * afterEnd → close.
+ * @file A session with hooks: begin → create and restore → afterCreateSession → (beforeRun, run, afterRun)* → drain →
+ * end → afterEnd → close.
  *
- * Mirrors tf.train.MonitoredSession. Hooks are called in the order given. A stop request ends the loop after the step at
- * hand; end of input does too. After an error, of a step, a hook or a registered task, hooks are not ended, only closed, and
- * the error goes to the caller.
+ * Mirrors tf.train.MonitoredSession. Hooks are called in the order given. A stop request ends the loop after the step
+ * at hand; end of input does too. After an error, of a step, a hook or a registered task, hooks are not ended, only
+ * closed, and the error goes to the caller.
  */
 import { checkOptions } from '../base/check-options.js';
 import { type Clock, systemClock } from '../base/clock.js';
@@ -93,7 +93,9 @@ export class MonitoredSession {
     return nested === undefined ? values! : nested.rebuild(values!);
   }
 
-  /** Makes what a run of `fetches` with those of the hooks needs, so that want of memory shows before the first step. */
+  /**
+   * Makes what a run of `fetches` with those of the hooks needs, so that want of memory shows before the first step.
+   */
   async prepare(fetches: readonly Fetch[]): Promise<void> {
     this.session.prepare(await this.#ask(fetches));
   }
@@ -115,8 +117,8 @@ export class MonitoredSession {
   }
 
   /**
-   * A step per batch, at most `stepsAheadMax`, with the hooks around them; the values of `fetches` for each. `ahead` are the
-   * batches that come next, for a session with a prefetch.
+   * A step per batch, at most `stepsAheadMax`, with the hooks around them; the values of `fetches` for each. `ahead`
+   * are the batches that come next, for a session with a prefetch.
    */
   runSteps(
     fetches: readonly Fetch[],
@@ -228,8 +230,8 @@ export class MonitoredSession {
   }
 
   /**
-   * Ends the hooks after a clean stop; nothing after an error. All drain before any ends, and the last save comes after that,
-   * so that nothing that was pushed is missing from it. The session stays usable for evaluation.
+   * Ends the hooks after a clean stop; nothing after an error. All drain before any ends, and the last save comes after
+   * that, so that nothing that was pushed is missing from it. The session stays usable for evaluation.
    */
   async end(): Promise<void> {
     if (this.#ended || this.failed) return;

@@ -1,8 +1,8 @@
 /**
  * @file The hyper-parameters every task has, with the defaults of the reference (base_task, native_task, native_model).
  *
- * They are a tree of Params: what a program reads of it is up to the program. Names and defaults are upstream's, so that
- * settings written for it can be applied with `set`.
+ * They are a tree of Params: what a program reads of it is up to the program. Names and defaults are upstream's, so
+ * that settings written for it can be applied with `set`.
  */
 import { type AnyClass, InstantiableParams } from '../base/params/instantiable-params.js';
 import { Params } from '../base/params/params.js';

@@ -6,8 +6,8 @@ export interface TrainInput {
   /** Address of the next batch; ML_OUT_OF_RANGE at the end of input, which is a normal stop. */
   next(): number | Promise<number>;
   /**
-   * How many addresses that `next` returned stay good at once: steps run in groups, so batches are taken before they are
-   * used. Default: 1, which is right for an input that fills the same memory again and again.
+   * How many addresses that `next` returned stay good at once: steps run in groups, so batches are taken before they
+   * are used. Default: 1, which is right for an input that fills the same memory again and again.
    */
   readonly batchesAhead?: number;
 }
@@ -34,8 +34,8 @@ export class BatchQueue {
   }
 
   /**
-   * Up to `count` batches to train on, with the `ahead` that follow: waits until there is one and all of those, takes the others
-   * as far as they are there.
+   * Up to `count` batches to train on, with the `ahead` that follow: waits until there is one and all of those, takes
+   * the others as far as they are there.
    */
   async take(count: number, ahead = 0): Promise<BatchGroup> {
     try {

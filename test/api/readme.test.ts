@@ -1,4 +1,6 @@
-/** @file The model of the README is TypeScript too: it compiles as it stands, strictly and without a browser's types. */
+/**
+ * @file The model of the README is TypeScript too: it compiles as it stands, strictly and without a browser's types.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';

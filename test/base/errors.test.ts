@@ -40,7 +40,9 @@ function sources(dir: string): string[] {
   });
 }
 
-/** Places in `text` that make a MonolithError and leave out a field of its sentence. Fields made elsewhere are not seen. */
+/**
+ * Places in `text` that make a MonolithError and leave out a field of its sentence. Fields made elsewhere are not seen.
+ */
 function unfilled(name: string, text: string): string[] {
   const file = ts.createSourceFile(name, text, ts.ScriptTarget.ES2022, true);
   const found: string[] = [];

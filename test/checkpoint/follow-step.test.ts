@@ -1,4 +1,7 @@
-/** @file What follows the global step goes on after a restore as if there had been none: scales of one_bit, rounding to half. */
+/**
+ * @file What follows the global step goes on after a restore as if there had been none: scales of one_bit, rounding to
+ * half.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

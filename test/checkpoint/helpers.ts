@@ -82,7 +82,9 @@ export class Killed extends Error {}
 export interface Faults {
   /** Number of the operation that fails, from 0. */
   readonly at: number;
-  /** `once`: this operation fails. `kill`: it fails half-way and so does everything after it, as if the process died. */
+  /**
+   * `once`: this operation fails. `kill`: it fails half-way and so does everything after it, as if the process died.
+   */
   readonly mode: 'once' | 'kill';
   readonly code?: string;
 }

@@ -1,4 +1,6 @@
-/** @file The reference's names exist in `monolith-ts/compat`, and those that are made for it do what the reference does. */
+/**
+ * @file The reference's names exist in `monolith-ts/compat`, and those that are made for it do what the reference does.
+ */
 import t from 'tap';
 import * as compat from '../../src/compat/index.js';
 import { Graph } from '../../src/graph/graph.js';

@@ -1,4 +1,6 @@
-/** @file The addon cannot take the process down: workers that end in the midst of calls, and arguments of wrong kinds. */
+/**
+ * @file The addon cannot take the process down: workers that end in the midst of calls, and arguments of wrong kinds.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';

@@ -3,7 +3,9 @@ import t from 'tap';
 import { withSimulated } from './simulated.js';
 import { PTX_HEADER } from './vector-kernel.js';
 
-/** Thread i stores its number to word i * stride, once in shared and once in global memory; odd lanes only when asked. */
+/**
+ * Thread i stores its number to word i * stride, once in shared and once in global memory; odd lanes only when asked.
+ */
 const STRIDED = `${PTX_HEADER}
 .visible .entry strided(.param .u64 out, .param .u32 stride, .param .u32 oddOnly)
 {

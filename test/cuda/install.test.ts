@@ -1,4 +1,6 @@
-/** Installing without a compiler, and a package that has a prebuild only: in copies of the package, by its own scripts. */
+/**
+ * Installing without a compiler, and a package that has a prebuild only: in copies of the package, by its own scripts.
+ */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,8 @@
 /**
  * @file Which test holds each CUDA kernel to its reference, and so to the WASM kernel of that name, under 20 schedules.
  *
- * kernel-coverage.test.ts fails for a kernel that is not here; the test that is named fails when it leaves the kernel out.
+ * kernel-coverage.test.ts fails for a kernel that is not here; the test that is named fails when it leaves the kernel
+ * out.
  */
 export const KERNEL_TESTS: Readonly<Record<string, readonly string[]>> = {
   'kernels-clip': names(`

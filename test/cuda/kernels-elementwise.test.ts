@@ -103,8 +103,8 @@ t.test(
     for (const name of ['geluF32', 'geluTanhF32', 'swishF32', 'softplusF32'] as const) {
       run(name, [...x, ...z, ...sizes], near(1e-6, 2e-6));
       const gradient = name.replace('F32', 'GradF32') as 'geluGradF32';
-      // Slopes are right to 2^-22 or so, times a gradient below 16; what a sum cancels, its operands have lost before: up to
-      // 16 * 16 * 2^-23 of a product of gradient and input.
+      // Slopes are right to 2^-22 or so, times a gradient below 16; what a sum cancels, its operands have lost before:
+      // up to 16 * 16 * 2^-23 of a product of gradient and input.
       run(gradient, [...y, ...x, ...z, ...sizes, acc], near(2e-6, acc ? 4e-5 : 1e-5));
     }
   }),

@@ -91,9 +91,10 @@ t.test('norms of rows are near their references', (t) =>
       const size = [shape.rows, cols] as const;
       const run = (name: string, args: readonly number[], same: Same) =>
         twin.run(h, begin, name, references[name]!, args, same);
-      // Sums in f64 round to the float of the reference or to one next to it, 2^-24 apart for values up to 1. One over the
-      // deviation is at most 1 / sqrt(1e-3), below 32, and what is normalized at most sqrt(300), below 18: layerNormF32 carries
-      // on 32 * 2^-24 and 18 * 2^-23, its gradient 32 * (1 + 18) * 2^-24, that of the length 18 * 32 * 2^-23.
+      // Sums in f64 round to the float of the reference or to one next to it, 2^-24 apart for values up to 1. One over
+      // the deviation is at most 1 / sqrt(1e-3), below 32, and what is normalized at most sqrt(300), below 18:
+      // layerNormF32 carries on 32 * 2^-24 and 18 * 2^-23, its gradient 32 * (1 + 18) * 2^-24, that of the length 18 *
+      // 32 * 2^-23.
       run('layerNormF32', [...X, gain!, bias!, ...Y, stats, ...size, 1e-3], near(1e-6, 5e-6));
       run('layerNormGradF32', [...G, ...X, gain!, stats, ...Y, ...size, shape.acc], near(1e-6, 4e-5));
       run('l2NormalizeF32', [...X, ...Y, ...size, 1e-3], near(3e-7, 1e-9));

@@ -1,4 +1,7 @@
-/** @file CUDA kernels over pairs of fields, pairs of examples and the largest of groups, in the simulator, against their references. */
+/**
+ * @file CUDA kernels over pairs of fields, pairs of examples and the largest of groups, in the simulator, against their
+ * references.
+ */
 import fc from 'fast-check';
 import t from 'tap';
 import * as dense from '../../src/runtime/backends/reference/dense.js';

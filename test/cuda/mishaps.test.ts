@@ -1,6 +1,6 @@
 /**
- * Drivers and devices that do not do what is asked: sessions and `monolith train` fail with a code, the driver's error and
- * what to do, close cleanly, and leave checkpoints as they were.
+ * Drivers and devices that do not do what is asked: sessions and `monolith train` fail with a code, the driver's error
+ * and what to do, close cleanly, and leave checkpoints as they were.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,7 @@
-/** @file The PTX of the repository: what nvcc makes of the sources, good for every architecture, as the launch table says. */
+/**
+ * @file The PTX of the repository: what nvcc makes of the sources, good for every architecture, as the launch table
+ * says.
+ */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/backends/cuda/launch-table.js';

@@ -1,4 +1,7 @@
-/** @file A small model with everything a step on a device moves: feeds, ragged ids, rows, dense variables, updates of both. */
+/**
+ * @file A small model with everything a step on a device moves: feeds, ragged ids, rows, dense variables, updates of
+ * both.
+ */
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { concatColumns } from '../../src/graph/ops/columns.js';

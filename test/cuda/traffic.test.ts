@@ -1,4 +1,7 @@
-/** @file How much of the memory traffic of gathers is useful, by the counters of the simulator: a prediction, not a timing. */
+/**
+ * @file How much of the memory traffic of gathers is useful, by the counters of the simulator: a prediction, not a
+ * timing.
+ */
 import t from 'tap';
 import { BLOCK_THREADS, CUDA_KERNELS } from '../../src/runtime/backends/cuda/launch-table.js';
 import { randomFloats, randomInts, type SimulatedDriver, upload, withSimulated } from './simulated.js';
@@ -7,7 +10,10 @@ import { ptxOf } from './twin.js';
 const SECTOR_BYTES = 32;
 const [BAGS, UNIQUE] = [2048, 3000];
 
-/** Bags of 0 to 11 ids; the share of sector bytes that the sums need: ids and rows once per use, splits and results once. */
+/**
+ * Bags of 0 to 11 ids; the share of sector bytes that the sums need: ids and rows once per use, splits and results
+ * once.
+ */
 function usefulShare(driver: SimulatedDriver, dim: number): number {
   const kernel = driver.loadModule('sparse', ptxOf('sparse')).kernel('poolSumRowsF32');
   const sizes = randomInts(BAGS, 12, 5);

@@ -1,8 +1,9 @@
 /**
- * @file Runs a CUDA kernel in the simulator on a copy of the memory its reference works on, and compares all that both left.
+ * @file Runs a CUDA kernel in the simulator on a copy of the memory its reference works on, and compares all that both
+ * left.
  *
- * Everything allocated since `begin` goes to one device buffer; addresses become those of the copy. What lies between the
- * operands is compared too, so a store beside a result is a difference.
+ * Everything allocated since `begin` goes to one device buffer; addresses become those of the copy. What lies between
+ * the operands is compared too, so a store beside a result is a difference.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -112,8 +113,8 @@ export class CudaTwin {
   }
 
   /**
-   * Runs the CUDA kernel, the WASM one of that name if there is one, and the reference; compares all that each left, and
-   * leaves what the reference left. `operands` are those of CUDA where they differ.
+   * Runs the CUDA kernel, the WASM one of that name if there is one, and the reference; compares all that each left,
+   * and leaves what the reference left. `operands` are those of CUDA where they differ.
    */
   run(
     h: Memory,
@@ -181,8 +182,8 @@ process.on('exit', () => {
 });
 
 /**
- * A test with the simulated driver and 16 MiB of memory for references; skipped, loudly, where the simulator is not built.
- * Every kernel that it runs has to meet all schedules.
+ * A test with the simulated driver and 16 MiB of memory for references; skipped, loudly, where the simulator is not
+ * built. Every kernel that it runs has to meet all schedules.
  */
 export function withTwin(body: (twin: CudaTwin, h: KernelHarness) => void) {
   return withSimulated<Asserting>(async (t, driver) => {

@@ -1,7 +1,8 @@
 /**
  * @file The FFM model written out: Maps, numbers and loops, in f64, with nothing of the runtime.
  *
- * Slots 0, 2 and 3 have equal configs (a bias and two interactions), so they share one table, as the feature factory has it.
+ * Slots 0, 2 and 3 have equal configs (a bias and two interactions), so they share one table, as the feature factory
+ * has it.
  */
 export interface PlainBatch {
   readonly label: readonly number[];

@@ -14,7 +14,10 @@ export interface Finding {
   readonly other: Way;
 }
 
-/** The first pair of ways that differs, or undefined. A way that is in several pairs is trained once, unless it is paired with itself. */
+/**
+ * The first pair of ways that differs, or undefined. A way that is in several pairs is trained once, unless it is
+ * paired with itself.
+ */
 export async function firstDifference(
   recipe: Recipe,
   comparisons: readonly Comparison[],

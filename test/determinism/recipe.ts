@@ -1,6 +1,6 @@
 /**
- * @file What a random model of the determinism tests has: a set of features, drawn by seed. Everything else of the model,
- * its sizes and its data, follows from the seed too, so a seed says it all.
+ * @file What a random model of the determinism tests has: a set of features, drawn by seed. Everything else of the
+ * model, its sizes and its data, follows from the seed too, so a seed says it all.
  */
 import { stream } from '../kernels/both.js';
 

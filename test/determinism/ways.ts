@@ -65,8 +65,8 @@ export function someComparisons(recipe: Recipe): Comparison[] {
 }
 
 /**
- * A step that is cut without a prefetch gives what one in one piece does, whoever brings the rows. With a prefetch it gives
- * something else, which a run that is resumed at a save gives as well.
+ * A step that is cut without a prefetch gives what one in one piece does, whoever brings the rows. With a prefetch it
+ * gives something else, which a run that is resumed at a save gives as well.
  */
 function cutPairs(recipe: Recipe): Comparison[] {
   const { banks, groups, resumeAt, resumes } = limitsOf(recipe);

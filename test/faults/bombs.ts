@@ -1,6 +1,6 @@
 /**
- * @file Small files that say they are large. As a program: reads one with the readers that people use, and prints what came of
- * it and how much memory the process had at most.
+ * @file Small files that say they are large. As a program: reads one with the readers that people use, and prints what
+ * came of it and how much memory the process had at most.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,9 +1,9 @@
 /**
- * @file Stands between this process and the file system: counts what changes files, and at one operation ends the process, or
- * lets the disk be full.
+ * @file Stands between this process and the file system: counts what changes files, and at one operation ends the
+ * process, or lets the disk be full.
  *
- * Works on Node's own functions, so nothing passes by it: not the lock of a directory, nor what a later version writes in
- * another way. Removing a tree counts as the removals it consists of.
+ * Works on Node's own functions, so nothing passes by it: not the lock of a directory, nor what a later version writes
+ * in another way. Removing a tree counts as the removals it consists of.
  */
 import fs, { type PathLike, type RmOptions } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * @file A program that damages files and reads them: `fuzz.js DIR SEED ROUNDS`. Every read ends in what was written or in an
- * error with a code; it prints how many did what, and the seed of every attempt that did not.
+ * @file A program that damages files and reads them: `fuzz.js DIR SEED ROUNDS`. Every read ends in what was written or
+ * in an error with a code; it prints how many did what, and the seed of every attempt that did not.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * @file Damages bytes and values by a seeded generator: flips, cuts, doubled and swapped ranges, and the numbers that break
- * readers when they stand in the place of a size.
+ * @file Damages bytes and values by a seeded generator: flips, cuts, doubled and swapped ranges, and the numbers that
+ * break readers when they stand in the place of a size.
  */
 import { MersenneTwister } from '../../src/base/random.js';
 

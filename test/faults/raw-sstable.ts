@@ -38,7 +38,10 @@ export function rawSstable(blocks: readonly RawBlock[]): Buffer {
   return Buffer.concat([...parts, footer]);
 }
 
-/** A block with the header of a bundle and `count` entries without values, of `keyBytes` each, made of ten bytes of the block. */
+/**
+ * A block with the header of a bundle and `count` entries without values, of `keyBytes` each, made of ten bytes of the
+ * block.
+ */
 export function sharedKeys(header: Uint8Array, keyBytes: number, count: number): Uint8Array {
   const digits = 7;
   const shared = keyBytes - digits;

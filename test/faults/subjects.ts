@@ -1,8 +1,8 @@
 /**
  * @file The formats that are read, each with good files, ways to damage them, and the readers that people use.
  *
- * Damage comes in two kinds: of the bytes as they are, which checksums notice, and of what is inside, with checksums that fit
- * again, which is what an enemy writes.
+ * Damage comes in two kinds: of the bytes as they are, which checksums notice, and of what is inside, with checksums
+ * that fit again, which is what an enemy writes.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -23,7 +23,9 @@ const SGD = {
   compressor: Fp32Compressor(),
 };
 
-/** loss = sum of factors * embedding + 12 * w, all weights 1 and all rates too: gradients of norm 5 and 12, together 13. */
+/**
+ * loss = sum of factors * embedding + 12 * w, all weights 1 and all rates too: gradients of norm 5 and 12, together 13.
+ */
 function model(options: Options = {}, factors: readonly number[] = [3, 4], slope = 12) {
   const graph = new Graph();
   const factory = new FeatureFactory();

@@ -27,7 +27,8 @@ const DIRECTIONS = 3;
 
 /**
  * Differentiates the mean of `out` squared by the dense feeds and the variables it depends on, and says along which
- * random directions that differs from central differences. Every element of the output has a factor of its own that way.
+ * random directions that differs from central differences. Every element of the output has a factor of its own that
+ * way.
  */
 export function differences(out: Tensor, options: DifferenceOptions = {}): Promise<string[]> {
   const { rows = 5, backend = 'wasm' } = options;

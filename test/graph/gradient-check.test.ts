@@ -80,7 +80,10 @@ const OPS: Readonly<Record<string, (i: Inputs) => Tensor>> = {
 const PLACEHOLDERS = ['x', 'y', 'factor', 'label'] as const;
 const VARIABLES = ['weights', 'square', 'bias', 'narrow'] as const;
 
-/** Mean of the output with different weights per element, minus a term of its own: also sums of means are differentiated. */
+/**
+ * Mean of the output with different weights per element, minus a term of its own: also sums of means are
+ * differentiated.
+ */
 function lossOf(i: Inputs, out: Tensor): Tensor {
   const weight = columns(concatColumns([i.y, i.y, i.y]), 0, out.columns);
   const shaped = out.columns === 1 ? columns(out, 0, 1) : out;

@@ -20,7 +20,10 @@ function decode(codec: EntryDumpCodec, payload: Uint8Array): EntryRow {
   return row;
 }
 
-/** Number in SingleOptimizerDump, which block of the state each field of floats is, and how many words follow the blocks. */
+/**
+ * Number in SingleOptimizerDump, which block of the state each field of floats is, and how many words follow the
+ * blocks.
+ */
 const DUMPS: Readonly<Record<DumpedOptimizer, { number: number; blocks: readonly number[]; scalars: number }>> = {
   adagrad: { number: 1, blocks: [0], scalars: 0 },
   sgd: { number: 2, blocks: [], scalars: 0 },

@@ -1,4 +1,6 @@
-/** @file Writes what multi-table files hold, for tests: records inside a stream of snappy blocks that compress nothing. */
+/**
+ * @file Writes what multi-table files hold, for tests: records inside a stream of snappy blocks that compress nothing.
+ */
 import { RecordWriter } from '../../src/io/record-writer.js';
 
 /** Payloads as the bytes of a record file. */

@@ -119,7 +119,8 @@ for (const variant of ['plain', 'relaxed', 'wide'] as const) {
 }
 
 t.test('the self-test sees a kernel that is wrong', async (t) => {
-  // The plain module with one instruction of its code changed: f32x4.mul (0xfd 0xe6 0x01) becomes f32x4.min (0xfd 0xe8 0x01).
+  // The plain module with one instruction of its code changed: f32x4.mul (0xfd 0xe6 0x01) becomes f32x4.min (0xfd 0xe8
+  // 0x01).
   const bytes = readFileSync(new URL('../../kernels.wasm', import.meta.url));
   for (let i = 0; i + 2 < bytes.length; i++) {
     if (bytes[i] === 0xfd && bytes[i + 1] === 0xe6 && bytes[i + 2] === 0x01) bytes[i + 1] = 0xe8;

@@ -14,7 +14,9 @@ const MODULES = Object.values(VARIANT_FILES).map((name) => ({
 }));
 const module = new WebAssembly.Module(MODULES[0]!.bytes);
 
-/** Section ids of a WebAssembly binary, in file order: after 8 bytes of header, each is an id, a LEB128 size, a body. */
+/**
+ * Section ids of a WebAssembly binary, in file order: after 8 bytes of header, each is an id, a LEB128 size, a body.
+ */
 function sectionIds(binary: Uint8Array): number[] {
   const ids: number[] = [];
   let at = 8;

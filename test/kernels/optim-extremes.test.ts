@@ -1,6 +1,6 @@
 /**
- * @file Row optimizers at the edges: rates of 0, tiny and huge ones, no gradient, sums that are 0. Held to their rules in f64,
- * written from docs/tables.md and not from the kernels.
+ * @file Row optimizers at the edges: rates of 0, tiny and huge ones, no gradient, sums that are 0. Held to their rules
+ * in f64, written from docs/tables.md and not from the kernels.
  */
 import t from 'tap';
 import { OPTIMIZER_NUMBER, PARAMETER_BLOCK, PARAMETER_BLOCK_BYTES } from '../../src/memory/optimizer-layout.js';
@@ -38,7 +38,10 @@ interface Rule {
   /** First state, where it is not all 0 or the initial accumulator. */
   readonly first?: (state: number[], step: Pick<Step, 'p' | 'initial'>) => void;
   readonly step: (step: Step) => Stepped;
-  /** At a rate of 0 the weights stay; those of momentum go on by what earlier steps gave them, and two have no such rate. */
+  /**
+   * At a rate of 0 the weights stay; those of momentum go on by what earlier steps gave them, and two have no such
+   * rate.
+   */
   readonly staysAtZero: boolean;
 }
 

@@ -7,8 +7,8 @@ type Arg = number | bigint;
 export type Kernel = (...args: never[]) => unknown;
 
 /**
- * Runs `kernel` and `twin` over what was allocated since `begin`; throws with place and values on a difference in memory
- * or result. What the kernel left is in memory afterwards. `same` compares floats; the default wants equal bits.
+ * Runs `kernel` and `twin` over what was allocated since `begin`; throws with place and values on a difference in
+ * memory or result. What the kernel left is in memory afterwards. `same` compares floats; the default wants equal bits.
  */
 export function runPair(
   h: KernelHarness,

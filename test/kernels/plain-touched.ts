@@ -1,5 +1,6 @@
 /**
- * @file Plain hopscotch sets of ids and of pairs of id and table: what assembly/touched does, for one thread and without locks.
+ * @file Plain hopscotch sets of ids and of pairs of id and table: what assembly/touched does, for one thread and
+ * without locks.
  *
  * It takes the same steps in the same order, so that it places every key in the same slot and drains in the same order.
  */
@@ -108,7 +109,9 @@ class ReferenceTouchedSet {
     return true;
   }
 
-  /** Moves an entry of one of the 31 buckets below `hole` into it; the slot it left, or undefined when none can move. */
+  /**
+   * Moves an entry of one of the 31 buckets below `hole` into it; the slot it left, or undefined when none can move.
+   */
   #moveHole(hole: number): number | undefined {
     for (let home = hole - HOP_RANGE + 1; home < hole; home++) {
       const hop = this.#hops[home]!;

@@ -1,4 +1,6 @@
-/** @file Sums of gradients per id where a feature has many ids: blocks of WASM and of the reference are the same blocks. */
+/**
+ * @file Sums of gradients per id where a feature has many ids: blocks of WASM and of the reference are the same blocks.
+ */
 import t from 'tap';
 import { idSumsScratchBytes } from '../../src/memory/id-sums-layout.js';
 import * as reference from '../../src/runtime/backends/reference/sparse.js';

@@ -40,7 +40,10 @@ t.test('row ids follow the splits, also of a slice that starts above zero', asyn
   );
 });
 
-/** Lays pieces out `gap` bytes apart and copies them packed, in reverse order: what arrived, what should have, what lies behind. */
+/**
+ * Lays pieces out `gap` bytes apart and copies them packed, in reverse order: what arrived, what should have, what lies
+ * behind.
+ */
 function copyReversed(lengths: readonly number[], gap: number, run: (at: number, count: number) => number) {
   return h.scope(() => {
     const total = lengths.reduce((sum, n) => sum + n, 0);

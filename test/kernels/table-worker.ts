@@ -1,4 +1,6 @@
-/** @file Thread entry of the table thread test: adds to rows that all threads share, makes and removes rows of its own. */
+/**
+ * @file Thread entry of the table thread test: adds to rows that all threads share, makes and removes rows of its own.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Views } from '../../src/memory/views.js';
 import { instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';

@@ -1,4 +1,7 @@
-/** @file Thread of the ring's stress test: for each task it pushes numbered items, or pops what it gets, until done or told. */
+/**
+ * @file Thread of the ring's stress test: for each task it pushes numbered items, or pops what it gets, until done or
+ * told.
+ */
 import { parentPort } from 'node:worker_threads';
 import { MersenneTwister } from '../../src/base/random.js';
 import { SharedRing } from '../../src/memory/shared-ring.js';

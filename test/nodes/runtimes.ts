@@ -1,8 +1,8 @@
 /**
  * @file The runtimes that `npm run test:nodes` runs on, from the npm registry.
  *
- * Packages hold a binary each and are installed without running a script of theirs. They are kept in node_modules/.cache, so
- * a second run asks nobody.
+ * Packages hold a binary each and are installed without running a script of theirs. They are kept in
+ * node_modules/.cache, so a second run asks nobody.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';

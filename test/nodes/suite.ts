@@ -1,4 +1,6 @@
-/** @file What every runtime is put to: training, resuming, products, tables, and what becomes of kernels it is new to. */
+/**
+ * @file What every runtime is put to: training, resuming, products, tables, and what becomes of kernels it is new to.
+ */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * @file Eigenvalues and vectors of a symmetric matrix by cyclic Jacobi rotations: another way than the kernel's, to hold
- * it to.
+ * @file Eigenvalues and vectors of a symmetric matrix by cyclic Jacobi rotations: another way than the kernel's, to
+ * hold it to.
  */
 const SWEEPS_MAX = 60;
 

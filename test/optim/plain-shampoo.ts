@@ -1,5 +1,6 @@
 /**
- * @file Shampoo over plain arrays, straight from the formulas and in f64 between float32 slots: what the kernel is held to.
+ * @file Shampoo over plain arrays, straight from the formulas and in f64 between float32 slots: what the kernel is held
+ * to.
  */
 import type { ShampooOptions } from '../../src/optim/shampoo.js';
 import { symmetricEigen } from './plain-eigen.js';
@@ -15,7 +16,10 @@ export interface InverseRoot {
   readonly offset: number;
 }
 
-/** S^(-1/p) as V diag(values) V^T + offset * I, from the `head` smallest eigenvalues above the damping and the `tail` largest. */
+/**
+ * S^(-1/p) as V diag(values) V^T + offset * I, from the `head` smallest eigenvalues above the damping and the `tail`
+ * largest.
+ */
 export function inverseRoot(
   matrix: ArrayLike<number>,
   size: number,

@@ -39,8 +39,8 @@ t.test('inverse roots and what they do to a tensor equal the reference, and the 
         const [s, from] = [h.putF32(matrix), h.putF32(x)];
         const [pvec, pval, o, out] = [h.alloc(k * kept * 4), h.alloc(kept * 4), h.alloc(4), h.alloc(k * rest * 4)];
         const [projected, scratch] = [h.alloc(rest * kept * 4), h.alloc(inverseRootScratch(k) * 8)];
-        // Between the steps of the diagonal: an eigenvalue that is the damping itself, where all else is 0, is above it or
-        // not by how it is rounded.
+        // Between the steps of the diagonal: an eigenvalue that is the damping itself, where all else is 0, is above it
+        // or not by how it is rounded.
         const options = [2 * rank, head, tail, 0.015] as const;
         runPair(h, begin, h.wasm.inverseRootF32, reference.inverseRootF32, [s, k, ...options, pvec, pval, o, scratch]);
         const operands = [from, k, rest, pvec, kept, pval, o, out, projected, packed];

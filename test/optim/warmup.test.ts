@@ -72,7 +72,8 @@ for (const backend of BACKENDS) {
         const [a, , c] = row as [number, number, number];
         t.ok(row.every(Number.isFinite) && a !== 0.5, `${tables[i]!.name} learns and is finite`, { found: row });
         const isFtrl = tables[i]!.name.startsWith('F');
-        // Ftrl makes a weight of its sums, which are 0 without gradients; group lasso keeps what it divides and multiplies.
+        // Ftrl makes a weight of its sums, which are 0 without gradients; group lasso keeps what it divides and
+        // multiplies.
         if (!isFtrl)
           t.ok(Math.abs(c - 0.5) < 1e-6, `${tables[i]!.name} keeps a weight without gradients`, { found: c });
       });

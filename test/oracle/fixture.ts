@@ -1,4 +1,7 @@
-/** @file What TensorFlow computed, as make_numbers.py and make_files.py wrote it down. Nothing of it is needed to run the tests. */
+/**
+ * @file What TensorFlow computed, as make_numbers.py and make_files.py wrote it down. Nothing of it is needed to run
+ * the tests.
+ */
 import { readFileSync } from 'node:fs';
 
 export interface OracleTensor {

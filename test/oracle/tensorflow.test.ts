@@ -1,4 +1,7 @@
-/** @file TensorFlow reads what this package writes. Needs MONOLITH_ORACLE_PYTHON, a Python with TensorFlow, and else skips. */
+/**
+ * @file TensorFlow reads what this package writes. Needs MONOLITH_ORACLE_PYTHON, a Python with TensorFlow, and else
+ * skips.
+ */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

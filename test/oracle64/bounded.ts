@@ -1,9 +1,9 @@
 /**
  * @file Numbers with a bound on what float32 may make of them: the arithmetic that optimizers are written in here.
  *
- * `v` is what exact arithmetic gives (float64 stands for it), `e` bounds how far a float32 computation of the same formula, in
- * any order, may be from it. Every function widens the bound by what it makes of the bounds of its operands, and by its own
- * rounding. Nothing is tuned: a comparison fails when rounding cannot explain it.
+ * `v` is what exact arithmetic gives (float64 stands for it), `e` bounds how far a float32 computation of the same
+ * formula, in any order, may be from it. Every function widens the bound by what it makes of the bounds of its
+ * operands, and by its own rounding. Nothing is tuned: a comparison fails when rounding cannot explain it.
  */
 
 /** Half the distance of 1 and the next float32: the largest relative error of one rounding. */

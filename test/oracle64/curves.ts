@@ -1,8 +1,8 @@
 /**
  * @file Functions of one number with their slopes, and how exactly kernels compute both.
  *
- * Errors are in units of U (half a unit in the last place of 1) and absolute: `error(x)` of the value, `slopeError(x)` of the
- * slope. What kernels promise is said beside them in `assembly/dense`: exp within 1 ulp, log and log1pUnit
+ * Errors are in units of U (half a unit in the last place of 1) and absolute: `error(x)` of the value, `slopeError(x)`
+ * of the slope. What kernels promise is said beside them in `assembly/dense`: exp within 1 ulp, log and log1pUnit
  * within 2, log1p within 4.
  */
 

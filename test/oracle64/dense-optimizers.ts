@@ -1,4 +1,6 @@
-/** @file Steps of dense variables: those of Monolith after its specification, those of TensorFlow after its formulas. */
+/**
+ * @file Steps of dense variables: those of Monolith after its specification, those of TensorFlow after its formulas.
+ */
 import { add, type Bounded, choose, div, exact, less, mul, neg, rounded, sqrt, square, sub } from './bounded.js';
 import { adamStep, ftrlMoments, ROW_RULES } from './row-optimizers.js';
 

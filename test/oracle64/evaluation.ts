@@ -1,6 +1,6 @@
 /**
- * @file One step of a graph in float64: the values of its tensors and the gradients of some, from the ops' types, attributes and
- * shapes alone.
+ * @file One step of a graph in float64: the values of its tensors and the gradients of some, from the ops' types,
+ * attributes and shapes alone.
  */
 import type { Op, Tensor } from '../../src/graph/graph.js';
 import type { Bounded } from './bounded.js';
@@ -40,7 +40,10 @@ export class Evaluation {
   /** Nodes of the rows that a lookup read. */
   readonly #rowNodes = new Map<Op, Map<bigint, Int32Array>>();
 
-  /** Only of `targets` gradients can be asked for: these have nodes of their own, where views share those of what they view. */
+  /**
+   * Only of `targets` gradients can be asked for: these have nodes of their own, where views share those of what they
+   * view.
+   */
   constructor(rules: ReadonlyMap<string, Rule>, world: World, targets: Iterable<Tensor>) {
     this.#rules = rules;
     this.world = world;

@@ -1,8 +1,8 @@
 /**
  * @file What a random graph is made of, as data that can be printed, and made smaller when a graph fails.
  *
- * A step names a builder and has a seed of its own, by which the builder picks operands among the tensors at hand: a recipe
- * stays valid when steps are left out.
+ * A step names a builder and has a seed of its own, by which the builder picks operands among the tensors at hand: a
+ * recipe stays valid when steps are left out.
  */
 import { Random } from './random.js';
 

@@ -1,9 +1,9 @@
 /**
  * @file Reverse-mode differentiation by single numbers, in float64, with bounds on what float32 makes of every number.
  *
- * A node has a value, a bound (see bounded.ts), and an edge to each number it was made from: the derivative by it, and a bound
- * on that. Ops are written as what they compute; their adjoints follow from the edges, and share nothing with the adjoints
- * of the product.
+ * A node has a value, a bound (see bounded.ts), and an edge to each number it was made from: the derivative by it, and
+ * a bound on that. Ops are written as what they compute; their adjoints follow from the edges, and share nothing with
+ * the adjoints of the product.
  */
 import { type Bounded, STEPS, TINY, U } from './bounded.js';
 import type { Curve } from './curves.js';
@@ -177,8 +177,8 @@ export class Tape {
   }
 
   /**
-   * A value that is one of several numbers, or a share of some of them: `shares` says which part of the gradient each gets,
-   * `open` that rounding may decide otherwise.
+   * A value that is one of several numbers, or a share of some of them: `shares` says which part of the gradient each
+   * gets, `open` that rounding may decide otherwise.
    */
   pick(v: number, e: number, nodes: ArrayLike<number>, shares: ArrayLike<number>, open: ArrayLike<number>): number {
     const first = this.#edges;
@@ -188,7 +188,9 @@ export class Tape {
     return this.#node(first, v, e);
   }
 
-  /** Gradients of the sum of seed * node over all pairs. A number that was used n times adds n terms up, in any order. */
+  /**
+   * Gradients of the sum of seed * node over all pairs. A number that was used n times adds n terms up, in any order.
+   */
   backward(seeds: readonly (readonly [node: number, seed: Bounded])[]): Adjoints {
     const count = this.#count;
     const [grads, bounds, sizes] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];

@@ -75,7 +75,8 @@ export class Workshop {
     return most < 1e4 && off <= 1e-3 * most + 1e-6;
   }
 
-  // --- operands --------------------------------------------------------------------------------------------------------
+  // --- operands
+  // --------------------------------------------------------------------------------------------------------
 
   pick(fits: (tensor: Tensor) => boolean = () => true): Tensor | undefined {
     // Later ones are likelier, so that chains grow deep.

@@ -1,11 +1,12 @@
 /**
  * @file The shape of a parity file and what a module's handler sees of it.
  *
- * A file is a list of cases: numbers of the reference, or numbers that follow from a formula (`source_test` says which).
- * A handler gets one case of its module, runs the code here on the input, and either returns what it got under the
- * names of `expected`, which the runner then compares, or checks for itself and throws.
+ * A file is a list of cases: numbers of the reference, or numbers that follow from a formula (`source_test` says
+ * which). A handler gets one case of its module, runs the code here on the input, and either returns what it got under
+ * the names of `expected`, which the runner then compares, or checks for itself and throws.
  *
- * Names of fields are read by their meaning (meanings.ts): a handler states its own names and gets the fields under them.
+ * Names of fields are read by their meaning (meanings.ts): a handler states its own names and gets the fields under
+ * them.
  */
 import { knownName } from './meanings.js';
 
@@ -90,7 +91,10 @@ export function fieldsOf(
 /** A form of the cases of a module: the field it is known by, and its handler. */
 export type ParityForm = readonly [field: string, handler: ParityHandler];
 
-/** Runs a case in the form that its fields say, by their own names or by what they mean; `around` are fields of any form. */
+/**
+ * Runs a case in the form that its fields say, by their own names or by what they mean; `around` are fields of any
+ * form.
+ */
 export function runForm(forms: readonly ParityForm[], parity: ParityCase, around: readonly string[]): unknown {
   const known = [...around, ...forms.map(([field]) => field)];
   for (const input of [parity.input as Fields, renamed(parity.input as Fields, known)]) {

@@ -32,7 +32,9 @@ function plain(value: unknown): unknown {
   return value;
 }
 
-/** One number stands for a list of it alone and a list of one for its number; a series for its last where that is meant. */
+/**
+ * One number stands for a list of it alone and a list of one for its number; a series for its last where that is meant.
+ */
 function ofSameDepth(actual: unknown, expected: unknown): unknown {
   if (actual instanceof Series) return plain(actual.like(expected));
   const leaf = typeof expected !== 'object';

@@ -1,4 +1,6 @@
-/** @file Cases that say `for i in 0..99 concurrently: assign_add(i,[i]); optimize(i, grad=[-200*i])`: on real threads. */
+/**
+ * @file Cases that say `for i in 0..99 concurrently: assign_add(i,[i]); optimize(i, grad=[-200*i])`: on real threads.
+ */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { HashTable } from '../../src/sparse/table/hash-table.js';

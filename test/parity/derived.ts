@@ -1,13 +1,15 @@
 /**
- * @file What a name of an expectation stands for among the names that were computed: the name itself, one that means the
- * same, or a part of a list such as its last entry. Derivations are data: a pattern and what it takes.
+ * @file What a name of an expectation stands for among the names that were computed: the name itself, one that means
+ * the same, or a part of a list such as its last entry. Derivations are data: a pattern and what it takes.
  */
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor } from '../../src/tensor/tensor.js';
 import { isRecord } from './case.js';
 import { knownName, meansResult } from './meanings.js';
 
-/** One value after each step. A name alone may mean all of them or the last: the depth of what is expected says which. */
+/**
+ * One value after each step. A name alone may mean all of them or the last: the depth of what is expected says which.
+ */
 export class Series {
   readonly each: readonly unknown[];
 

@@ -1,9 +1,10 @@
 /**
  * @file Which names of parity files mean the same, as data.
  *
- * A name is read word by word: camelCase and snake_case, singular and plural, the order of words and fillers such as `of`
- * make no difference, and words of one row of WORDS are one word. Names of one row of NAMES are one name. A handler
- * states the names it knows; a name that is none of them, nor means one of them, is unknown and named in the failure.
+ * A name is read word by word: camelCase and snake_case, singular and plural, the order of words and fillers such as
+ * `of` make no difference, and words of one row of WORDS are one word. Names of one row of NAMES are one name. A
+ * handler states the names it knows; a name that is none of them, nor means one of them, is unknown and named in the
+ * failure.
  */
 
 /** Words that mean the same, alone or within a name. */

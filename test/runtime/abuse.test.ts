@@ -154,7 +154,8 @@ t.test('a run under a limit on threads says so', async (t) => {
   if (process.getuid?.() !== 0 || !tools.every((tool) => existsSync(tool))) {
     return t.plan(0, missing('root', 'the limit counts all processes of a user, and another user is needed'));
   }
-  // A user that has no other process. How many threads Node itself takes differs by version, so several limits are tried.
+  // A user that has no other process. How many threads Node itself takes differs by version, so several limits are
+  // tried.
   const args = ['--reuid=64987', '--regid=64987', '--clear-groups', tools[1]!];
   const command = [process.execPath, MAIN, 'train', '--data', 'reference', '--steps', '1', '--threads', '8'];
   const seen: string[] = [];

@@ -1,4 +1,6 @@
-/** @file Classes that are fed and do not exist: refused before the step, with op, row and value; the session goes on. */
+/**
+ * @file Classes that are fed and do not exist: refused before the step, with op, row and value; the session goes on.
+ */
 import t from 'tap';
 import * as ml from '../../src/index.js';
 import { BACKENDS, withSession } from './with-session.js';

@@ -1,4 +1,7 @@
-/** @file Has a script probe the wide kernels, in a process into which tap put nothing: `probe-driver.js SCRIPT LIMIT_MS`. */
+/**
+ * @file Has a script probe the wide kernels, in a process into which tap put nothing:
+ * `probe-driver.js SCRIPT LIMIT_MS`.
+ */
 import { probeKernels } from '../../src/runtime/backends/wasm/probe-kernels.js';
 
 const [script = '', limitMs = ''] = process.argv.slice(2);

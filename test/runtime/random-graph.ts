@@ -1,9 +1,9 @@
 /**
- * @file Random graphs of per-example ops and of statistics of the batch, and a plain evaluator of them in f64 that knows
- * nothing of the runtime.
+ * @file Random graphs of per-example ops and of statistics of the batch, and a plain evaluator of them in f64 that
+ * knows nothing of the runtime.
  *
- * A recipe is a list of numbers; each step picks its operands among the tensors made so far. All ops are smooth, so that
- * differences of the evaluator give good gradients.
+ * A recipe is a list of numbers; each step picks its operands among the tensors made so far. All ops are smooth, so
+ * that differences of the evaluator give good gradients.
  */
 import fc from 'fast-check';
 import type { Tensor } from '../../src/graph/graph.js';

@@ -50,8 +50,8 @@ function build(recipe: readonly Step[], values: Record<string, ArrayLike<number>
 }
 
 /**
- * Runs the fetches on every session; all must give `expected` within what f32 rounding explains, and the deterministic ones
- * the same bits.
+ * Runs the fetches on every session; all must give `expected` within what f32 rounding explains, and the deterministic
+ * ones the same bits.
  */
 async function compare(
   fetches: readonly Tensor[],

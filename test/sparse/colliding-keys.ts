@@ -27,17 +27,24 @@ export function keyWithHash(low: number, index: number): bigint {
   return keyOfMix((BigInt(index) << 32n) | BigInt((low | 3) >>> 0));
 }
 
-/** `count` ids whose hashes differ in bits 40 to 57 alone: one partition and one bucket, whatever the size of a table. */
+/**
+ * `count` ids whose hashes differ in bits 40 to 57 alone: one partition and one bucket, whatever the size of a table.
+ */
 export function idsOfOneBucket(count: number): bigint[] {
   return Array.from({ length: count }, (_, i) => keyOfMix((5n << 58n) | (BigInt(i) << 40n)));
 }
 
-/** As many that fill bucket after bucket of a partition, four each: all are in their first bucket, and no bucket has a gap. */
+/**
+ * As many that fill bucket after bucket of a partition, four each: all are in their first bucket, and no bucket has a
+ * gap.
+ */
 export function idsWithoutGaps(count: number): bigint[] {
   return Array.from({ length: count }, (_, i) => keyOfMix((5n << 58n) | (BigInt(i & 3) << 40n) | BigInt(i >> 2)));
 }
 
-/** The longest run of places that are taken, those at the end going on at the begin: the most that a probe may visit. */
+/**
+ * The longest run of places that are taken, those at the end going on at the begin: the most that a probe may visit.
+ */
 export function longestRun(count: number, isTaken: (place: number) => boolean): number {
   let [run, longest] = [0, 0];
   for (let i = 0; i < 2 * count && longest < count; i++) {

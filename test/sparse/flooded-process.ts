@@ -1,6 +1,6 @@
 /**
- * @file A process that trains a table on ids made to meet, with each number of threads it is given, and prints a digest of
- * the files of each: the secret is another in every process.
+ * @file A process that trains a table on ids made to meet, with each number of threads it is given, and prints a digest
+ * of the files of each: the secret is another in every process.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

@@ -17,7 +17,10 @@ const MOST = 2e-5;
 const VALUE = 0.1;
 const DIM = 2;
 
-/** Lookups of one table: sums, means and sequences of ragged ids, and columns of a feed of ids; all get VALUE as gradient. */
+/**
+ * Lookups of one table: sums, means and sequences of ragged ids, and columns of a feed of ids; all get VALUE as
+ * gradient.
+ */
 function build() {
   const graph = new Graph();
   const optimizer = SgdOptimizer();

@@ -1,4 +1,7 @@
-/** @file Rounding of weights to half precision: unbiased, and the same bytes whatever threads, calls and restarts there are. */
+/**
+ * @file Rounding of weights to half precision: unbiased, and the same bytes whatever threads, calls and restarts there
+ * are.
+ */
 import t from 'tap';
 import * as ml from '../../src/index.js';
 import { BACKENDS, raggedOf, withSession } from '../runtime/with-session.js';
@@ -19,8 +22,8 @@ const rounded = (first: number) =>
 const SPACING = 2 ** -14;
 
 /**
- * Six deviations of the mean of `count` weights that a chance of `share` moves by one spacing: a right generator fails once
- * in 5e8 draws of a seed, and the seed is fixed.
+ * Six deviations of the mean of `count` weights that a chance of `share` moves by one spacing: a right generator fails
+ * once in 5e8 draws of a seed, and the seed is fixed.
  */
 const bound = (count: number, share: number, steps = 1) =>
   6 * SPACING * Math.sqrt((share * (1 - share) * steps) / count);

@@ -1,4 +1,7 @@
-/** @file Thread entry of the touched-key tests: for each job, inserts (and steals) as told and answers with what happened. */
+/**
+ * @file Thread entry of the touched-key tests: for each job, inserts (and steals) as told and answers with what
+ * happened.
+ */
 import { parentPort } from 'node:worker_threads';
 import { instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import { TouchedKeySet, type TouchedKeySetHandle } from '../../src/sparse/table/touched-key-set.js';

@@ -1,8 +1,8 @@
 /**
  * @file Runs the compiler over snippets of programs, right ones and wrong ones.
  *
- * The snippets import the declarations that users get. A line that ends in `// TSnnnn text` must give that one error, with
- * a message that has the text in it; every other line must compile.
+ * The snippets import the declarations that users get. A line that ends in `// TSnnnn text` must give that one error,
+ * with a message that has the text in it; every other line must compile.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

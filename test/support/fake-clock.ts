@@ -1,4 +1,7 @@
-/** @file A clock that stands still but for sleeps, which are over at once, and a source of integers that gives what it is told. */
+/**
+ * @file A clock that stands still but for sleeps, which are over at once, and a source of integers that gives what it
+ * is told.
+ */
 import type { Clock, RandomIntegers } from '../../src/base/clock.js';
 
 export class FakeClock implements Clock {

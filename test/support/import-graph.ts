@@ -1,7 +1,8 @@
 /**
  * @file Which source file imports which, read from the sources: types, re-exports and dynamic imports count too.
  *
- * The order of rooms, the absence of cycles, code that only tests reach and the page docs/imports.md all come from here.
+ * The order of rooms, the absence of cycles, code that only tests reach and the page docs/imports.md all come from
+ * here.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix, relative, sep } from 'node:path';
@@ -23,7 +24,10 @@ export function sourcesIn(folder: string): string[] {
     .sort();
 }
 
-/** Relative paths that a text imports, and files it starts threads or processes with: `new URL('./x.js', import.meta.url)`. */
+/**
+ * Relative paths that a text imports, and files it starts threads or processes with:
+ * `new URL('./x.js', import.meta.url)`.
+ */
 export function importsOf(text: string): { readonly imported: string[]; readonly started: string[] } {
   const all = (pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1]!);
   return {

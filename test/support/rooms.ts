@@ -1,8 +1,9 @@
 /**
- * @file The order of the folders of src/ and of the rooms in them: a file imports only from its own room and those before.
+ * @file The order of the folders of src/ and of the rooms in them: a file imports only from its own room and those
+ * before.
  *
- * A room is a folder with the folders below it, down to the next room: `base` is src/base without `base/files`. Names on
- * one line of an inner array stand on a level: neither imports the other.
+ * A room is a folder with the folders below it, down to the next room: `base` is src/base without `base/files`. Names
+ * on one line of an inner array stand on a level: neither imports the other.
  */
 export const ORDER: readonly (string | readonly string[])[] = [
   'base',

@@ -1,8 +1,8 @@
 /**
  * @file How often a test repeats itself with other random numbers, sizes or moments.
  *
- * `npm test` makes enough rounds to see every case once. `npm run test:deep` runs the files that import this one, and only
- * those, with more rounds. A variable of the environment, where a test has one, goes further (docs/testing.md).
+ * `npm test` makes enough rounds to see every case once. `npm run test:deep` runs the files that import this one, and
+ * only those, with more rounds. A variable of the environment, where a test has one, goes further (docs/testing.md).
  */
 
 export const DEEP = process.env.MONOLITH_TEST_DEEP === '1';

@@ -1,4 +1,7 @@
-/** The cases of upstream's AsyncManagerTest by their names, in sessions, and what postpush of variables owes beyond them. */
+/**
+ * The cases of upstream's AsyncManagerTest by their names, in sessions, and what postpush of variables owes beyond
+ * them.
+ */
 import t from 'tap';
 import { AdamOptimizer, GradientDescentOptimizer } from '../../src/compat/optimizers.js';
 import { applyGradientsWithVarOptimizer } from '../../src/feature/model/apply-gradients-with-var-optimizer.js';

@@ -10,7 +10,9 @@ import { loadBatches, smallSession } from './ffm-run.js';
 const SILENT = setLogSink(() => {});
 t.teardown(() => setLogSink(SILENT));
 
-/** Trains up to 400 steps; `text` is asked for before the first. What was saved, the step it ended at, and the answer. */
+/**
+ * Trains up to 400 steps; `text` is asked for before the first. What was saved, the step it ended at, and the answer.
+ */
 async function trainWith(dir: string, text: string) {
   const clock = new FakeClock();
   const saved: number[] = [];

@@ -1,4 +1,7 @@
-/** What hooks may do beyond telling: wait, stop with an error, drain before the last save, act by time, give back what they opened. */
+/**
+ * What hooks may do beyond telling: wait, stop with an error, drain before the last save, act by time, give back what
+ * they opened.
+ */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -11,7 +11,9 @@ export interface UserMachine {
   readonly home: () => string;
 }
 
-/** The folder, which need not exist; or null for a user who has none. XDG_CACHE_HOME goes before the ways of a platform. */
+/**
+ * The folder, which need not exist; or null for a user who has none. XDG_CACHE_HOME goes before the ways of a platform.
+ */
 export function cacheDir({ env, platform, home }: UserMachine): string | null {
   const parent = [env.XDG_CACHE_HOME, platform === 'win32' ? env.LOCALAPPDATA : undefined].find(
     // Relative ones mean nothing, says the XDG rule: they would be another folder in each directory.

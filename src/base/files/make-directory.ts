@@ -3,8 +3,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a directory and its parents, where they are missing. Not mkdir's own `recursive`: below a folder that answers ENOENT
- * to every new name, as /proc does, it never returns.
+ * Makes a directory and its parents, where they are missing. Not mkdir's own `recursive`: below a folder that answers
+ * ENOENT to every new name, as /proc does, it never returns.
  */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
   try {

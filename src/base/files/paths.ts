@@ -1,4 +1,7 @@
-/** @file Where things are: files of the package, of a model directory, of tests; the address of this host (utils, path_utils). */
+/**
+ * @file Where things are: files of the package, of a model directory, of tests; the address of this host (utils,
+ * path_utils).
+ */
 
 import { lookup } from 'node:dns/promises';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
  * @file Opens files to read: regular ones only, and no larger than the caller takes.
  *
- * A pipe that nobody writes to would hold its reader for good, and a device has no end. Errors are those of the file system
- * or say what else the path is; callers give them their own code.
+ * A pipe that nobody writes to would hold its reader for good, and a device has no end. Errors are those of the file
+ * system or say what else the path is; callers give them their own code.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

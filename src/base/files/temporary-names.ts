@@ -1,4 +1,6 @@
-/** @file Names of files that are being written: a reader passes over them, and a rename in the same directory ends them. */
+/**
+ * @file Names of files that are being written: a reader passes over them, and a rename in the same directory ends them.
+ */
 import { randomBytes } from 'node:crypto';
 
 const TEMPORARY = /(?:\.tmp[0-9a-f]{32}|-tmp-[0-9]+)$/;

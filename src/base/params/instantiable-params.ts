@@ -33,8 +33,9 @@ export class InstantiableParams<T = unknown, S extends object = {}> extends Para
   }
 
   /**
-   * An instance of `cls`: `new cls(params)`, or `new cls({ name: value, … })` when the class or one it extends has static
-   * `parameters`. Then every parameter found in this tree goes by its own name, and of `allowedKwargs` those with a value.
+   * An instance of `cls`: `new cls(params)`, or `new cls({ name: value, … })` when the class or one it extends has
+   * static `parameters`. Then every parameter found in this tree goes by its own name, and of `allowedKwargs` those
+   * with a value.
    */
   instantiate(): T {
     const cls = this.get('cls') as ConcreteClass<T> | null;

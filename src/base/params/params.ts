@@ -1,9 +1,9 @@
 /**
  * @file Hyper-parameters: a tree of named values with defaults and descriptions (core/hyperparams).
  *
- * A name must be defined before it can be set, so a mistyped one is an error that names the likely one. Values are read and
- * written as properties, by `get` and `set` with dotted paths, or both; that is why an instance is a proxy, and why its state
- * is kept beside it and not in private fields, which a proxy does not have.
+ * A name must be defined before it can be set, so a mistyped one is an error that names the likely one. Values are read
+ * and written as properties, by `get` and `set` with dotted paths, or both; that is why an instance is a proxy, and why
+ * its state is kept beside it and not in private fields, which a proxy does not have.
  */
 import { MonolithError } from '../errors.js';
 import { copyValue, paramsText, sameValue, similarNames, typeName } from './param-values.js';
@@ -40,7 +40,10 @@ const states = new WeakMap<object, State>();
 
 const stateOf = (params: object): State => states.get(params)!;
 
-/** The same params with nothing known of their names: for code that walks trees of any. The type of names is in no value. */
+/**
+ * The same params with nothing known of their names: for code that walks trees of any. The type of names is in no
+ * value.
+ */
 export const untyped = (params: object): Params => params as Params;
 
 /**
@@ -66,7 +69,9 @@ export class Params<S extends object = {}> {
     return proxy;
   }
 
-  /** Adds a parameter: lower case letters, digits and underscores, a letter first. Params goes on with it in its type. */
+  /**
+   * Adds a parameter: lower case letters, digits and underscores, a letter first. Params goes on with it in its type.
+   */
   define<K extends string, V>(name: K, defaultValue: V, help: string): ParamsOf<S & { [key in K]: V }> {
     const { params } = writable(this);
     if (typeof name !== 'string' || !NAME.test(name)) throw new MonolithError('ML_PARAM_NAME', { name });
@@ -113,7 +118,10 @@ export class Params<S extends object = {}> {
     for (const [name, { value }] of stateOf(this).params) yield [name, value];
   }
 
-  /** A copy down to lists, dictionaries and nested params; other objects, such as tensors, are shared. Frozen stays frozen. */
+  /**
+   * A copy down to lists, dictionaries and nested params; other objects, such as tensors, are shared. Frozen stays
+   * frozen.
+   */
   copy(): this {
     return this.copyTo(new Params() as this);
   }
@@ -136,7 +144,10 @@ export class Params<S extends object = {}> {
     return stateOf(this).immutable;
   }
 
-  /** Whether the other is Params with the same names and values. Objects that are no plain data are compared by identity. */
+  /**
+   * Whether the other is Params with the same names and values. Objects that are no plain data are compared by
+   * identity.
+   */
   equals(other: unknown): boolean {
     if (!(other instanceof Params)) return false;
     const [own, others] = [stateOf(this).params, stateOf(other).params];

@@ -1,8 +1,8 @@
 /**
  * @file Params of a class from what its constructor takes (utils.params, utils.with_params).
  *
- * Upstream reads the signature of `__init__`. A constructor of JavaScript cannot be read, so a class says what it takes in
- * a static `parameters`, and gets it as one object.
+ * Upstream reads the signature of `__init__`. A constructor of JavaScript cannot be read, so a class says what it takes
+ * in a static `parameters`, and gets it as one object.
  */
 import {
   type AnyClass,

@@ -6,8 +6,8 @@
 import { MonolithError } from '../errors.js';
 
 /**
- * Base of rates by step. The class itself computes nothing. One of your own overrides `call`, and `parameters` when it has
- * any: segments whose rates print equally may be merged.
+ * Base of rates by step. The class itself computes nothing. One of your own overrides `call`, and `parameters` when it
+ * has any: segments whose rates print equally may be merged.
  */
 export class LearningRateFunction {
   /** The rate when `globalStep` steps are done. */

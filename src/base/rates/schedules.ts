@@ -1,8 +1,8 @@
 /**
  * @file Learning-rate schedules: rates as functions of the steps done, as tf.train has them.
  *
- * One kind of object serves dense optimizers and the segments of tables. A rate is asked for once before each step; `call`
- * computes and makes nothing.
+ * One kind of object serves dense optimizers and the segments of tables. A rate is asked for once before each step;
+ * `call` computes and makes nothing.
  */
 import { checkOptions } from '../check-options.js';
 import { MonolithError } from '../errors.js';

@@ -1,6 +1,6 @@
 /**
- * @file The train op of a model in one call: gradients of the loss, clipping, weight decay, steps of variables and rows, and
- * the global step. Mirrors apply_gradients_with_var_optimizer of native_training's feature_utils.
+ * @file The train op of a model in one call: gradients of the loss, clipping, weight decay, steps of variables and
+ * rows, and the global step. Mirrors apply_gradients_with_var_optimizer of native_training's feature_utils.
  */
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
@@ -32,7 +32,10 @@ export interface VarOptimizerOptions extends ClipOptions {
   /** Divides the gradients of variables by `batchSize`, for a loss that is a sum. */
   readonly denseReduceMean?: boolean;
   readonly batchSize?: number;
-  /** Steps variables with the gradients of the step before, where it is asynchronous; rows and counter are stepped at once. */
+  /**
+   * Steps variables with the gradients of the step before, where it is asynchronous; rows and counter are stepped at
+   * once.
+   */
   readonly asyncFunctionMgr?: AsyncFunctions;
   /** Unix seconds of each example: the latest of a batch is the time of the rows it updates, by which they expire. */
   readonly reqTime?: EmbeddingUpdateOptions['reqTime'];
@@ -40,8 +43,8 @@ export interface VarOptimizerOptions extends ClipOptions {
 }
 
 /**
- * An op that takes one step of training. It holds the updates of moving averages (UPDATE_OPS) too; without any gradient it
- * does nothing. Norms are called `global_gradient_norm`, and `/dense` and `/sparse` below it: fetch them by name.
+ * An op that takes one step of training. It holds the updates of moving averages (UPDATE_OPS) too; without any gradient
+ * it does nothing. Norms are called `global_gradient_norm`, and `/dense` and `/sparse` below it: fetch them by name.
  *
  * ```ts
  * const trainOp = applyGradientsWithVarOptimizer({

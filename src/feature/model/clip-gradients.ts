@@ -1,4 +1,7 @@
-/** @file The ways a model may clip its gradients, dense and sparse ones together. Mirrors the clip types of feature_utils. */
+/**
+ * @file The ways a model may clip its gradients, dense and sparse ones together. Mirrors the clip types of
+ * feature_utils.
+ */
 import type { Tensor } from '../../graph/graph.js';
 import { cast } from '../../graph/ops/cast.js';
 import { clipByNorm, clipByValue, globalNorm } from '../../graph/ops/clip.js';
@@ -6,8 +9,8 @@ import { div, maximum, minimum, mul } from '../../graph/ops/elementwise.js';
 import { globalStep } from '../../graph/ops/state.js';
 
 /**
- * `ClipByGlobalNorm` scales all gradients by one norm of them all, `ClipByDenseAndSparse` dense and sparse ones by norms of
- * their own, `ClipByNorm` each by its own, `ClipByValue` clips every value; `NoClip` leaves them.
+ * `ClipByGlobalNorm` scales all gradients by one norm of them all, `ClipByDenseAndSparse` dense and sparse ones by
+ * norms of their own, `ClipByNorm` each by its own, `ClipByValue` clips every value; `NoClip` leaves them.
  */
 export type ClipType = 'ClipByGlobalNorm' | 'ClipByDenseAndSparse' | 'ClipByNorm' | 'ClipByValue' | 'NoClip';
 export const CLIP_TYPES: readonly ClipType[] = [
@@ -23,7 +26,10 @@ export interface ClipOptions {
   readonly clipType?: ClipType;
   /** Nothing is clipped without it. */
   readonly clipNorm?: number;
-  /** The norm that gradients of lookups are clipped to. Default: `clipNorm`. ClipByDenseAndSparse clips them only with it. */
+  /**
+   * The norm that gradients of lookups are clipped to. Default: `clipNorm`. ClipByDenseAndSparse clips them only with
+   * it.
+   */
   readonly sparseClipNorm?: number;
   /** Steps over which the norm of lookups grows from 0 to what it is. */
   readonly sparseNormWarmupSteps?: number;

@@ -1,5 +1,6 @@
 /**
- * @file How the embeddings of a feature's ids become one tensor per example. Mirrors native_training/embedding_combiners.
+ * @file How the embeddings of a feature's ids become one tensor per example. Mirrors
+ * native_training/embedding_combiners.
  *
  * The rows of a feature come one per id; row splits say which ids are whose.
  */

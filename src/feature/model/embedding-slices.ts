@@ -48,7 +48,9 @@ export function createEmbeddingSlices(features: Readonly<Record<string, LookedUp
   return slices;
 }
 
-/** Gradients with respect to the rows of each feature, from the gradients of its slices; a missing one counts as zero. */
+/**
+ * Gradients with respect to the rows of each feature, from the gradients of its slices; a missing one counts as zero.
+ */
 export function embeddingSlicesGradient(
   features: Readonly<Record<string, LookedUpFeature>>,
   grads: ReadonlyMap<string, Floats>,

@@ -1,5 +1,6 @@
 /**
- * @file How a model speaks of embeddings: slots (logical tables), slices of them, and columns (features that use a slot).
+ * @file How a model speaks of embeddings: slots (logical tables), slices of them, and columns (features that use a
+ * slot).
  *
  * Mirrors native_training's feature module. Slots whose configs are equal share one physical table, named after
  * the md5 of their names. Slices must be declared before the first lookup, since they decide the width of the rows.

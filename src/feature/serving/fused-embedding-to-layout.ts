@@ -1,8 +1,8 @@
 /**
  * @file Looked-up embeddings to the model's input tensors, and gradients of those back to the embeddings, in one pass.
  *
- * Mirrors fused_embedding_to_layout and its gradient. Sums run over the ids of a sample in order, slices in order of the
- * config, rows in order, so results repeat to the bit.
+ * Mirrors fused_embedding_to_layout and its gradient. Sums run over the ids of a sample in order, slices in order of
+ * the config, rows in order, so results repeat to the bit.
  */
 import { MonolithError } from '../../base/errors.js';
 import { POOLING_TYPE } from '../../io/example-messages.js';

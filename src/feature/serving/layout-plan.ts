@@ -49,7 +49,10 @@ export interface LayoutPlan {
   readonly slices: ReadonlyMap<string, readonly SliceConfig[]>;
 }
 
-/** What the layouts of feature configs are made of, over `psNum` servers: the first argument of `fusedEmbeddingToLayout`. */
+/**
+ * What the layouts of feature configs are made of, over `psNum` servers: the first argument of
+ * `fusedEmbeddingToLayout`.
+ */
 export function compileLayout(configs: MessageInput<FeatureConfigs>, psNum: number): LayoutPlan {
   const order = orderFeatures(configs);
   const outputs: LayoutOutput[] = [];

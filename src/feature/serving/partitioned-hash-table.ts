@@ -2,8 +2,8 @@
  * @file The whole sparse side of a model over n servers: examples in, layouts out, gradients of layouts back to rows.
  *
  * Mirrors PartitionedHashTable of native_training/distributed_ps. Ids of a batch are sharded by table and server, each
- * server looks its lists up, and one fused op pools and places the rows; gradients go the same way back. An id is stepped
- * once for each feature that has it, since a list keeps the ids of its features apart.
+ * server looks its lists up, and one fused op pools and places the rows; gradients go the same way back. An id is
+ * stepped once for each feature that has it, since a list keeps the ids of its features apart.
  */
 import { MonolithError } from '../../base/errors.js';
 import type { FeatureConfigs } from '../../io/example-messages.js';

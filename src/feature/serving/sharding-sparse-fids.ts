@@ -1,9 +1,9 @@
 /**
  * @file Distributes the ids of a batch over tables and servers, and notes where each embedding will be.
  *
- * Mirrors sharding_sparse_fids. The (table, server) list of ids concatenates the lists of the table's features; an entry
- * of fid_offset names a list (high word) and a place in it (low word). What the place counts depends on the version:
- * rows of the feature (2), rows of the list (1), floats of the list (3, 4, 5).
+ * Mirrors sharding_sparse_fids. The (table, server) list of ids concatenates the lists of the table's features; an
+ * entry of fid_offset names a list (high word) and a place in it (low word). What the place counts depends on the
+ * version: rows of the feature (2), rows of the list (1), floats of the list (3, 4, 5).
  *
  * | nfl_offset, per feature + tail | feature_offset, per sample + tail | fid_offset, per id |
  * |---|---|---|

@@ -135,8 +135,9 @@ export interface DiceOptions extends OpOptions, TrainingOption {
 }
 
 /**
- * p * x + (1 - p) * alpha * x, with p the sigmoid of x normalised over the batch, column by column. `alpha`, one per column,
- * is learned; it mostly starts from zeros. Statistics are as with batchNorm. Updates of the moving averages are in the collection UPDATE_OPS.
+ * p * x + (1 - p) * alpha * x, with p the sigmoid of x normalised over the batch, column by column. `alpha`, one per
+ * column, is learned; it mostly starts from zeros. Statistics are as with batchNorm. Updates of the moving averages are
+ * in the collection UPDATE_OPS.
  */
 export function dice(x: Tensor, alpha: Tensor, options: DiceOptions = {}): Tensor {
   const keys = ['training', 'momentum', 'epsilon', 'name'] as const;

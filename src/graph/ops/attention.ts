@@ -49,7 +49,9 @@ export interface HeadOptions extends OpOptions {
   readonly heads: number;
 }
 
-/** Scores of attention: `[batch, n, heads * d] x [batch, p, heads * d] → [batch, heads, n, p]`, a dot product per head. */
+/**
+ * Scores of attention: `[batch, n, heads * d] x [batch, p, heads * d] → [batch, heads, n, p]`, a dot product per head.
+ */
 export function headScores(query: Tensor, key: Tensor, options: HeadOptions): Tensor {
   const { heads, name = 'HeadScores' } = checkOptions('headScores', options, ['heads', 'name']);
   const [n, width] = heads2d(name, query, heads);

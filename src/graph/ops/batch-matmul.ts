@@ -55,8 +55,8 @@ export const BatchMatMul: OpDef<BatchMatMulAttrs> = {
 };
 
 /**
- * Matrix product of each example: `[batch, m, k] x [batch, k, n] → [batch, m, n]`; further sizes before the last two are
- * groups and must be equal. The transposed forms read `[k, m]` and `[n, k]`.
+ * Matrix product of each example: `[batch, m, k] x [batch, k, n] → [batch, m, n]`; further sizes before the last two
+ * are groups and must be equal. The transposed forms read `[k, m]` and `[n, k]`.
  */
 export function batchMatMul(a: Tensor, b: Tensor, options: MatMulOptions = {}): Tensor {
   const keys = ['transposeA', 'transposeB', 'name'] as const;

@@ -35,8 +35,8 @@ function whole({ dtype, shape }: TensorSpec): TensorSpec {
 }
 
 /**
- * The completed value of a sum over the batch, such as a mean, for use in the same step; any other tensor stays as it is.
- * Costs a barrier or two per step. `by: 'threads'` is for large sums that only thread code uses, such as gradients.
+ * The completed value of a sum over the batch, such as a mean, for use in the same step; any other tensor stays as it
+ * is. Costs a barrier or two per step. `by: 'threads'` is for large sums that only thread code uses, such as gradients.
  */
 export function batchSum(x: Tensor, options: BatchSumOptions = {}): Tensor {
   const { name, ...asked } = checkOptions('batchSum', options, ['by', 'name']);

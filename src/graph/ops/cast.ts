@@ -25,7 +25,8 @@ export const Cast: OpDef<null> = {
 };
 
 /**
- * `x` as float32: int64 is rounded to the nearest float, floats stay as they are. Passes no gradient on to whole numbers.
+ * `x` as float32: int64 is rounded to the nearest float, floats stay as they are. Passes no gradient on to whole
+ * numbers.
  *
  * ```ts
  * const warm = minimum(div(cast(globalStep(graph), 'float32'), 1000), 1);

@@ -1,10 +1,10 @@
 /**
- * @file Clipping of gradients by value, by the norm of each, or by their common norm. Mirrors clip_ops and tf.clip_by_* for
- * graphs; `tensor/ops` has it for values.
+ * @file Clipping of gradients by value, by the norm of each, or by their common norm. Mirrors clip_ops and tf.clip_by_*
+ * for graphs; `tensor/ops` has it for values.
  *
- * Gradients are sums over the batch, so they are completed first. Threads complete a range each and square it, and after
- * a barrier they scale what they hold: a step that clips has one stage more than one that does not. Rows per example, such
- * as the gradients of lookups, may have a part in a norm too; slices scale them.
+ * Gradients are sums over the batch, so they are completed first. Threads complete a range each and square it, and
+ * after a barrier they scale what they hold: a step that clips has one stage more than one that does not. Rows per
+ * example, such as the gradients of lookups, may have a part in a norm too; slices scale them.
  */
 
 import { checkOptions } from '../../base/check-options.js';
@@ -139,8 +139,8 @@ export const ClipByValue: OpDef<ClipByValueAttrs> = {
 
 /**
  * Values below `low` become `low`, those above `high` become `high`; a NaN stays one. Only what is in between passes a
- * gradient on. Sums over the batch, such as gradients of variables, are completed first; they and other large values that
- * all examples share are clipped by threads in ranges, all else in slices.
+ * gradient on. Sums over the batch, such as gradients of variables, are completed first; they and other large values
+ * that all examples share are clipped by threads in ranges, all else in slices.
  *
  * ```ts
  * const clipped = gradients([loss], weights).map((gradient) => gradient && clipByValue(gradient, -1, 1));

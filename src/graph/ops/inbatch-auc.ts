@@ -51,8 +51,8 @@ export interface InbatchAucOptions extends OpOptions {
 
 /**
  * Sum over the pairs of a positive p and a negative n of the batch of log sigmoid(logit[p] - logit[n]): at most 0, and
- * larger the better the order, so train on its negation. Labels above 0 are positive, those of -10000 and below are left
- * out.
+ * larger the better the order, so train on its negation. Labels above 0 are positive, those of -10000 and below are
+ * left out.
  */
 export function inbatchAucLoss(logits: Tensor, labels: Tensor, options: InbatchAucOptions = {}): Tensor {
   const { negWeight = 1, name = 'inbatch_auc_loss' } = checkOptions('inbatchAucLoss', options, ['negWeight', 'name']);

@@ -64,7 +64,9 @@ export function maxInner(x: Tensor, options: AxisOptions = {}): Tensor {
   return x.graph.add(MaxInner, [x], { ...cut, spec: without(x, cut) }, name).output;
 }
 
-/** `x` repeated `n` times along a new inner axis: `[batch, d] → [batch, n, d]` for axis 1, `[batch, d, n]` for axis 2. */
+/**
+ * `x` repeated `n` times along a new inner axis: `[batch, d] → [batch, n, d]` for axis 1, `[batch, d, n]` for axis 2.
+ */
 export function broadcastInner(x: Tensor, n: number, options: AxisOptions = {}): Tensor {
   const { axis = 1, name = 'BroadcastInner' } = checkOptions('broadcastInner', options, ['axis', 'name']);
   checkWhole(name, 'the number of positions', n);
@@ -100,8 +102,8 @@ export const TopKGrad: OpDef<TopKAttrs> = {
 };
 
 /**
- * The `k` largest values of the last dimension, largest first, and where they were, as floats; of equal values the first
- * comes first. Gradients go to the values that were taken.
+ * The `k` largest values of the last dimension, largest first, and where they were, as floats; of equal values the
+ * first comes first. Gradients go to the values that were taken.
  */
 export function topK(x: Tensor, k: number, options: OpOptions = {}): { values: Tensor; indices: Tensor } {
   const name = nameOf('topK', options, 'TopK');

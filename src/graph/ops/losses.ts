@@ -1,5 +1,6 @@
 /**
- * @file Losses per example, `[batch]`: cross entropy, plain and weighted, hinge, focal, softmax cross entropy, squared error.
+ * @file Losses per example, `[batch]`: cross entropy, plain and weighted, hinge, focal, softmax cross entropy, squared
+ * error.
  *
  * Labels get no gradient, squared error excepted.
  */
@@ -90,8 +91,8 @@ export interface WeightedCrossEntropyOptions extends LossOptions {
 }
 
 /**
- * Cross entropy of each example from its logit, with positives counted `posWeight` times: above 1 for more recall, below
- * for more precision. Mirrors tf.nn.weighted_cross_entropy_with_logits.
+ * Cross entropy of each example from its logit, with positives counted `posWeight` times: above 1 for more recall,
+ * below for more precision. Mirrors tf.nn.weighted_cross_entropy_with_logits.
  */
 export function weightedCrossEntropyWithLogits(
   logits: Tensor,
@@ -154,8 +155,8 @@ export function softmaxCrossEntropyWithLogits(logits: Tensor, labels: Tensor, op
 }
 
 /**
- * The same with one label per example: the index of its class, as a float. A fed index that is no class is ML_FEED, one that the
- * graph makes gives NaN.
+ * The same with one label per example: the index of its class, as a float. A fed index that is no class is ML_FEED, one
+ * that the graph makes gives NaN.
  */
 export function sparseSoftmaxCrossEntropyWithLogits(
   logits: Tensor,

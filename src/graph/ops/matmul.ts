@@ -52,7 +52,10 @@ export const MatMul: OpDef<MatMulAttrs> = {
   },
 };
 
-/** Matrix product. `[batch, k] x [k, n] → [batch, n]`; with `transposeA`, `[batch, k]ᵀ x [batch, n] → [k, n]`, summed over the batch. Sums over the batch are completed where needed. */
+/**
+ * Matrix product. `[batch, k] x [k, n] → [batch, n]`; with `transposeA`, `[batch, k]ᵀ x [batch, n] → [k, n]`, summed
+ * over the batch. Sums over the batch are completed where needed.
+ */
 export function matMul(a: Tensor, b: Tensor, options: MatMulOptions = {}): Tensor {
   const keys = ['transposeA', 'transposeB', 'name'] as const;
   const { transposeA = false, transposeB = false, name } = checkOptions('matMul', options, keys);

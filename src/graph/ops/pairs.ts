@@ -1,4 +1,7 @@
-/** @file Products of pairs of fields: factorization machines, field-aware ones (ffm_ops), and the interaction of xDeepFM. */
+/**
+ * @file Products of pairs of fields: factorization machines, field-aware ones (ffm_ops), and the interaction of
+ * xDeepFM.
+ */
 
 import { checkOptions } from '../../base/check-options.js';
 import { misfit, type OpDef, shapeText, type Tensor, type TensorSpec } from '../graph.js';
@@ -133,7 +136,8 @@ export const CinGrad: OpDef<CinAttrs> = {
 
 /**
  * One layer of a compressed interaction network: output o is the sum of all products of a left and a right field,
- * elementwise, with weights w[l * R + r, o]. `[batch, L, dim]`, `[batch, R, dim]`, `[L * R, outs]` → `[batch, outs, dim]`.
+ * elementwise, with weights w[l * R + r, o]. `[batch, L, dim]`, `[batch, R, dim]`, `[L * R, outs]` →
+ * `[batch, outs, dim]`.
  */
 export function cin(left: Tensor, right: Tensor, w: Tensor, options: OpOptions = {}): Tensor {
   const name = nameOf('cin', options, 'Cin');

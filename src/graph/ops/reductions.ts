@@ -1,8 +1,8 @@
 /**
  * @file Sums, means and extremes over the batch, over columns or over everything.
  *
- * A sum over the batch is partial (see TensorSpec) until `batchSum` completes it; a largest value over the batch cannot be
- * put together from sums and is completed at once.
+ * A sum over the batch is partial (see TensorSpec) until `batchSum` completes it; a largest value over the batch cannot
+ * be put together from sums and is completed at once.
  */
 
 import { checkOptions } from '../../base/check-options.js';
@@ -78,8 +78,8 @@ export const DivideByScalar: OpDef<null> = {
 
 /**
  * Sum of weight times value over the sum of the weights, of the whole batch: with weights of 0 and 1 the mean of some
- * examples. 0 when all weights are. Weights get no gradient. Costs a barrier per step, because the sum of the weights must
- * be known before gradients are; `reduceMean` of weighted losses divides by the number of examples and costs none.
+ * examples. 0 when all weights are. Weights get no gradient. Costs a barrier per step, because the sum of the weights
+ * must be known before gradients are; `reduceMean` of weighted losses divides by the number of examples and costs none.
  */
 export function weightedMean(x: Tensor, weights: Tensor, options: OpOptions = {}): Tensor {
   rowsOfFloats('weightedMean', x);

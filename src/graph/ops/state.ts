@@ -31,7 +31,9 @@ interface Named extends OpOptions {
 
 export interface PlaceholderAttrs {
   readonly spec: TensorSpec;
-  /** Ragged feeds: how many values a row has at the most, on average over a slice of the batch; buffers are sized by it. */
+  /**
+   * Ragged feeds: how many values a row has at the most, on average over a slice of the batch; buffers are sized by it.
+   */
   readonly valuesPerRow: number;
 }
 
@@ -215,7 +217,9 @@ export const Assign: OpDef<{ readonly adds: boolean }> = {
   },
 };
 
-/** Sets a variable to `value` at the end of the step. What must see the new value runs after it by a control dependency. */
+/**
+ * Sets a variable to `value` at the end of the step. What must see the new value runs after it by a control dependency.
+ */
 export function assign(target: Tensor, value: Tensor, options: OpOptions = {}): Op {
   return target.graph.add(Assign, [value, target], { adds: false }, nameOf('assign', options, 'Assign')) as Op;
 }
@@ -237,8 +241,8 @@ export const AssignAddI64: OpDef<null> = {
 };
 
 /**
- * Adds `value` to a variable at the end of the step. To an int64 variable, such as the global step, the sum of a fed int64 over
- * the examples of the batch is added.
+ * Adds `value` to a variable at the end of the step. To an int64 variable, such as the global step, the sum of a fed
+ * int64 over the examples of the batch is added.
  *
  * ```ts
  * const count = assignAdd(globalStep(graph), idsPlaceholder(graph, { name: 'weight' }));

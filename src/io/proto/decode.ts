@@ -1,4 +1,6 @@
-/** @file The object of a message from its bytes; ML_PROTO when they are none. Sub-messages that come twice are merged. */
+/**
+ * @file The object of a message from its bytes; ML_PROTO when they are none. Sub-messages that come twice are merged.
+ */
 import { MonolithError } from '../../base/errors.js';
 import { ProtoReader } from '../proto-reader.js';
 import { WIRE_BYTES, WIRE_FIXED32, WIRE_FIXED64, WIRE_VARINT } from '../proto-writer.js';

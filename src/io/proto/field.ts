@@ -1,8 +1,9 @@
 /**
  * @file Descriptions of protobuf messages: a table of fields from which bytes and text are made and read.
  *
- * For messages met once per batch, config or file; the rows of tables have their own codec. By hand and not by a library
- * because ids must stay in typed 64-bit arrays and bytes must come out in ascending field order, which golden files compare.
+ * For messages met once per batch, config or file; the rows of tables have their own codec. By hand and not by a
+ * library because ids must stay in typed 64-bit arrays and bytes must come out in ascending field order, which golden
+ * files compare.
  */
 /** `int` is a varint that must be a safe integer: a count or a size, where a number serves better than a bigint. */
 export type Scalar =
@@ -28,7 +29,9 @@ export interface Field<T> {
   readonly fallback: T;
   /** Reading fills in what an unset field means. A zero is then the same as unset, and not written: proto3's rule. */
   readonly filled?: boolean;
-  /** Numbers are written under one tag, and those of floats and 64 bits live in typed arrays. Both packings are read. */
+  /**
+   * Numbers are written under one tag, and those of floats and 64 bits live in typed arrays. Both packings are read.
+   */
   readonly packed?: boolean;
   /** Of these fields the last one read stays. */
   readonly oneof?: boolean;
@@ -63,7 +66,9 @@ const ZEROS: Readonly<Record<Scalar, unknown>> = {
   bytes: new Uint8Array(0),
 };
 
-/** How often a field occurs. `implicit` is proto3's: the zero value is not written and is what an absent field reads as. */
+/**
+ * How often a field occurs. `implicit` is proto3's: the zero value is not written and is what an absent field reads as.
+ */
 export type Label = 'implicit' | 'optional' | 'oneof' | 'packed' | 'repeated' | 'map';
 
 /** Any field: `field(3, 'float', 'packed')`. The functions below are short for fields that may be unset. */

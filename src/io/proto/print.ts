@@ -1,4 +1,6 @@
-/** @file The text form of a message on one line, as errors and merging of tables show it; equal messages print equally. */
+/**
+ * @file The text form of a message on one line, as errors and merging of tables show it; equal messages print equally.
+ */
 import { formatPbtxtDouble, quotePbtxt } from '../pbtxt.js';
 import { type Field, type Fields, indexOf, type Message, type Value, type ValueOf } from './field.js';
 

@@ -1,9 +1,10 @@
 /**
- * @file What a backend is: how a session of it is opened and sliced, where the newest values of its variables and tables are,
- * and how a thread joins. There are three, in the folders beside this file; pool/load-backend.ts finds them by name.
+ * @file What a backend is: how a session of it is opened and sliced, where the newest values of its variables and
+ * tables are, and how a thread joins. There are three, in the folders beside this file; pool/load-backend.ts finds them
+ * by name.
  *
- * What a session shares is one memory. A backend may compute in another memory of its own; then values in the session's can
- * be old, which is called away from home here.
+ * What a session shares is one memory. A backend may compute in another memory of its own; then values in the session's
+ * can be old, which is called away from home here.
  */
 
 import type { MonolithError } from '../../base/errors.js';
@@ -148,7 +149,9 @@ export interface JoiningThread {
   readonly module: WasmModule;
   /** Memories of tables that are not in the session's own. */
   readonly banks: readonly CallableBank[];
-  /** Sets of touched pairs have one form in memory, which threads of whatever backend share: the kernel that inserts. */
+  /**
+   * Sets of touched pairs have one form in memory, which threads of whatever backend share: the kernel that inserts.
+   */
   pairInsertion(): CallerMemory['kernels']['insertTouchedPairs'];
 }
 

@@ -2,8 +2,8 @@
  * @file What a program asks of its thread for tables in other memories: find rows there and copy them here, take
  * gradients there and step the rows.
  *
- * The kernels that a bank runs are its own; between memories there is only copying, one run of ids, rows or gradients per
- * table, slice and bank. src/memory/bank-layout.ts draws what is shared.
+ * The kernels that a bank runs are its own; between memories there is only copying, one run of ids, rows or gradients
+ * per table, slice and bank. src/memory/bank-layout.ts draws what is shared.
  */
 import {
   BANKED,
@@ -81,7 +81,9 @@ export class BankCalls {
     return opcode === KERNEL.bankedFind.opcode ? this.find(a, b, c, d, e, f) : this.apply(a, b, c, d, e, f, g);
   };
 
-  /** bankedFind: rows[i] = address of a copy of the row of ids[i] in `local`, which also has room for the ids in front. */
+  /**
+   * bankedFind: rows[i] = address of a copy of the row of ids[i] in `local`, which also has room for the ids in front.
+   */
   find(record: number, ids: number, order: number, offsets: number, rows: number, local: number): number {
     const { views, kernels } = this.#here();
     const bays = this.#baysOf(record);

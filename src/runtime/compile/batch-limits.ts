@@ -1,4 +1,7 @@
-/** @file What a batch must keep to for a program: which feeds it must have, how many ids a slice holds, and how many classes a loss has. */
+/**
+ * @file What a batch must keep to for a program: which feeds it must have, how many ids a slice holds, and how many
+ * classes a loss has.
+ */
 import type { Op, OpDef, Tensor } from '../../graph/graph.js';
 import { StopGradient } from '../../graph/ops/cast.js';
 import { Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';

@@ -1,6 +1,6 @@
 /**
- * @file Looks a batch over before a step runs on it: a batch that does not fit is refused and the session goes on, while
- * the same found by a kernel ends it.
+ * @file Looks a batch over before a step runs on it: a batch that does not fit is refused and the session goes on,
+ * while the same found by a kernel ends it.
  */
 import { MonolithError } from '../../base/errors.js';
 import { BATCH, type BatchSchema, pointerCount } from '../../memory/batch.js';
@@ -14,7 +14,9 @@ export interface RaggedLimit {
   readonly capacity: number;
 }
 
-/** A dense feed with a column that names classes: where its values are, how many classes there are, and for which op. */
+/**
+ * A dense feed with a column that names classes: where its values are, how many classes there are, and for which op.
+ */
 export interface ClassLimit {
   readonly name: string;
   readonly word: number;
@@ -53,7 +55,10 @@ export interface BatchLimits {
   readonly plan: SlicePlan;
 }
 
-/** Throws ML_FEED when `batch` is no batch of the schema, lacks a feed, holds more than the buffers of the program do, or names no class. */
+/**
+ * Throws ML_FEED when `batch` is no batch of the schema, lacks a feed, holds more than the buffers of the program do,
+ * or names no class.
+ */
 export function checkBatch(views: Views, batch: number, limits: BatchLimits, feeds: FeedLimits): void {
   const { needed, ragged, classes, times } = feeds;
   const { schema, batchSize, plan } = limits;

@@ -1,4 +1,7 @@
-/** @file What a program is compiled for and with: the plan of a session, what it lends to the compiler, and feeds in use. */
+/**
+ * @file What a program is compiled for and with: the plan of a session, what it lends to the compiler, and feeds in
+ * use.
+ */
 import type { Tensor } from '../../graph/graph.js';
 import type { Arena } from '../../memory/arena.js';
 import type { Views } from '../../memory/views.js';

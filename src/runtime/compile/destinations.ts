@@ -1,9 +1,9 @@
 /**
  * @file Decides which tensors are written straight into the buffer of a consumer.
  *
- * Terms of a sum accumulate into the sum, parts of an assembled matrix are written as its columns, and columns of a lookup
- * or of a product are made where they are wanted: each saves a pass over the data. The decision needs the whole program, so
- * it is made before lowering.
+ * Terms of a sum accumulate into the sum, parts of an assembled matrix are written as its columns, and columns of a
+ * lookup or of a product are made where they are wanted: each saves a pass over the data. The decision needs the whole
+ * program, so it is made before lowering.
  */
 import type { Op, OpDef, Tensor } from '../../graph/graph.js';
 import { AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';

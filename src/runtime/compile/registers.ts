@@ -1,4 +1,6 @@
-/** @file Registers of programs, and what `emit` takes of them for the operands of a kernel, by the names of its table. */
+/**
+ * @file Registers of programs, and what `emit` takes of them for the operands of a kernel, by the names of its table.
+ */
 import type { Kernel, Operands } from '../kernels/kernels.js';
 import type { Operand, OperandType } from '../kernels/operand.js';
 

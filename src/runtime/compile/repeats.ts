@@ -1,7 +1,8 @@
 /**
  * @file Which tensors repeat rows: those of a lookup of one id per example are equal wherever the id is.
  *
- * Ops that make such tensors say so, and products of matrices that are put together of them multiply each distinct row once.
+ * Ops that make such tensors say so, and products of matrices that are put together of them multiply each distinct row
+ * once.
  */
 import type { Op, OpDef, Tensor } from '../../graph/graph.js';
 import { AssembleColumns, type AssembleColumnsAttrs, Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
@@ -11,7 +12,9 @@ import { traitsOf } from './lowering-traits.js';
 
 /** Ids that rows repeat with: a column of a block of them. Tensors with the same object have the same ids. */
 export interface Repeats {
-  /** Addresses of numbers, order, starts and count of the column in a slice (see numberRepeatsU32), made on first use. */
+  /**
+   * Addresses of numbers, order, starts and count of the column in a slice (see numberRepeatsU32), made on first use.
+   */
   number(): (slice: number) => readonly [numbers: number, order: number, starts: number, count: number];
 }
 

@@ -2,9 +2,9 @@
  * @file Decides in which stage of a step each op runs.
  *
  * Stages are numbered: even ones run slice code, odd ones thread code, and a barrier stands between two that have any.
- * An op goes to the earliest stage its inputs allow. Updates of variables and tables come last, all in one stage, so that
- * everything else of the step sees the old values; what was asked to run after an update, by a control dependency, comes
- * in a further round of stages. Only the phases that ops declare are looked at: see `Phase`.
+ * An op goes to the earliest stage its inputs allow. Updates of variables and tables come last, all in one stage, so
+ * that everything else of the step sees the old values; what was asked to run after an update, by a control dependency,
+ * comes in a further round of stages. Only the phases that ops declare are looked at: see `Phase`.
  */
 import { CachedValue } from '../../graph/cached-variables.js';
 import { type Op, type OpDef, sameShape, type Tensor } from '../../graph/graph.js';

@@ -20,7 +20,8 @@ export class TensorStorage extends ProgramCode {
     this.destinations = destinations;
   }
 
-  // --- of tensors that are there ---------------------------------------------------------------------------------------
+  // --- of tensors that are there
+  // ---------------------------------------------------------------------------------------
 
   storage(tensor: Tensor): Storage {
     const storage = this.#storage.get(tensor);
@@ -115,7 +116,8 @@ export class TensorStorage extends ProgramCode {
     return ragged;
   }
 
-  // --- of tensors that an op makes -------------------------------------------------------------------------------------
+  // --- of tensors that an op makes
+  // -------------------------------------------------------------------------------------
 
   /** Storage for what thread code makes once for everybody. */
   allocateGlobal(tensor: Tensor): { readonly base: number; readonly count: number } {

@@ -1,8 +1,8 @@
 /**
  * @file Bindings: which registers are pointed at a slice's part of the batch when a step starts.
  *
- * Nothing of a batch is copied: an entry says where the batch header has the address of a feed, how many bytes an example
- * takes, and which register gets the result.
+ * Nothing of a batch is copied: an entry says where the batch header has the address of a feed, how many bytes an
+ * example takes, and which register gets the result.
  */
 import { MonolithError } from '../../base/errors.js';
 import { didYouMean } from '../../base/suggest.js';

@@ -1,8 +1,8 @@
 /**
  * @file Captures: the numbers of a step that are kept for its command, such as the loss.
  *
- * Steps run in groups, and the next step overwrites what a tensor holds; a number that somebody fetches is copied at the end
- * of each step to a place of its command.
+ * Steps run in groups, and the next step overwrites what a tensor holds; a number that somebody fetches is copied at
+ * the end of each step to a place of its command.
  */
 import type { OpDef, Tensor } from '../../graph/graph.js';
 import { Variable } from '../../graph/ops/state.js';

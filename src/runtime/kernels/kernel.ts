@@ -14,7 +14,10 @@ export interface Word {
   readonly element: Element;
 }
 
-/** How much of what a call writes is there afterwards: bytes of one, times words of the call; or parts of what was there. */
+/**
+ * How much of what a call writes is there afterwards: bytes of one, times words of the call; or parts of what was
+ * there.
+ */
 export type Extent<O extends Operands> = 'within' | readonly [bytes: number, ...times: WordName<O>[]];
 
 export interface KernelOptions<O extends Operands> {

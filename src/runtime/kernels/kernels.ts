@@ -1,10 +1,10 @@
 /**
  * @file The table of kernels a program may call: the contract between the compiler and the backends.
  *
- * Each kernel names its operands once, with type and direction. What else is said of it follows: the words that `emit` takes,
- * the dispatch of assembly/generated/dispatch.ts, the calls of the reference, what a backend with a second memory has to copy,
- * the letters of its launches, docs/kernels.md. `npm run generate` writes what is generated. Matrices are row-major f32 and a stride counts
- * elements between rows.
+ * Each kernel names its operands once, with type and direction. What else is said of it follows: the words that `emit`
+ * takes, the dispatch of assembly/generated/dispatch.ts, the calls of the reference, what a backend with a second
+ * memory has to copy, the letters of its launches, docs/kernels.md. `npm run generate` writes what is generated.
+ * Matrices are row-major f32 and a stride counts elements between rows.
  */
 import { ACTIVATION, NORM } from './families/activation.js';
 import { ELEMENTWISE } from './families/elementwise.js';

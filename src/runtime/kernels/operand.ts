@@ -1,8 +1,8 @@
 /**
  * @file What an operand of a kernel is: its type, and what the kernel does to the memory it points to.
  *
- * An operand is one to three words of a call. `x: matrix.read` is the address `x` and the distance `xStride` between two
- * rows; whoever emits or calls the kernel gives both under one name, so that they cannot come apart.
+ * An operand is one to three words of a call. `x: matrix.read` is the address `x` and the distance `xStride` between
+ * two rows; whoever emits or calls the kernel gives both under one name, so that they cannot come apart.
  */
 
 /** What the words of an operand are called: the name of the operand and one of these. */

@@ -1,8 +1,8 @@
 /**
  * @file A digest of the kernel table: opcodes, names, and how many words of which kind each call has.
  *
- * Modules of kernels carry that of the table they were built for (assembly/build.mjs), so that one of other sources is refused
- * before a program calls the wrong kernel by number.
+ * Modules of kernels carry that of the table they were built for (assembly/build.mjs), so that one of other sources is
+ * refused before a program calls the wrong kernel by number.
  */
 import { createHash } from 'node:crypto';
 import { KERNELS } from './kernels.js';

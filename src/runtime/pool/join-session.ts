@@ -1,8 +1,8 @@
 /**
  * @file The life of a pool thread: follow the command ring, run steps, leave when told or when somebody failed.
  *
- * Between commands the thread spins for some microseconds, as the next step is usually near, and then sleeps in slices, so
- * that an abort is noticed even if its wake-up is missed.
+ * Between commands the thread spins for some microseconds, as the next step is usually near, and then sleeps in slices,
+ * so that an abort is noticed even if its wake-up is missed.
  */
 import { toWireError } from '../../base/error-wire.js';
 import {

@@ -4,8 +4,8 @@ import type { Worker } from 'node:worker_threads';
 import { startError } from './thread-error.js';
 
 /**
- * The result of `start`, which starts several threads at once. When the system refuses one, those before it are ended: nobody
- * else knows them, and they count in the limit that was reached.
+ * The result of `start`, which starts several threads at once. When the system refuses one, those before it are ended:
+ * nobody else knows them, and they count in the limit that was reached.
  */
 export async function startTogether<T>(start: () => T): Promise<T> {
   // Threads are announced at the end of the turn they were started in: from a new turn on it is only those of `start`.

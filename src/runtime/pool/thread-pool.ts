@@ -78,7 +78,10 @@ export class ThreadPool {
   readonly #at: number;
   readonly #piscina: Piscina;
   readonly #tasks: Promise<void>[] = [];
-  /** Neither waitAsync nor a thread whose task has ended keeps the process alive; while somebody awaits a step, this does. */
+  /**
+   * Neither waitAsync nor a thread whose task has ended keeps the process alive; while somebody awaits a step, this
+   * does.
+   */
   readonly #alive = setInterval(() => {}, KEEP_ALIVE_MS).unref();
   #command = 0;
   #failure: MonolithError | undefined;
@@ -98,7 +101,8 @@ export class ThreadPool {
       minThreads: options.threads,
       maxThreads: options.threads,
       concurrentTasksPerWorker: 1,
-      // The task blocks in shared memory for the length of the session: piscina's own waiting would only get in its way.
+      // The task blocks in shared memory for the length of the session: piscina's own waiting would only get in its
+      // way.
       atomics: 'disabled',
       execArgv: [],
     });
@@ -171,8 +175,8 @@ export class ThreadPool {
   }
 
   /**
-   * Runs commands on all threads, back to back, and returns the number of the first. At most STEPS_AHEAD_MAX: the threads wake
-   * us once, after the last.
+   * Runs commands on all threads, back to back, and returns the number of the first. At most STEPS_AHEAD_MAX: the
+   * threads wake us once, after the last.
    */
   async run(commands: readonly Command[], timeoutMs = 300_000): Promise<number> {
     this.#check();
@@ -229,7 +233,8 @@ export class ThreadPool {
         await this.#abortExplained();
         continue;
       }
-      // An abort between the check above and the wait below is not lost: its thread's task ends, and that notifies again.
+      // An abort between the check above and the wait below is not lost: its thread's task ends, and that notifies
+      // again.
       const left = deadline - performance.now();
       if (left <= 0) {
         this.#fail(new MonolithError('ML_TIMEOUT', { what, timeoutMs }));

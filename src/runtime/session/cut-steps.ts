@@ -1,16 +1,17 @@
 /**
  * @file Steps that are cut where rows come in and where gradients go out: prefetch and postpush.
  *
- * With a prefetch of c the rows of a batch are read c steps before the batch is trained on; with postpush its gradients go to
- * the tables in the step after it. Step n, whose batch is n, is:
+ * With a prefetch of c the rows of a batch are read c steps before the batch is trained on; with postpush its gradients
+ * go to the tables in the step after it. Step n, whose batch is n, is:
  *
  *   1. ids and rows of batch n + c,
  *   2. with postpush, the gradients of step n - 1,
  *   3. the step itself: forward, backward, update of variables,
  *   4. without postpush, its gradients.
  *
- * So rows miss the last c updates, with postpush c + 1. This order is kept whoever brings the rows, and for any number of
- * threads. Where the threads bring them, all of a group of steps is one list of commands, and the main thread sleeps.
+ * So rows miss the last c updates, with postpush c + 1. This order is kept whoever brings the rows, and for any number
+ * of threads. Where the threads bring them, all of a group of steps is one list of commands, and the main thread
+ * sleeps.
  */
 import { MonolithError } from '../../base/errors.js';
 import { nextCommand } from '../../memory/control-layout.js';
@@ -97,8 +98,8 @@ export class CutSteps {
   }
 
   /**
-   * Runs a step for each of `batches`; of `ahead`, the batches after those, as many are read as the prefetch says. The numbers
-   * of the commands that ran the steps.
+   * Runs a step for each of `batches`; of `ahead`, the batches after those, as many are read as the prefetch says. The
+   * numbers of the commands that ran the steps.
    */
   run(program: Program, batches: readonly number[], ahead: readonly number[]): Promise<number[]> {
     const upcoming = [...batches, ...ahead].slice(0, batches.length + this.options.prefetch);

@@ -1,4 +1,6 @@
-/** @file Puts feed values of a `run` call into shared memory as a batch, in a region that grows to the largest one seen. */
+/**
+ * @file Puts feed values of a `run` call into shared memory as a batch, in a region that grows to the largest one seen.
+ */
 import { MonolithError } from '../../base/errors.js';
 import { didYouMean } from '../../base/suggest.js';
 import type { Graph, OpDef, Tensor } from '../../graph/graph.js';
@@ -33,7 +35,9 @@ export class FeedWriter {
     );
   }
 
-  /** The values of `given` in the order of the schema, in place; which of them a run needs is known when it is compiled. */
+  /**
+   * The values of `given` in the order of the schema, in place; which of them a run needs is known when it is compiled.
+   */
   read(given: Partial<FeedMap> | ReadonlyMap<Tensor, FeedValue>): readonly (FeedData | undefined)[] {
     if (given === null) throw new MonolithError('ML_FEED', { name: 'batch', reason: 'null is no map of feeds' });
     const feeds = isMap(given) ? byName(given) : given;
@@ -99,7 +103,9 @@ function byName(feeds: ReadonlyMap<Tensor, FeedValue>): FeedMap {
   return Object.fromEntries(named);
 }
 
-/** The arrays as they are now: whoever shares their memory may go on writing to it, but not change what was measured. */
+/**
+ * The arrays as they are now: whoever shares their memory may go on writing to it, but not change what was measured.
+ */
 function whole(name: string, feed: FeedData): FeedData {
   const splits = feed.kind === 'ragged' ? feed.splits : undefined;
   if (isDetached(feed.values) || (splits && isDetached(splits))) {

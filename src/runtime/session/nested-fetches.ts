@@ -23,8 +23,8 @@ export type FetchTree =
   | { readonly [key: string]: FetchTree };
 
 /**
- * What a run of `F` gives: the same structure with values, and `undefined` for an op; `unknown` of a tree of which nothing is
- * known.
+ * What a run of `F` gives: the same structure with values, and `undefined` for an op; `unknown` of a tree of which
+ * nothing is known.
  */
 export type Fetched<F> = FetchTree extends F ? unknown : FetchedOf<F>;
 

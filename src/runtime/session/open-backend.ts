@@ -38,7 +38,9 @@ async function openNamed(name: BackendName, options: BackendOptions): Promise<Op
   return { name, opened, why: null };
 }
 
-/** The first that opens, or the error of the last; `passedOver` are those before, each with what keeps it from running. */
+/**
+ * The first that opens, or the error of the last; `passedOver` are those before, each with what keeps it from running.
+ */
 async function firstOf(
   [name, ...rest]: readonly BackendName[],
   options: BackendOptions,

@@ -1,8 +1,8 @@
 /**
  * @file Where the rows of a cut step come from and where its gradients go.
  *
- * A step that is cut hands a lease out: blocks of shared memory with the unique ids of a batch, room for their rows, and later
- * their gradients. Who has the rows fills the block; nothing is copied through messages.
+ * A step that is cut hands a lease out: blocks of shared memory with the unique ids of a batch, room for their rows,
+ * and later their gradients. Who has the rows fills the block; nothing is copied through messages.
  */
 import type { LeasedTable } from '../compile/leased-table.js';
 

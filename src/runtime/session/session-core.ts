@@ -1,6 +1,6 @@
 /**
- * @file What a session is made of: its memory, variables, tables, trace and backend. The compiler and the rooms above build on
- * it through `coreOf`; users see `Session`.
+ * @file What a session is made of: its memory, variables, tables, trace and backend. The compiler and the rooms above
+ * build on it through `coreOf`; users see `Session`.
  *
  * Memory: a null page, an arena that the main thread lays out, and a heap that tables grow in.
  */
@@ -115,7 +115,10 @@ export class SessionCore implements CompileTarget {
     return this.#onStep.length > 0;
   }
 
-  /** Brings rates and what else follows the global step up to it; every step begins with that, and so does who sets the step. */
+  /**
+   * Brings rates and what else follows the global step up to it; every step begins with that, and so does who sets the
+   * step.
+   */
   followGlobalStep(): void {
     const isCounted = this.variables.has(GLOBAL_STEP);
     for (const update of this.#onStep) update(this.globalStep, isCounted);

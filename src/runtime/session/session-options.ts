@@ -23,11 +23,14 @@ export interface SessionOptions<Values extends FeedMap = FeedMap> extends Backen
   readonly deterministic?: boolean;
   /** The build of the kernels. Default: what MONOLITH_KERNELS names, else the quickest this engine runs. */
   readonly kernels?: KernelVariant;
-  /** Half of it is for programs and batches, half for tables. Default: 4 GiB, the most there can be, or what the machine grants. */
+  /**
+   * Half of it is for programs and batches, half for tables. Default: 4 GiB, the most there can be, or what the machine
+   * grants.
+   */
   readonly memoryBytes?: number;
   /**
-   * Bytes that tables may take: keys, rows, optimizer state and slack. What does not fit the half of the session's memory
-   * is spread over memories of its own, reserved at the start. Default: that half.
+   * Bytes that tables may take: keys, rows, optimizer state and slack. What does not fit the half of the session's
+   * memory is spread over memories of its own, reserved at the start. Default: that half.
    */
   readonly tableBytes?: number;
   /** Bytes of one of those memories. Default: 4 GiB. */
@@ -38,8 +41,8 @@ export interface SessionOptions<Values extends FeedMap = FeedMap> extends Backen
   readonly traceEvents?: number;
   readonly stepTimeoutMs?: number;
   /**
-   * Steps before its use that the rows of a batch are read, by `runSteps` with the batches ahead, as trainers call it. Rows then
-   * miss as many updates. Default: 0.
+   * Steps before its use that the rows of a batch are read, by `runSteps` with the batches ahead, as trainers call it.
+   * Rows then miss as many updates. Default: 0.
    */
   readonly prefetch?: number;
   /** Whether gradients go to the tables in the step after theirs. Default: false. */

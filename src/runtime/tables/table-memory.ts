@@ -2,8 +2,8 @@
  * @file The memories that tables live in: one or more banks, each a WebAssembly memory with a heap.
  *
  * One memory ends at 4 GiB, so a large table is spread: partition p lives wholly in bank p % banks, and each bank is
- * worked on by kernels of its own. Banks are reserved at the start, as address space; their pages cost nothing until rows
- * are written. Nothing above knows which bank a row is in, but for whoever routes ids.
+ * worked on by kernels of its own. Banks are reserved at the start, as address space; their pages cost nothing until
+ * rows are written. Nothing above knows which bank a row is in, but for whoever routes ids.
  */
 
 import { checkOptions } from '../../base/check-options.js';
@@ -119,7 +119,8 @@ export class TableMemory {
   }
 
   /**
-   * Takes `bytes` of the first bank for something else than tables; they count against its budget and are not given back.
+   * Takes `bytes` of the first bank for something else than tables; they count against its budget and are not given
+   * back.
    *
    * ```ts
    * const filter = createFilter({ ...memory.region(1 << 20), type: 'sliding_hash_filter', capacity: 10_000 });
@@ -140,7 +141,9 @@ export class TableMemory {
     return this.banks.reduce((sum, { views, heap }) => sum + views.u32[heap / 4 + HEAP.top]! - heap, 0);
   }
 
-  /** Says for all threads whether a step runs: its threads take no locks, so that nobody else may work on tables then. */
+  /**
+   * Says for all threads whether a step runs: its threads take no locks, so that nobody else may work on tables then.
+   */
   setInStep(runs: boolean): void {
     for (const { views, heap } of this.banks) Atomics.store(views.u32, heap / 4 + HEAP.inStep, runs ? 1 : 0);
   }

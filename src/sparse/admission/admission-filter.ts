@@ -253,7 +253,9 @@ export class ProbabilisticFilter implements AdmissionFilter {
   readonly #chances: number;
   readonly #generator: number;
 
-  /** With `equalProbability` every sighting has the same chance, and an id is in with 95% after its threshold of them. */
+  /**
+   * With `equalProbability` every sighting has the same chance, and an id is in with 95% after its threshold of them.
+   */
   constructor(
     options: FilterMemory & {
       readonly thresholds?: SlotOccurrenceThresholdConfig;

@@ -1,7 +1,8 @@
 /**
  * @file Config messages of embedding tables: EmbeddingHashTableConfig and all it is made of (proto2).
  *
- * Defaults are those of the messages; the constructors of optimizers.ts and entry.ts have some of their own, as upstream.
+ * Defaults are those of the messages; the constructors of optimizers.ts and entry.ts have some of their own, as
+ * upstream.
  */
 import { bool, enumeration, float, int, type MessageValue, many, message, string, sub } from '../../io/message.js';
 

@@ -1,8 +1,8 @@
 /**
  * @file Initializers: what a new row's weights are.
  *
- * A random_uniform segment is filled in one of two ways. Ours draws by id, so that a row's first value does not depend on
- * who met it first; the reference draws from a stream per worker (`StreamInitializer`), whose numbers can only be
+ * A random_uniform segment is filled in one of two ways. Ours draws by id, so that a row's first value does not depend
+ * on who met it first; the reference draws from a stream per worker (`StreamInitializer`), whose numbers can only be
  * repeated on one fresh worker.
  */
 import { checkNumber } from '../../base/check-options.js';

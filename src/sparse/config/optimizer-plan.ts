@@ -40,7 +40,9 @@ export function optimizerNameOf(config: OptimizerMessage): OptimizerName | undef
   return (Object.keys(OPTIMIZER_MESSAGES) as OptimizerName[]).find((name) => config[name] !== undefined);
 }
 
-/** ML_OPTIMIZER for what cannot run: none, the bare dc decorator, and dynamic weight decay, which has no published rule. */
+/**
+ * ML_OPTIMIZER for what cannot run: none, the bare dc decorator, and dynamic weight decay, which has no published rule.
+ */
 export function planOptimizer(config: OptimizerMessage, dim: number, l1Mode: L1Mode = 'upstream'): OptimizerPlan {
   const name = optimizerNameOf(config);
   if (name === undefined || name === 'dc' || config.dynamicWdAdagrad?.enableDynamicWd === true) {

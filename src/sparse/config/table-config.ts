@@ -1,5 +1,6 @@
 /**
- * @file What an embedding table is made of, as graphs, sessions and checkpoints know it: a name, a config message, rates.
+ * @file What an embedding table is made of, as graphs, sessions and checkpoints know it: a name, a config message,
+ * rates.
  *
  * Mirrors HashTableConfigInstance of native_training/hash_table_ops. `defineTable` is the short way to make one.
  */

@@ -102,8 +102,8 @@ export class PartitionModel {
 }
 
 /**
- * Fills the partitions of these numbers to `rowCounts` side by side, as ids in random order do: each is as far along as all others, measured
- * by its own end.
+ * Fills the partitions of these numbers to `rowCounts` side by side, as ids in random order do: each is as far along as
+ * all others, measured by its own end.
  */
 export function growTogether(
   rowCounts: readonly number[],

@@ -1,10 +1,10 @@
 /**
  * @file The bytes of a table before there is one: weights, optimizer state, keys, slack, and the memories they need.
  *
- * Which partition an id falls into is up to its hash, so sizes are those of a typical spread. Played through 40 times with
- * random ids for each of eight sizes from 10,000 to 786,432 rows, half of them where indexes double, the model of the
- * allocations came within 10 % of them, and within 5 % for rows of 8 and 34 floats. A test fills real tables, whose heaps
- * agree to the byte with that model for the same ids.
+ * Which partition an id falls into is up to its hash, so sizes are those of a typical spread. Played through 40 times
+ * with random ids for each of eight sizes from 10,000 to 786,432 rows, half of them where indexes double, the model of
+ * the allocations came within 10 % of them, and within 5 % for rows of 8 and 34 floats. A test fills real tables, whose
+ * heaps agree to the byte with that model for the same ids.
  */
 import { MonolithError } from '../../base/errors.js';
 import { MEMORY_BYTES_MAX, PAGE_BYTES } from '../../memory/shared-memory.js';
@@ -64,7 +64,10 @@ const BANK_USE_BYTES = BANK_ROOM_BYTES - 64;
 export const TABLE_BYTES_MAX = PARTITIONS * BANK_USE_BYTES;
 /** Keys of a row while its index is between half and three quarters full. */
 const KEY_BYTES_TYPICAL = 28;
-/** The index of a partition must fit a request to the heap, with a little to spare for partitions that get more than their share. */
+/**
+ * The index of a partition must fit a request to the heap, with a little to spare for partitions that get more than
+ * their share.
+ */
 export const TABLE_ROWS_MAX = Math.floor(0.999 * PARTITIONS * slotLimit(0, HEAP_BLOCK_MAX / BUCKET_BYTES));
 
 /**

@@ -1,8 +1,8 @@
 /**
  * @file Walks the rows of a table in portions that can be taken up again (hash_table save_as_tensor).
  *
- * An offset counts slots from the first bucket of a shard, over the buckets of all partitions in turn. It stays good for as
- * long as nobody inserts: rows are given in the order of the index, not of their ids.
+ * An offset counts slots from the first bucket of a shard, over the buckets of all partitions in turn. It stays good
+ * for as long as nobody inserts: rows are given in the order of the index, not of their ids.
  */
 import { MonolithError } from '../../base/errors.js';
 import { EntryDumpCodec } from '../../io/entry-dump.js';

@@ -1,8 +1,8 @@
 /**
  * @file Gives empty tables what they took of a memory when they were saved, before their rows come.
  *
- * Nothing doubles on the way then, so that a restore needs no more than training had. And the tables go on as those that
- * were saved would: what they have room for, and what they may still take, is the same.
+ * Nothing doubles on the way then, so that a restore needs no more than training had. And the tables go on as those
+ * that were saved would: what they have room for, and what they may still take, is the same.
  */
 import {
   BLOCK,
@@ -48,8 +48,8 @@ export class LaidSpace {
   readonly #tables: LaidPartition[][] = [];
 
   /**
-   * Takes what `record` tells of, or nothing: undefined when there is no record, the tables or others have taken something
-   * already, or the shares are smaller than they were. ML_MEMORY when what the shares promise is not there.
+   * Takes what `record` tells of, or nothing: undefined when there is no record, the tables or others have taken
+   * something already, or the shares are smaller than they were. ML_MEMORY when what the shares promise is not there.
    */
   static take(images: readonly TableImage[], record: SpaceRecord | undefined): LaidSpace | undefined {
     if (record === undefined || record.tables.length !== images.length || !shareAlone(images)) return undefined;

@@ -22,8 +22,8 @@ export const saveTable = onDemand(async () => (await import('./save-table.js')).
 export const restoreTable = onDemand(async () => (await import('./restore-table.js')).restoreTable);
 
 /**
- * Writes `tables` as `<base>-i-of-n` and `<base>.meta-i-of-n`, in the order of their names. Rows expire by the days of the
- * first of them that has any, as the reference's do. ML_CKPT_WRITE leaves an earlier save as it was.
+ * Writes `tables` as `<base>-i-of-n` and `<base>.meta-i-of-n`, in the order of their names. Rows expire by the days of
+ * the first of them that has any, as the reference's do. ML_CKPT_WRITE leaves an earlier save as it was.
  *
  * ```ts
  * await saveMultiTable([{ name: 'slot0', table }], 'model.ckpt-10.assets/MonolithMultiHashTable_');

@@ -1,8 +1,9 @@
 /**
  * @file Rows of one bank as records, partition by partition, in the order of the buckets of their ids.
  *
- * The kernels do it in the bank's memory. Where they cannot, because a message has no fixed shape or the heap has no room
- * left for buffers, the TypeScript codec does the same more slowly: a table that fills its memory can still be saved.
+ * The kernels do it in the bank's memory. Where they cannot, because a message has no fixed shape or the heap has no
+ * room left for buffers, the TypeScript codec does the same more slowly: a table that fills its memory can still be
+ * saved.
  */
 import { EntryDumpCodec } from '../../io/entry-dump.js';
 import { frameRecord, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
@@ -20,7 +21,9 @@ export interface PartitionEncoder {
   readonly bufferBytes: number;
   /** Slots of a partition of this bank in the order of files; good until the next call. */
   select(partition: number): Uint32Array;
-  /** Records of slots[start, start + count) of the last selection into buffer `which` from `at` on; returns their bytes. */
+  /**
+   * Records of slots[start, start + count) of the last selection into buffer `which` from `at` on; returns their bytes.
+   */
   encode(slots: Uint32Array, start: number, count: number, which: number, at: number): number;
   bytes(which: number, end: number): Uint8Array;
   close(): void;

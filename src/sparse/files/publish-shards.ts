@@ -1,4 +1,7 @@
-/** @file Shards that take their names together once all of them are on disk: a save that fails leaves what was there before. */
+/**
+ * @file Shards that take their names together once all of them are on disk: a save that fails leaves what was there
+ * before.
+ */
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../base/errors.js';
 import { cleanUp, writeError } from '../../base/files/atomic-file.js';
@@ -7,8 +10,8 @@ import { PendingFiles } from '../../base/files/pending-files.js';
 import { shardTemporaryName } from '../../base/files/temporary-names.js';
 
 /**
- * Runs `write` with the function that has a path for the name of a file, then gives all files their names. Returns what went
- * wrong without harm beside its result: files of an earlier save that could not be removed.
+ * Runs `write` with the function that has a path for the name of a file, then gives all files their names. Returns what
+ * went wrong without harm beside its result: files of an earlier save that could not be removed.
  */
 export async function publishShards<T extends { readonly shardCount: number }>(
   bases: readonly [string, ...string[]],

@@ -1,6 +1,6 @@
 /**
- * @file Restores several tables from one set of files. Tables are not cleared, as in the reference: rows of the files go
- * over what is there. All files are checked before the first row changes.
+ * @file Restores several tables from one set of files. Tables are not cleared, as in the reference: rows of the files
+ * go over what is there. All files are checked before the first row changes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MonolithError } from '../../base/errors.js';
@@ -62,8 +62,8 @@ export async function restoreMultiTable(
 }
 
 /**
- * Reads the rows of `<base>-*`, of each of the bases, beside those of `tables`: nothing has changed until they are kept.
- * ML_MEMORY when there is no room for both.
+ * Reads the rows of `<base>-*`, of each of the bases, beside those of `tables`: nothing has changed until they are
+ * kept. ML_MEMORY when there is no room for both.
  */
 export async function readMultiTableBeside(
   tables: readonly NamedTable[],

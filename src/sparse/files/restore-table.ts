@@ -1,8 +1,8 @@
 /**
  * @file Restores a table from record files: all of it, or nothing and the table stays as it was.
  *
- * Rows go into new partitions beside those in use, which take their place once every file was read to its end. When memory
- * does not hold both, all files are checked first and read again into the cleared table.
+ * Rows go into new partitions beside those in use, which take their place once every file was read to its end. When
+ * memory does not hold both, all files are checked first and read again into the cleared table.
  */
 
 import { statSync } from 'node:fs';
@@ -95,8 +95,8 @@ export interface PendingRows {
 }
 
 /**
- * Reads all rows of `files` beside those of the table. ML_MEMORY when there is no room for both; whatever fails, the table is as
- * it was.
+ * Reads all rows of `files` beside those of the table. ML_MEMORY when there is no room for both; whatever fails, the
+ * table is as it was.
  */
 export async function readFilesBeside(
   table: StoredTable | HashTable,

@@ -74,8 +74,8 @@ export class RowDecoder {
   }
 
   /**
-   * Takes whole records of [begin, end), at most `limit`. Returns where it stopped and how many there were; `place.record`
-   * is the number of the first.
+   * Takes whole records of [begin, end), at most `limit`. Returns where it stopped and how many there were;
+   * `place.record` is the number of the first.
    */
   take(begin: number, end: number, place: RecordPlace, limit = Number.POSITIVE_INFINITY) {
     const { kernels, views } = this.scratch.bank;
@@ -139,8 +139,8 @@ export class RowDecoder {
   }
 
   /**
-   * The plan for the kernel, out of what all that cannot be done without has left. Without room for it all records count as
-   * unusual: slower, but a full table can be replaced.
+   * The plan for the kernel, out of what all that cannot be done without has left. Without room for it all records
+   * count as unusual: slower, but a full table can be replaced.
    */
   #planned(): DumpPlan | null {
     if (this.#plan === undefined) {
@@ -188,8 +188,8 @@ function firstDamage(bytes: Uint8Array, { file, record: first }: RecordPlace): M
 }
 
 /**
- * The payload of the record that `bytes` begins with; null when it ends later. ML_CKPT_CORRUPT for checksums that do not
- * fit, and for a size beyond `maxBytes`, which no record of these files has.
+ * The payload of the record that `bytes` begins with; null when it ends later. ML_CKPT_CORRUPT for checksums that do
+ * not fit, and for a size beyond `maxBytes`, which no record of these files has.
  */
 function framedPayload(bytes: Uint8Array, place: RecordPlace, maxBytes: number): Uint8Array | null {
   if (bytes.length < RECORD_HEADER_BYTES) return null;

@@ -1,8 +1,8 @@
 /**
  * @file Columns of decoded rows and the way from them into a table.
  *
- * The columns are in the first bank. With more banks, rows are grouped by partition and copied to the bank that owns it.
- * Training rows are taken as they are; serving rows are encoded by the table.
+ * The columns are in the first bank. With more banks, rows are grouped by partition and copied to the bank that owns
+ * it. Training rows are taken as they are; serving rows are encoded by the table.
  */
 import { MonolithError } from '../../base/errors.js';
 import type { EntryRow } from '../../io/entry-dump.js';

@@ -1,6 +1,6 @@
 /**
- * @file Saves several tables as one set of files (runtime/ops/multi_hash_table_save_restore_ops): the rows of all tables,
- * table after table, in a Snappy stream, and beside it who they belong to.
+ * @file Saves several tables as one set of files (runtime/ops/multi_hash_table_save_restore_ops): the rows of all
+ * tables, table after table, in a Snappy stream, and beside it who they belong to.
  */
 
 import { checkOptions } from '../../base/check-options.js';
@@ -34,8 +34,8 @@ export interface SavedMultiTable extends SavedTable {
 }
 
 /**
- * Writes `tables` as `<base>-i-of-n` and `<base>.meta-i-of-n`, in the order of their names. Rows expire by the days of the
- * first of them that has any, as the reference's do. ML_CKPT_WRITE leaves an earlier save as it was.
+ * Writes `tables` as `<base>-i-of-n` and `<base>.meta-i-of-n`, in the order of their names. Rows expire by the days of
+ * the first of them that has any, as the reference's do. ML_CKPT_WRITE leaves an earlier save as it was.
  *
  * ```ts
  * await saveMultiTable([{ name: 'slot0', table }], 'model.ckpt-10.assets/MonolithMultiHashTable_');

@@ -1,9 +1,9 @@
 /**
  * @file What tables that share a memory take of it, read from the tables for a checkpoint.
  *
- * Only of tables that stop admitting and that nothing was removed from: what they take is then a matter of their ids and the
- * order these came in, so that equal runs have equal records. Places of removed ids are in no file, and a run that goes on
- * without them takes other blocks.
+ * Only of tables that stop admitting and that nothing was removed from: what they take is then a matter of their ids
+ * and the order these came in, so that equal runs have equal records. Places of removed ids are in no file, and a run
+ * that goes on without them takes other blocks.
  */
 import { BLOCK, HEAP, PARTITION, PARTITION_BYTES, PARTITIONS, SALTED } from '../../memory/table-layout.js';
 import { shareAt } from '../table/partition-shares.js';

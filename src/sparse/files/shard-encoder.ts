@@ -1,9 +1,9 @@
 /**
  * @file The records of one shard of a table, as buffers that can be written while the next one is filled.
  *
- * Rows are counted in the order of partitions and, within them, of the buckets that an index of just as many rows has; a
- * shard is a range of that count. So the bytes of a save depend on what a table holds, not on how it came to hold it, and a
- * restore fills indexes from their begin to their end instead of at random.
+ * Rows are counted in the order of partitions and, within them, of the buckets that an index of just as many rows has;
+ * a shard is a range of that count. So the bytes of a save depend on what a table holds, not on how it came to hold it,
+ * and a restore fills indexes from their begin to their end instead of at random.
  */
 import { MonolithError } from '../../base/errors.js';
 import type { RowRange } from '../../io/shard-files.js';

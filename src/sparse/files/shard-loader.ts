@@ -1,9 +1,9 @@
 /**
  * @file Reads one shard of a table: records pass from disk through buffers of the first bank into rows.
  *
- * A thread of its own reads into one buffer that is small enough to stay near the processor, and waits for the disk. On a
- * thread that others share, one of two buffers is decoded while the other is read. What is left of a record at the end of a
- * buffer is copied to the front of the next.
+ * A thread of its own reads into one buffer that is small enough to stay near the processor, and waits for the disk. On
+ * a thread that others share, one of two buffers is decoded while the other is read. What is left of a record at the
+ * end of a buffer is copied to the front of the next.
  */
 import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -169,7 +169,9 @@ interface ReadBuffers {
   readonly bytes: number;
 }
 
-/** One buffer or two; smaller ones in a heap that has little room, most of which should be left to rows, or one alone. */
+/**
+ * One buffer or two; smaller ones in a heap that has little room, most of which should be left to rows, or one alone.
+ */
 function readBuffers(decoder: RowDecoder, blocking: boolean): ReadBuffers {
   const carry = Math.ceil(decoder.recordBytesMax / 64) * 64;
   const extra = carry + DUMP_SLACK_BYTES;

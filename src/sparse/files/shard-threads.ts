@@ -1,8 +1,8 @@
 /**
  * @file Threads that save or load shards of a table at the same time, each over the same memories.
  *
- * Small tables, and callers that ask for one thread, stay on the calling thread: starting threads costs more than a small
- * table does, and between buffers the calling thread is free anyway.
+ * Small tables, and callers that ask for one thread, stay on the calling thread: starting threads costs more than a
+ * small table does, and between buffers the calling thread is free anyway.
  */
 import { availableParallelism } from 'node:os';
 import type { RowRange } from '../../io/shard-files.js';
@@ -64,9 +64,9 @@ export class ShardThreads {
   }
 
   /**
-   * Runs every job once, on whichever thread is free, or one after the other on this one (`thread` is null then). After a
-   * failure nothing new is begun, and what is under way is waited for: a thread that is ended within a kernel would take
-   * the locks of the table with it.
+   * Runs every job once, on whichever thread is free, or one after the other on this one (`thread` is null then). After
+   * a failure nothing new is begun, and what is under way is waited for: a thread that is ended within a kernel would
+   * take the locks of the table with it.
    */
   async each<J, T>(jobs: readonly J[], run: (job: J, thread: ShardThread | null) => Promise<T>): Promise<T[]> {
     const results: T[] = [];

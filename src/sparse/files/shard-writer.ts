@@ -1,8 +1,8 @@
 /**
  * @file Writes one shard of a table to a new file.
  *
- * Left alone, the system would keep most of a file in memory until it is forced to disk at the end, and the disk would idle
- * until then. So every so many bytes are sent on their way while the next rows are encoded.
+ * Left alone, the system would keep most of a file in memory until it is forced to disk at the end, and the disk would
+ * idle until then. So every so many bytes are sent on their way while the next rows are encoded.
  */
 import { FileSink } from '../../base/files/atomic-file.js';
 import type { FileSystem } from '../../base/files/file-system.js';

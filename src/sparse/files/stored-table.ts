@@ -1,8 +1,8 @@
 /**
  * @file What saving and restoring needs to know of a table: where it is, and the shape of its rows on disk.
  *
- * All else is in the table's own words, so that any thread that joined the memories can save or load shards. Nobody else
- * may write to the table meanwhile.
+ * All else is in the table's own words, so that any thread that joined the memories can save or load shards. Nobody
+ * else may write to the table meanwhile.
  */
 import { MonolithError } from '../../base/errors.js';
 import { type DumpSegment, stateCountOf, weightCountOf } from '../../io/optimizer-dump.js';

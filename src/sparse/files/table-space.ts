@@ -1,9 +1,9 @@
 /**
  * @file What the partitions of a table take of their shares, as text for the manifest of a checkpoint.
  *
- * `5:7.8.9x2` is an index of 2^5 buckets and blocks of rows of 2^7, 2^8 and twice 2^9 bytes, in the order they came; `5s:7` has
- * its buckets by the secret of the memory; `-` is a partition without any. Blocks that lie unused in a share are written
- * alike, without an index. Partitions are parted by spaces.
+ * `5:7.8.9x2` is an index of 2^5 buckets and blocks of rows of 2^7, 2^8 and twice 2^9 bytes, in the order they came;
+ * `5s:7` has its buckets by the secret of the memory; `-` is a partition without any. Blocks that lie unused in a share
+ * are written alike, without an index. Partitions are parted by spaces.
  */
 import { BUCKET_BYTES, HEAP_BLOCK_MAX, PARTITIONS } from '../../memory/table-layout.js';
 

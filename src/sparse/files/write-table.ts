@@ -42,8 +42,8 @@ export interface TableShard extends WrittenShard {
 }
 
 /**
- * Writes the rows of a table as the shards of `base`, each to the path that `pathOf` has for its name. ML_CKPT_WRITE names the
- * shard; what was written until then is the caller's to remove.
+ * Writes the rows of a table as the shards of `base`, each to the path that `pathOf` has for its name. ML_CKPT_WRITE
+ * names the shard; what was written until then is the caller's to remove.
  */
 export async function writeTable(
   table: TableImage | RowSource,

@@ -2,8 +2,8 @@
  * @file Lookup and update of several tables for several shards in one call.
  *
  * Mirrors fused_lookup and fused_apply_gradient of native_training/hash_table_ops. A shard is whoever sent the ids, a
- * worker for instance. Ids come shard by shard, in each shard table by table: cell n * T + t holds what shard n wants of
- * table t, and embeddings and gradients are laid out alike.
+ * worker for instance. Ids come shard by shard, in each shard table by table: cell n * T + t holds what shard n wants
+ * of table t, and embeddings and gradients are laid out alike.
  */
 import { check, checkCount } from '../../tensor/ops/check.js';
 import type { EmbeddingTable, IdArray, OptimizeOptions } from '../table/embedding-table.js';
@@ -61,8 +61,8 @@ export function fusedLookup(tables: readonly EmbeddingTable[], request: FusedIds
 
 /**
  * Steps the rows of all cells: shard by shard, in each shard table by table, so that an id two shards have is stepped
- * twice. `learningRates` are those of all tables, one after the other, the same for each shard; `enableDedup` sums inside
- * a cell. The gradients are scratch afterwards.
+ * twice. `learningRates` are those of all tables, one after the other, the same for each shard; `enableDedup` sums
+ * inside a cell. The gradients are scratch afterwards.
  */
 export function fusedApplyGradient(
   tables: readonly EmbeddingTable[],

@@ -2,8 +2,8 @@
  * @file The native multi table: ids of all tables as one ragged tensor, values and gradients as one flat vector.
  *
  * Mirrors native_training/multi_hash_table_ops. Row i of the ids belongs to table i in the order of the names; the
- * floats of a table are its rows one after the other, those of the next table follow. What does not fit is refused before
- * a table is touched.
+ * floats of a table are its rows one after the other, those of the next table follow. What does not fit is refused
+ * before a table is touched.
  */
 
 import { MonolithError } from '../../base/errors.js';
@@ -136,8 +136,8 @@ export class MultiHashTable extends MultiTypeHashTable {
   }
 
   /**
-   * Writes all tables as `<base>-i-of-n` and `<base>.meta-i-of-n`. Rows expire by the days of the first table, in the order
-   * of their names, that has any.
+   * Writes all tables as `<base>-i-of-n` and `<base>.meta-i-of-n`. Rows expire by the days of the first table, in the
+   * order of their names, that has any.
    */
   async save(base: string, options?: SaveMultiTableOptions): Promise<SavedMultiTable> {
     return saveMultiTable(this.#stored(), base, options);

@@ -23,7 +23,9 @@ export interface BaseMultiTypeHashTable {
   lookup(slotToIds: SlotIds): SlotRows;
   assign(updates: SlotUpdates, options?: UpdateOptions): void;
   assignAdd(updates: SlotUpdates, options?: UpdateOptions): void;
-  /** `learningRates`, when given, are those of all tables in the order of their names. Gradients are scratch afterwards. */
+  /**
+   * `learningRates`, when given, are those of all tables in the order of their names. Gradients are scratch afterwards.
+   */
   applyGradients(updates: SlotUpdates, options?: OptimizeOptions): void;
   /** 1 for each id that had a row, else 0. */
   reinitialize(slot: string, ids: Ids): Int32Array;

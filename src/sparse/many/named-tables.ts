@@ -1,5 +1,6 @@
 /**
- * @file Tables by name, in the order of their names: the order in which everything flat about several tables is laid out.
+ * @file Tables by name, in the order of their names: the order in which everything flat about several tables is laid
+ * out.
  */
 import { MonolithError } from '../../base/errors.js';
 import type { EmbeddingTable } from '../table/embedding-table.js';

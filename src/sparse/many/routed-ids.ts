@@ -1,8 +1,8 @@
 /**
  * @file Ids of several slots made unique and grouped by the server that has their rows, and the way back.
  *
- * Server by server, slot by slot, ids in first-seen order: the layout of a fused lookup, so that a server's part of ids,
- * embeddings and gradients is one piece of each vector. Gradients of an id that comes again are summed on the way.
+ * Server by server, slot by slot, ids in first-seen order: the layout of a fused lookup, so that a server's part of
+ * ids, embeddings and gradients is one piece of each vector. Gradients of an id that comes again are summed on the way.
  */
 import {
   fusedGatherEmbeddingsByInput,
@@ -17,7 +17,10 @@ import { Tensor } from '../../tensor/tensor.js';
 
 type Floats = Tensor<'float32'>;
 
-/** The distribution ops that route: in plain TypeScript, or by kernels (`KernelOps`, whose arena the caller then releases). */
+/**
+ * The distribution ops that route: in plain TypeScript, or by kernels (`KernelOps`, whose arena the caller then
+ * releases).
+ */
 export interface Routing {
   fusedReorderByIndices(inputs: readonly BigInt64Array[], options: FusedReorderOptions): FusedReordered;
   fusedGatherEmbeddingsByInput(fused: Float32Array, offsets: readonly Int32Array[], dims: readonly number[]): Floats[];

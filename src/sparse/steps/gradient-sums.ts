@@ -13,7 +13,9 @@ export interface GradientSums extends PerLease {
   readonly capacity: number;
 }
 
-/** The unique ids that a step changes rows of: their table, how many there are in a slice, and how many there can be. */
+/**
+ * The unique ids that a step changes rows of: their table, how many there are in a slice, and how many there can be.
+ */
 interface SteppedIds {
   readonly table: { readonly dim: number };
   readonly trained: Register;
@@ -32,8 +34,9 @@ export function lowerSums(context: LoweringContext, { table, trained, capacity }
 }
 
 /**
- * The scratch of a call that adds to the sums. `count` is how many ids a feature of the call can have in a slice, `additions` how
- * many all have. What there is room for only decides whether the call gets a scratch: whether it uses it, the ids that come do.
+ * The scratch of a call that adds to the sums. `count` is how many ids a feature of the call can have in a slice,
+ * `additions` how many all have. What there is room for only decides whether the call gets a scratch: whether it uses
+ * it, the ids that come do.
  */
 export function sumScratch(
   context: LoweringContext,

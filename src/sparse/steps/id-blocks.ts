@@ -1,8 +1,8 @@
 /**
  * @file Lookups of features that have the same number of ids in every example: columns of a feed of ids.
  *
- * All columns of one feed that a table is looked up with are a block. Its ids are made unique in one call, one more call
- * writes the slices of all its features where the model wants them, and one adds their gradients up per unique id.
+ * All columns of one feed that a table is looked up with are a block. Its ids are made unique in one call, one more
+ * call writes the slices of all its features where the model wants them, and one adds their gradients up per unique id.
  */
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import type { AssembleColumnsAttrs } from '../../graph/ops/columns.js';

@@ -33,17 +33,25 @@ export interface EmbeddingTable {
   readonly size: number;
   /** 1 for each id that has a row. */
   contains(ids: Ids): Uint8Array;
-  /** Embeddings of `ids`, one after the other, written to `out` when given. An absent id gives zeros and is not inserted. */
+  /**
+   * Embeddings of `ids`, one after the other, written to `out` when given. An absent id gives zeros and is not
+   * inserted.
+   */
   lookup(ids: Ids, out?: Float32Array): Float32Array;
   /** A serialized EntryDump without its id for each id; no bytes for an absent one. */
   lookupEntry(ids: Ids): Uint8Array[];
   assign(ids: Ids, values: Floats, options?: UpdateOptions): void;
   assignAdd(ids: Ids, values: Floats, options?: UpdateOptions): void;
-  /** One step per position, in order, of the ids that the admission filter lets in. A Float32Array of gradients is scratch afterwards. */
+  /**
+   * One step per position, in order, of the ids that the admission filter lets in. A Float32Array of gradients is
+   * scratch afterwards.
+   */
   optimize(ids: Ids, gradients: Floats, options?: OptimizeOptions): void;
   /** First values again, for rows new or old. 1 for each id that had a row, else 0. */
   reinitialize(ids: Ids): Int32Array;
-  /** Removes rows whose last update is `expire days of their feature slot` or longer before `nowSec`; returns how many. */
+  /**
+   * Removes rows whose last update is `expire days of their feature slot` or longer before `nowSec`; returns how many.
+   */
   evict(nowSec: number): number;
   clear(): void;
 }

@@ -2,9 +2,9 @@
  * @file An embedding hash table over one or several banks of shared memory, as one thread holds it.
  *
  * Mirrors runtime/hash_table and the ops of native_training/hash_table_ops. The calls here may run on any thread at any
- * time, each thread with an object of its own (`attach`): every id takes the lock of its partition for its turn. Training
- * steps of a session go through embedding-ops.ts instead, whose kernels own their partitions and take no locks; between
- * steps, not during them, these calls may be used on a session's tables too.
+ * time, each thread with an object of its own (`attach`): every id takes the lock of its partition for its turn.
+ * Training steps of a session go through embedding-ops.ts instead, whose kernels own their partitions and take no
+ * locks; between steps, not during them, these calls may be used on a session's tables too.
  */
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
@@ -62,9 +62,9 @@ export class HashTable extends HeldTable implements EmbeddingTable {
   }
 
   /**
-   * The table of `config` in this session, made on first use; options count only then. Steps skip and count gradients that
-   * are not finite unless told to fail: a failed step ends the session, and that the loss went wrong is told by whoever
-   * looks at it, as NanTensorHook does.
+   * The table of `config` in this session, made on first use; options count only then. Steps skip and count gradients
+   * that are not finite unless told to fail: a failed step ends the session, and that the loss went wrong is told by
+   * whoever looks at it, as NanTensorHook does.
    */
   static of(session: SessionHandle | CompileEnvironment, config: TableConfig, options: TableOptions = {}): HashTable {
     checkOptions('HashTable.of', options, ['filter', 'touchedKeys', 'seed', 'badGradients', 'whenFull', 'nowSec']);
@@ -249,7 +249,9 @@ export class HashTable extends HeldTable implements EmbeddingTable {
     return summarize(this.plan, this.tables);
   }
 
-  /** Every row, in the order of its id; no other thread may write meanwhile. The views stay good until rows are removed. */
+  /**
+   * Every row, in the order of its id; no other thread may write meanwhile. The views stay good until rows are removed.
+   */
   rows(): Generator<TableRowView> {
     this.refuseServing('Save');
     this.bringHome();

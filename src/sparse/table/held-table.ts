@@ -1,5 +1,6 @@
 /**
- * @file A table as one thread holds it: where it is, how large it is, what it counted, and in which memory its rows are now.
+ * @file A table as one thread holds it: where it is, how large it is, what it counted, and in which memory its rows are
+ * now.
  *
  * What is done with the rows is in hash-table.ts.
  */
@@ -76,7 +77,10 @@ export abstract class HeldTable {
     return this.residence !== undefined;
   }
 
-  /** Brings rows back that are in another memory, and waits for them. Every call on rows begins so: ML_TABLE_BUSY while a step runs. */
+  /**
+   * Brings rows back that are in another memory, and waits for them. Every call on rows begins so: ML_TABLE_BUSY while
+   * a step runs.
+   */
   bringHome(): void {
     this.memory.refuseDuringStep(this.name);
     this.residence?.bringHome((rows) => {
@@ -111,7 +115,9 @@ export abstract class HeldTable {
     return this.tables.reduce((sum, table) => sum + passedOverOf(table), 0);
   }
 
-  /** Sets the rates and the step that updates from now on use, on whatever thread; a caller that counts none says so. */
+  /**
+   * Sets the rates and the step that updates from now on use, on whatever thread; a caller that counts none says so.
+   */
   setGlobalStep(globalStep: number, learningRates?: ArrayLike<number>, isCounted = true): void {
     checkStep(globalStep);
     this.memory.refuseDuringStep(this.name);

@@ -1,10 +1,10 @@
 /**
- * @file Shares of a bank's heap, one for each partition: partition p of all tables that go on when they are full grows in
- * share p.
+ * @file Shares of a bank's heap, one for each partition: partition p of all tables that go on when they are full grows
+ * in share p.
  *
- * A partition has one owner in a step, so what it gets does not depend on how many threads there are nor on their timing:
- * which ids of a full table get a row is then a matter of the ids alone. An eighth of the room stays with the heap, for
- * scratch memory, bays of programs and the buffers that files are read into.
+ * A partition has one owner in a step, so what it gets does not depend on how many threads there are nor on their
+ * timing: which ids of a full table get a row is then a matter of the ids alone. An eighth of the room stays with the
+ * heap, for scratch memory, bays of programs and the buffers that files are read into.
  */
 import { HEAP, PARTITIONS, SHARE_BYTES } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/tables/table-memory.js';
@@ -30,8 +30,8 @@ export function takeShares(bank: TableBank, partitions: number, name: string): n
 }
 
 /**
- * Divides the room anew with each table that comes before the first row: whichever was first, and whether scratch memory and
- * bays were taken before, which a run that is resumed takes later, it is the same in the end.
+ * Divides the room anew with each table that comes before the first row: whichever was first, and whether scratch
+ * memory and bays were taken before, which a run that is resumed takes later, it is the same in the end.
  */
 function limitShares(bank: TableBank, partitions: number): void {
   const { u32 } = bank.views;

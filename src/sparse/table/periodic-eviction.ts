@@ -1,8 +1,8 @@
 /**
  * @file Evicts expired rows of a table every so many hours, as the table's config asks.
  *
- * Rows expire by the time of the data, not of the wall clock: a table that is fed nothing keeps what it has. Whoever owns
- * the table polls between its steps, or lets a timer poll when all updates go through the table's own calls.
+ * Rows expire by the time of the data, not of the wall clock: a table that is fed nothing keeps what it has. Whoever
+ * owns the table polls between its steps, or lets a timer poll when all updates go through the table's own calls.
  */
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';

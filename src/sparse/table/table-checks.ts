@@ -7,7 +7,10 @@ import type { TablePart } from './table-grip.js';
 /** Times of updates are kept as u32. */
 export const TIME_MAX = 2 ** 32 - 1;
 
-/** Ids as one array of signed numbers, in place where they are an array; the bit pattern is what counts. ML_IDS for anything else. */
+/**
+ * Ids as one array of signed numbers, in place where they are an array; the bit pattern is what counts. ML_IDS for
+ * anything else.
+ */
 export function idList(table: string, ids: Ids): BigInt64Array {
   if (ids instanceof BigInt64Array) return ids;
   const hint = 'ids are a BigInt64Array or a BigUint64Array, or bigints in a list: BigInt64Array.of(1n, 2n)';

@@ -1,8 +1,8 @@
 /**
  * @file The control block of a table in one bank: made from a plan, and the few words of it that change.
  *
- * src/memory/table-layout.ts names the words. A table that lies in several banks has a block in each; rates and steps are
- * written to all of them, rows are counted over all of them.
+ * src/memory/table-layout.ts names the words. A table that lies in several banks has a block in each; rates and steps
+ * are written to all of them, rows are counted over all of them.
  */
 import { MonolithError } from '../../base/errors.js';
 import { PARAMETER_BLOCK } from '../../memory/optimizer-layout.js';
@@ -176,7 +176,10 @@ export function setStepOf(tables: readonly BankTable[], rates: readonly (number 
   }
 }
 
-/** The scale that a one_bit segment has after all steps before `globalStep`, whoever took them: a restored table has it too. */
+/**
+ * The scale that a one_bit segment has after all steps before `globalStep`, whoever took them: a restored table has it
+ * too.
+ */
 function setScale({ u32, f32 }: Views, word: number, globalStep: bigint): void {
   if (u32[word + SEGMENT.retriever] !== RETRIEVER.oneBit) return;
   const [initScale, maxScale] = [f32[word + SEGMENT.initScale]!, f32[word + SEGMENT.maxScale]!];

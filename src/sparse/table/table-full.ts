@@ -1,8 +1,8 @@
 /**
  * @file What a table does when its memory is full: fail, remove what is expired, or go on without new ids.
  *
- * Steps of a session follow the overflow block (assembly/table/full.ts); calls of a HashTable follow `handleAll`. Either
- * way rows that are there are updated as ever.
+ * Steps of a session follow the overflow block (assembly/table/full.ts); calls of a HashTable follow `handleAll`.
+ * Either way rows that are there are updated as ever.
  */
 import { FEATURE_SLOTS } from '../../memory/filter-layout.js';
 import {
@@ -22,7 +22,10 @@ import { type BankTable, heapBlock, partitionWord } from './table-control.js';
 import type { TablePart } from './table-grip.js';
 import { evictWith } from './table-removal.js';
 
-/** Gives the table of one bank, which has `partitions` of its partitions, its overflow block, unless it fails when it is full and `keepsIdsOut` is false. */
+/**
+ * Gives the table of one bank, which has `partitions` of its partitions, its overflow block, unless it fails when it is
+ * full and `keepsIdsOut` is false.
+ */
 export function writeOverflow(
   table: BankTable,
   name: string,
@@ -68,7 +71,9 @@ export function whenFullOf({ bank, address }: BankTable): WhenFull {
   return bank.views.u32[block / 4 + OVERFLOW.days] === 0 ? 'fail' : 'evict-expired';
 }
 
-/** Removes what is expired, in the middle of a call: the scratch memory is in use, so the days are those of the block. */
+/**
+ * Removes what is expired, in the middle of a call: the scratch memory is in use, so the days are those of the block.
+ */
 export function evictFull(name: string, tables: readonly BankTable[], nowSec: number): number {
   const days = tables.map(({ bank, address }) => {
     const block = bank.views.u32[address / 4 + TABLE.overflow]!;
@@ -81,8 +86,8 @@ export function evictFull(name: string, tables: readonly BankTable[], nowSec: nu
 export type Handle = (from: number, gate: number) => number;
 
 /**
- * Calls `handle` until every id of the part is handled, which means as many as `part.count`, or a negative result. When the
- * memory is full: `evict` is called once, and if that removes nothing, or the table does not evict, absent ids are
+ * Calls `handle` until every id of the part is handled, which means as many as `part.count`, or a negative result. When
+ * the memory is full: `evict` is called once, and if that removes nothing, or the table does not evict, absent ids are
  * passed over by a table that stops admitting. Fewer than `part.count`: the table fails.
  */
 export function handleAll(

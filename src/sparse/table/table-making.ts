@@ -12,7 +12,9 @@ import type { TableOptions } from './table-options.js';
 import { clearTables, expireDays } from './table-removal.js';
 import { keepsIdsOut } from './update-gate.js';
 
-/** An empty table in each bank. ML_TABLE_NAME when the memory has one of that name; nothing is taken by one that fails. */
+/**
+ * An empty table in each bank. ML_TABLE_NAME when the memory has one of that name; nothing is taken by one that fails.
+ */
 export function makeTables(memory: TableMemory, config: TableConfig, options: TableOptions): readonly BankTable[] {
   const plan = planTable(config);
   const { seed = 0, badGradients = 'fail', whenFull = 'fail', filter } = options;

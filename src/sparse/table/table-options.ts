@@ -7,9 +7,15 @@ import type { GateOptions } from './update-gate.js';
 export interface TableOptions extends GateOptions {
   /** What first values of random initializers depend on, besides the id. */
   readonly seed?: number;
-  /** A gradient that is NaN or infinite fails the call, or its row is left alone. Default: it fails; in a session's steps it is left alone. */
+  /**
+   * A gradient that is NaN or infinite fails the call, or its row is left alone. Default: it fails; in a session's
+   * steps it is left alone.
+   */
   readonly badGradients?: 'fail' | 'skip';
-  /** What happens when the memory is full: fail, remove expired rows, or pass over new ids and count them. Default: fail. */
+  /**
+   * What happens when the memory is full: fail, remove expired rows, or pass over new ids and count them. Default:
+   * fail.
+   */
   readonly whenFull?: WhenFull;
   /** Unix seconds. Default: the wall clock. Only reinitialize asks. */
   readonly nowSec?: () => number;

@@ -123,7 +123,9 @@ function checkRow(name: string, plan: TablePlan, { id, weights, state }: TableRo
   });
 }
 
-/** Rows to be put into a table, checked and copied, some at a time: the source may hand out one object over and over. */
+/**
+ * Rows to be put into a table, checked and copied, some at a time: the source may hand out one object over and over.
+ */
 export function* rowChunks(
   name: string,
   plan: TablePlan,

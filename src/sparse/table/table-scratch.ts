@@ -1,8 +1,8 @@
 /**
  * @file Scratch memory of one thread in every bank, shared by all tables it holds there: a call at a time uses it.
  *
- * It is taken when the first table is made or attached, not when it is first needed: a table whose memory has run out can
- * still be read.
+ * It is taken when the first table is made or attached, not when it is first needed: a table whose memory has run out
+ * can still be read.
  */
 import { HEAP, HEAP_HEADER_BYTES } from '../../memory/table-layout.js';
 import type { TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
@@ -25,8 +25,8 @@ export interface Scratch {
 const scratches = new WeakMap<TableMemory, Scratch>();
 
 /**
- * At least `bytes` bytes in every bank. What was handed out before may be gone after; when there is no room for more, it
- * stays.
+ * At least `bytes` bytes in every bank. What was handed out before may be gone after; when there is no room for more,
+ * it stays.
  */
 export function scratchOf(memory: TableMemory, bytes: number): Scratch {
   let scratch = scratches.get(memory);

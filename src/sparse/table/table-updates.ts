@@ -1,5 +1,6 @@
 /**
- * @file Updates of a table by the shared kernels, a chunk of ids at a time, and what becomes of them when the memory is full.
+ * @file Updates of a table by the shared kernels, a chunk of ids at a time, and what becomes of them when the memory is
+ * full.
  *
  * `admitted` has a byte per id that is 0 where an id without a row stays out; null admits all.
  */
@@ -39,8 +40,8 @@ export class TableUpdates {
   }
 
   /**
-   * The rates and the step are those the table has; `globalStep` is for the error alone. `changed` gets the ids whose rows
-   * were stepped, also when the call fails: what came before is done.
+   * The rates and the step are those the table has; `globalStep` is for the error alone. `changed` gets the ids whose
+   * rows were stepped, also when the call fails: what came before is done.
    */
   step(
     rows: GradientRows,
@@ -80,8 +81,8 @@ export class TableUpdates {
   }
 
   /**
-   * The ids of a part that tableOptimize stepped, of which it handled `handled` or came to a bad gradient: those before it
-   * that have a row now, were let in, and had a gradient that is finite.
+   * The ids of a part that tableOptimize stepped, of which it handled `handled` or came to a bad gradient: those before
+   * it that have a row now, were let in, and had a gradient that is finite.
    */
   #steppedIds(part: TablePart, rows: GradientRows, handled: number, admitted: Uint8Array | null): bigint[] {
     const { bank, address, count, bytes } = part;

@@ -1,9 +1,9 @@
 /**
  * @file Bounded set of the ids touched since the last drain, shared by all threads of a session.
  *
- * Mirrors native_training/touched_key_set_ops. A set that runs over its capacity is emptied, and the insert that emptied
- * it says how many ids were dropped. The shared name is for whoever keeps sets by name; two objects never merge because
- * their names agree.
+ * Mirrors native_training/touched_key_set_ops. A set that runs over its capacity is emptied, and the insert that
+ * emptied it says how many ids were dropped. The shared name is for whoever keeps sets by name; two objects never merge
+ * because their names agree.
  */
 import type { Ids } from '../../memory/given-arrays.js';
 import { view } from '../../memory/views.js';

@@ -1,5 +1,6 @@
 /**
- * @file Bounded set of the ids touched since the last drain, each with the table it is of: one for all tables of a client.
+ * @file Bounded set of the ids touched since the last drain, each with the table it is of: one for all tables of a
+ * client.
  *
  * Mirrors the set of a parameter-sync client upstream. It behaves as a TouchedKeySet whose keys are pairs.
  */

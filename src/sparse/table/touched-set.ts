@@ -1,7 +1,8 @@
 /**
  * @file What sets of touched ids and sets of touched pairs share: one thread's grip on a set in shared memory.
  *
- * The set itself is assembly/touched. Ids from outside its memory go through a lane of the set, a lane's worth at a time.
+ * The set itself is assembly/touched. Ids from outside its memory go through a lane of the set, a lane's worth at a
+ * time.
  */
 
 import { checkKeys } from '../../base/check-options.js';
@@ -122,7 +123,9 @@ export abstract class TouchedSet {
     }
   }
 
-  /** Begins a steal, reads what it packed (never called for none) and ends it. Inserts of other threads wait meanwhile. */
+  /**
+   * Begins a steal, reads what it packed (never called for none) and ends it. Inserts of other threads wait meanwhile.
+   */
   protected stealBy<T>(
     begin: (set: number) => number,
     end: (set: number) => void,

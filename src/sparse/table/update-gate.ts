@@ -1,8 +1,8 @@
 /**
  * @file What stands before updates of a table: the admission filter; and behind them: the record of touched ids.
  *
- * An id that has a row never asks the filter. One that has none asks once per position, in order, until it is let in: the
- * rest of its positions find the row that its first admitted one makes.
+ * An id that has a row never asks the filter. One that has none asks once per position, in order, until it is let in:
+ * the rest of its positions find the row that its first admitted one makes.
  */
 import type { AdmissionFilter } from '../admission/admission-filter.js';
 import type { ChangedIds } from './table-updates.js';

@@ -111,7 +111,10 @@ export function fusedGatherEmbeddingsByInput(
   });
 }
 
-/** Gradient of fusedGatherEmbeddingsByInput: a vector of `size` with scale * gradient row added at each offset, in order. */
+/**
+ * Gradient of fusedGatherEmbeddingsByInput: a vector of `size` with scale * gradient row added at each offset, in
+ * order.
+ */
 export function fusedGatherEmbeddingsByInputGradient(
   size: number,
   grads: readonly Floats[],

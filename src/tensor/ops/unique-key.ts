@@ -120,7 +120,9 @@ export function uniqueKeysOf({
   };
 }
 
-/** Copies the next dims[i] floats of `value` to every offset of the unique key that pos[i][j] numbers (over all rows). */
+/**
+ * Copies the next dims[i] floats of `value` to every offset of the unique key that pos[i][j] numbers (over all rows).
+ */
 export function fillWithOffsetMap(
   pos: RaggedTensor,
   value: Float32Array,
@@ -152,7 +154,10 @@ export function fillWithOffsetMapGradient(
   return out;
 }
 
-/** Takes the buffer out of the handle. Several handles only order the ops before this one; they must be one and the same. */
+/**
+ * Takes the buffer out of the handle. Several handles only order the ops before this one; they must be one and the
+ * same.
+ */
 export function finalizeSharedTensor(handles: readonly SharedTensorHandle[]): Tensor<'float32'> {
   const first = handles[0];
   check(first !== undefined, 'finalizeSharedTensor', 'there is no handle');

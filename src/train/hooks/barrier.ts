@@ -1,8 +1,8 @@
 /**
  * @file A barrier at which workers stop between steps, for a save or for good (native_training/barrier_ops).
  *
- * A vector of booleans is shared: element 0 says that the barrier is placed, element i that worker i is blocked at it; a string
- * says what it was placed for. The chief, index 0, places it and never blocks.
+ * A vector of booleans is shared: element 0 says that the barrier is placed, element i that worker i is blocked at it;
+ * a string says what it was placed for. The chief, index 0, places it and never blocks.
  */
 import { type Clock, systemClock } from '../../base/clock.js';
 import { MonolithError } from '../../base/errors.js';
@@ -116,7 +116,10 @@ export class BarrierOp {
   }
 }
 
-/** Blocks a worker after the group of steps in which it sees the barrier: half a second later at most, and no group is cut for it. */
+/**
+ * Blocks a worker after the group of steps in which it sees the barrier: half a second later at most, and no group is
+ * cut for it.
+ */
 export class BarrierHook implements TrainHook {
   readonly #index: number;
   readonly #barrier: BarrierOp;

@@ -1,8 +1,8 @@
 /**
  * @file Stops a training session and whatever works beside it. Mirrors tf.train.Coordinator.
  *
- * A stop is asked for once and holds until the session goes on. An error given with it is thrown by the loop. Tasks that are
- * registered run beside the session: one that fails stops it with its error, and none keeps the process alive.
+ * A stop is asked for once and holds until the session goes on. An error given with it is thrown by the loop. Tasks
+ * that are registered run beside the session: one that fails stops it with its error, and none keeps the process alive.
  */
 import { type Clock, systemClock } from '../../base/clock.js';
 

@@ -1,8 +1,9 @@
 /**
  * @file Logs a training to a CSV file: a row each so many steps, and one for each evaluation.
  *
- * The columns are the same in every row; what a row does not know is empty. Rows are written by time, between groups of steps. A run
- * that goes on from a checkpoint takes the file over: rows of steps that it trains again make room for the new ones.
+ * The columns are the same in every row; what a row does not know is empty. Rows are written by time, between groups of
+ * steps. A run that goes on from a checkpoint takes the file over: rows of steps that it trains again make room for the
+ * new ones.
  */
 import { readFileSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
@@ -31,7 +32,9 @@ const EVERY_STEPS = 100;
 const WRITE_MS = 1000;
 const COLUMNS = ['step', 'seconds', 'loss', 'steps_per_s', 'examples_per_s', 'eval_loss', 'eval_auc'];
 
-/** Writes the loss and the speed of every so many steps to a CSV file. Evaluations too, as a listener of EvaluationHook. */
+/**
+ * Writes the loss and the speed of every so many steps to a CSV file. Evaluations too, as a listener of EvaluationHook.
+ */
 export class CsvLogHook implements TrainHook, EvaluationListener {
   readonly #options: CsvLogOptions;
   readonly #every: number;
@@ -151,7 +154,10 @@ function text(name: string, value: number | null | undefined): string {
   return name === 'step' ? String(value) : String(Number(value.toPrecision(7)));
 }
 
-/** The rows of the file up to `step`; none of a file that is not there. One that is no log of these columns is not touched. */
+/**
+ * The rows of the file up to `step`; none of a file that is not there. One that is no log of these columns is not
+ * touched.
+ */
 function rowsUpTo(file: string, header: string, step: number): string {
   let found: string;
   try {

@@ -1,4 +1,6 @@
-/** @file Fills a queue in the background from the moment the session is there. Mirrors EnqueueHook of prefetch_queue. */
+/**
+ * @file Fills a queue in the background from the moment the session is there. Mirrors EnqueueHook of prefetch_queue.
+ */
 import { enqueueAll } from '../../queue/prefetch.js';
 import type { PrefetchQueue } from '../../queue/prefetch-queue.js';
 import type { Session } from '../../runtime/session/session.js';

@@ -1,9 +1,9 @@
 /**
- * @file Evaluates a model every so many steps of its training, and tells whoever listens: early stopping, the keeper of the best,
- * a log.
+ * @file Evaluates a model every so many steps of its training, and tells whoever listens: early stopping, the keeper of
+ * the best, a log.
  *
- * An evaluation only reads: the training goes on as if it had not been. It is part of the step it follows, so the group of steps
- * ends there, and nowhere else.
+ * An evaluation only reads: the training goes on as if it had not been. It is part of the step it follows, so the group
+ * of steps ends there, and nowhere else.
  */
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';

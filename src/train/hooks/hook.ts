@@ -25,16 +25,22 @@ export interface TrainHook {
   /** Variables are initialised or restored. */
   afterCreateSession?(session: Session, coordinator: Coordinator): Awaitable<void>;
   /**
-   * How many steps may run, from `globalStep` on, before this hook has to act. The threads then run them without a pause,
-   * and afterRun is told of each of them in order, but only afterwards. A hook that has beforeRun or afterRun and not this
-   * method is told after every step, before the next one begins.
+   * How many steps may run, from `globalStep` on, before this hook has to act. The threads then run them without a
+   * pause, and afterRun is told of each of them in order, but only afterwards. A hook that has beforeRun or afterRun
+   * and not this method is told after every step, before the next one begins.
    */
   quietSteps?(globalStep: number): number;
-  /** Fetches to add to this run; asked for once per group of quiet steps. Return the same array every time: a new one means a new program. */
+  /**
+   * Fetches to add to this run; asked for once per group of quiet steps. Return the same array every time: a new one
+   * means a new program.
+   */
   beforeRun?(context: RunContext): Awaitable<readonly Fetch[] | undefined>;
   /** The values of the fetches this hook asked for. */
   afterRun?(context: RunContext, values: readonly FetchValue[]): Awaitable<void>;
-  /** Asked once after each group of steps, which takes about half a second at most: for what goes by time and not by steps. */
+  /**
+   * Asked once after each group of steps, which takes about half a second at most: for what goes by time and not by
+   * steps.
+   */
   poll?(context: RunContext): Awaitable<void>;
   /** Before a save, and before any hook ends after a clean stop: finishes what is under way, such as pushes. */
   drain?(session: Session): Awaitable<void>;

@@ -1,9 +1,9 @@
 /**
  * @file Keeps the checkpoint of the best evaluation, in a model directory of its own.
  *
- * A directory of its own, and not a name in the one of the training: there old checkpoints make room for new ones, and the best is soon
- * an old one. It can be inspected, copied and trained on like any other. The value it won by is among the settings of the
- * checkpoint, so that a run that goes on later knows what to beat.
+ * A directory of its own, and not a name in the one of the training: there old checkpoints make room for new ones, and
+ * the best is soon an old one. It can be inspected, copied and trained on like any other. The value it won by is among
+ * the settings of the checkpoint, so that a run that goes on later knows what to beat.
  */
 import { checkOptions } from '../../base/check-options.js';
 import { latestCheckpoint, prepareModelDir, saveCheckpoint } from '../../checkpoint/on-demand.js';

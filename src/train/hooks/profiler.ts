@@ -1,9 +1,9 @@
 /**
  * @file Traces some steps of a training to a file: windows of the built-in trace, over and over if asked to.
  *
- * The session has to be made with `traceEvents`; between windows its rings record nothing, which costs one branch per span. A
- * window begins and ends between two groups of steps, so a group is cut at most twice per window. What it recorded is copied at once
- * and written while training goes on.
+ * The session has to be made with `traceEvents`; between windows its rings record nothing, which costs one branch per
+ * span. A window begins and ends between two groups of steps, so a group is cut at most twice per window. What it
+ * recorded is copied at once and written while training goes on.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

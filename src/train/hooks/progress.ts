@@ -57,7 +57,10 @@ export class ProgressHook implements TrainHook {
     this.#endStep = options.endStep ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Starts the clock anew, for who made things ready after the session was there. `endStep` is where training will stop. */
+  /**
+   * Starts the clock anew, for who made things ready after the session was there. `endStep` is where training will
+   * stop.
+   */
   start(endStep = this.#endStep): void {
     this.#endStep = endStep;
     this.#startMs = performance.now();

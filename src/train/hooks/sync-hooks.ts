@@ -1,6 +1,6 @@
 /**
- * @file Chief and workers begin and end together (native_training/sync_hooks): workers wait until the chief has restored, and
- * the chief waits at the end until they are done, so that its last save has all of them.
+ * @file Chief and workers begin and end together (native_training/sync_hooks): workers wait until the chief has
+ * restored, and the chief waits at the end until they are done, so that its last save has all of them.
  */
 import { type Clock, systemClock } from '../../base/clock.js';
 import { MonolithError } from '../../base/errors.js';

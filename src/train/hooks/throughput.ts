@@ -1,10 +1,10 @@
 /**
  * @file Measures how fast training goes and emits it as metrics (ThroughputMetricHook of native_training).
  *
- * The first step emits `run_start_elapsed_time.all`, the seconds since `startTime`. From then on, every so many seconds,
- * `run_steps.all` counts the steps and `run_steps_elapsed_time.all` is the seconds per step, as the reference has them;
- * `run_steps_per_second.all` and `run_examples_per_second.all` are this package's own. It goes by time, so it cuts no groups of
- * steps.
+ * The first step emits `run_start_elapsed_time.all`, the seconds since `startTime`. From then on, every so many
+ * seconds, `run_steps.all` counts the steps and `run_steps_elapsed_time.all` is the seconds per step, as the reference
+ * has them; `run_steps_per_second.all` and `run_examples_per_second.all` are this package's own. It goes by time, so it
+ * cuts no groups of steps.
  */
 import { checkOptions } from '../../base/check-options.js';
 import { type Clock, systemClock } from '../../base/clock.js';

@@ -16,7 +16,10 @@ export function before(hour1: number, minute1: number, hour2: number, minute2: n
   return hour1 !== hour2 ? hour1 < hour2 : minute1 < minute2;
 }
 
-/** Whether it is time to train. Upstream holds a window past midnight open all day; here it is closed from its end to its start. */
+/**
+ * Whether it is time to train. Upstream holds a window past midnight open all day; here it is closed from its end to
+ * its start.
+ */
 export function tideAvailableNow(window: TideWindow, clock: Clock = systemClock): boolean {
   const { startHour, startMinute = 0, endHour, endMinute = 0 } = window;
   const now = new Date(clock.now());

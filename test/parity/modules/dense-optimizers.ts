@@ -118,7 +118,9 @@ function inverseRoot(given: Fields) {
   };
 }
 
-/** An operator is the inverse square root of its inverse square: eigenvectors are the operator's, roots its eigenvalues. */
+/**
+ * An operator is the inverse square root of its inverse square: eigenvectors are the operator's, roots its eigenvalues.
+ */
 function rotated(given: Fields) {
   const grad = given.grad as number[][];
   let tensor = grad.flat();

@@ -80,7 +80,9 @@ function halfBits({ comp }: Fields, values: unknown): string[] {
   });
 }
 
-/** Segments with a range show what their quantizer makes of the weights; one that is not enabled shows them as they are. */
+/**
+ * Segments with a range show what their quantizer makes of the weights; one that is not enabled shows them as they are.
+ */
 async function quantizedAccessor({ input }: ParityCase) {
   const given = fieldsOf(input, ['dim', 'segments', 'optimize'], ['init']);
   const segments = (given.segments as unknown[]).map((segment) => {

@@ -109,7 +109,9 @@ async function gradients({ input, expected }: ParityCase) {
   });
 }
 
-/** Entries written one way or another, saved, and restored into a new table; a second generation is made of the first. */
+/**
+ * Entries written one way or another, saved, and restored into a new table; a second generation is made of the first.
+ */
 async function saved({ input, expected }: ParityCase) {
   const ways = ['entries', 'writes', 'gradients'];
   const given = fieldsOf(input, [], ['table', ...ways, ...TABLE_FIELDS, ...UPDATE]);

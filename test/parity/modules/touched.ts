@@ -1,8 +1,8 @@
 /**
  * @file Cases of the touched-key set (src/sparse/touched-key-set).
  *
- * The cases over threads are large. They run at their full size by the command, and at a 64th with the tests, which keeps
- * their shape: TOUCHED_FULL=1 asks for the full size.
+ * The cases over threads are large. They run at their full size by the command, and at a 64th with the tests, which
+ * keeps their shape: TOUCHED_FULL=1 asks for the full size.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

@@ -1,4 +1,6 @@
-/** @file The kernel table against what it stands for: functions of assembly/ and cuda/, the page of the docs, `emit`. */
+/**
+ * @file The kernel table against what it stands for: functions of assembly/ and cuda/, the page of the docs, `emit`.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { CUDA_KERNELS } from '../../../src/runtime/backends/cuda/launch-table.js';

@@ -1,4 +1,7 @@
-/** @file Lays a program of a few kernel calls out in memory, as the compiler would, for tests that drive the pool itself. */
+/**
+ * @file Lays a program of a few kernel calls out in memory, as the compiler would, for tests that drive the pool
+ * itself.
+ */
 import { CONTROL_BYTES } from '../../../src/memory/control-layout.js';
 import { CONTEXT, CONTEXT_BYTES, STAGE_KIND } from '../../../src/memory/program-layout.js';
 import { TABLE } from '../../../src/memory/table-layout.js';

@@ -8,7 +8,10 @@ import { sampleRows, TestTable } from './fixture.js';
 
 const ADAGRAD: readonly DumpSegment[] = [{ dim: 3, optimizer: 'adagrad' }];
 
-/** Files whose `failing`-th sync, counted from 1, fails, and others do nothing: how many there are must not depend on a disk. */
+/**
+ * Files whose `failing`-th sync, counted from 1, fails, and others do nothing: how many there are must not depend on a
+ * disk.
+ */
 function countingFileSystem(failing: number): FileSystem & { readonly syncs: number; readonly open: number } {
   let [syncs, open] = [0, 0];
   return {

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { type Shape, sizeOfShape, Tensor } from '../../../src/tensor/tensor.js';
 
-/** Small whole numbers that follow from `seed`: sums of products of them are exact, so adjoint identities hold to the bit. */
+/**
+ * Small whole numbers that follow from `seed`: sums of products of them are exact, so adjoint identities hold to the
+ * bit.
+ */
 export function wholeTensor(shape: Shape, seed: number): Tensor<'float32'> {
   let state = seed | 0;
   const data = Float32Array.from({ length: sizeOfShape(shape) }, () => {

@@ -1,6 +1,6 @@
 /**
- * @file The backend that runs steps on a GPU, or on the simulated driver: one thread of the pool launches, looks ids up and
- * steps rows of tables that stay on the host, all in one slice.
+ * @file The backend that runs steps on a GPU, or on the simulated driver: one thread of the pool launches, looks ids up
+ * and steps rows of tables that stay on the host, all in one slice.
  */
 import type { Views } from '../../../memory/views.js';
 import { KERNEL } from '../../kernels/kernels.js';

@@ -102,8 +102,9 @@ export class CudaDevice implements Device {
     this.#streams.compute.copy(bufferOf(to), 0, bufferOf(from), 0, bytes);
   }
 
-  // The copies below are in the compute queue and not in the default stream, for which the queues do not wait, nor it for
-  // them: an update that is under way would otherwise be mixed with what is copied, and a launch could be before it.
+  // The copies below are in the compute queue and not in the default stream, for which the queues do not wait, nor it
+  // for them: an update that is under way would otherwise be mixed with what is copied, and a launch could be before
+  // it.
   uploadNow(to: DeviceSpan, from: Uint8Array, offset = 0): void {
     const { compute } = this.#afterCopies();
     compute.upload(bufferOf(to), from, offset);

@@ -13,7 +13,8 @@ export interface CudaOptions {
   readonly cuda?: CudaDriverOptions;
   /**
    * `use_gpu_emb_table`: with the cuda backend, tables live on the GPU. `true` lets them grow as its memory allows; a
-   * number of rows is room for so many in each table. They come back to the host for whoever reads them. Default: false.
+   * number of rows is room for so many in each table. They come back to the host for whoever reads them. Default:
+   * false.
    */
   readonly useGpuEmbTable?: boolean | DeviceTableOptions;
 }

@@ -5,8 +5,8 @@ import { giveBackWhenForgotten, givenBack } from './forgotten.js';
 import type { Handle, NativeCuda } from './native.js';
 
 /**
- * Device memory of a fixed size. Freed by `free`, at the end of a `using` block, or some time after nobody holds it any more:
- * whoever uses its address keeps the buffer. A prepared launch does.
+ * Device memory of a fixed size. Freed by `free`, at the end of a `using` block, or some time after nobody holds it any
+ * more: whoever uses its address keeps the buffer. A prepared launch does.
  */
 export class DeviceBuffer {
   readonly size: number;

@@ -1,5 +1,6 @@
 /**
- * @file A program ready to run on a device: its works, prepared launches, copies and packed rows. A step allocates nothing.
+ * @file A program ready to run on a device: its works, prepared launches, copies and packed rows. A step allocates
+ * nothing.
  */
 import { MonolithError } from '../../../base/errors.js';
 import { DEVICE_PIECE, DEVICE_PIECE_WORDS } from '../../../memory/device-record-layout.js';

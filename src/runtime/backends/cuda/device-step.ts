@@ -1,5 +1,6 @@
 /**
- * @file The step function of a pool thread that drives a device: works of the host here, launches and copies on its queues.
+ * @file The step function of a pool thread that drives a device: works of the host here, launches and copies on its
+ * queues.
  *
  * The thread runs ahead of the device and waits only for values it needs itself. A step ends when the host has what is
  * fetched; updates of variables may still be under way on the device, and the next step's follow them in the queue.

@@ -1,8 +1,9 @@
 /**
- * @file A table in the memory of a device: its index, ids, rows and times there, filled from the host's table, and grown.
+ * @file A table in the memory of a device: its index, ids, rows and times there, filled from the host's table, and
+ * grown.
  *
- * How many rows there are is known to the device. The host counts the ids that may have been new since it last asked, and
- * asks again, which waits for the device, only when these might not fit.
+ * How many rows there are is known to the device. The host counts the ids that may have been new since it last asked,
+ * and asks again, which waits for the device, only when these might not fit.
  */
 import { MonolithError } from '../../../base/errors.js';
 import {
@@ -113,7 +114,10 @@ export class DeviceTable {
     this.#views.u32[this.#record + DEVICE_TABLE.validity]! |= ON_DEVICE;
   }
 
-  /** Makes room for `more` new rows at the most. ML_GPU_TABLE_FULL, or ML_CUDA_MEMORY when the device has no more memory. */
+  /**
+   * Makes room for `more` new rows at the most. ML_GPU_TABLE_FULL, or ML_CUDA_MEMORY when the device has no more
+   * memory.
+   */
   reserve(more: number): void {
     const { rowsMax } = this.spans;
     if (this.#bound + more > rowsMax) {

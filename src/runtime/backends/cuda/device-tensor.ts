@@ -30,7 +30,9 @@ export class DeviceTensor<D extends DType = DType> {
     buffer.at(offset, this.byteLength);
   }
 
-  /** A copy of a host tensor, in a buffer of its own that the caller frees. Copied at once: for set-up, not for steps. */
+  /**
+   * A copy of a host tensor, in a buffer of its own that the caller frees. Copied at once: for set-up, not for steps.
+   */
   static of<D extends DType>(driver: CudaDriver, tensor: Tensor<D>): DeviceTensor<D> {
     const buffer = driver.alloc(Math.max(1, tensor.data.byteLength));
     driver.upload(buffer, tensor.data);

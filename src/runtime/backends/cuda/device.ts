@@ -1,5 +1,6 @@
 /**
- * @file What a step needs of a device with a memory of its own: memory, two queues of work, marks in them, kernels by name.
+ * @file What a step needs of a device with a memory of its own: memory, two queues of work, marks in them, kernels by
+ * name.
  *
  * Works of a queue run in order; the queues run side by side and wait for each other by marks. `CudaDevice` is the one
  * in use; tests have one that runs the reference kernels over another memory.

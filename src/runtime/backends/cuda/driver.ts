@@ -95,8 +95,8 @@ export class CudaDriver {
   }
 
   /**
-   * Pinned host memory, for copies that run beside the CPU. It lives until `freePinned`, or until the buffer is collected: a
-   * stream holds the buffers of its copies.
+   * Pinned host memory, for copies that run beside the CPU. It lives until `freePinned`, or until the buffer is
+   * collected: a stream holds the buffers of its copies.
    */
   allocPinned(bytes: number): ArrayBuffer {
     return guarded(() => this.#native.hostAlloc(bytes));
@@ -117,8 +117,8 @@ export class CudaDriver {
   }
 
   /**
-   * Copies and returns when the bytes are there; for set-up, not for steps. Waits for no stream: synchronise the one that
-   * uses `to` before.
+   * Copies and returns when the bytes are there; for set-up, not for steps. Waits for no stream: synchronise the one
+   * that uses `to` before.
    */
   upload(to: DeviceBuffer, from: View, offset = 0): void {
     const address = to.at(offset, from.byteLength);

@@ -1,9 +1,9 @@
 /**
- * @file Sorts the gradients of a step by the unique id they go to, so that a device adds them up without atomics and in the
- * order of the CPU: sums then have the same bits in every run.
+ * @file Sorts the gradients of a step by the unique id they go to, so that a device adds them up without atomics and in
+ * the order of the CPU: sums then have the same bits in every run.
  *
- * The host has the ids and their inverse anyway. It groups them by a counting sort, which takes two passes, and the sorted
- * list is copied over while the device still computes the gradients. What goes there, in words:
+ * The host has the ids and their inverse anyway. It groups them by a counting sort, which takes two passes, and the
+ * sorted list is copied over while the device still computes the gradients. What goes there, in words:
  *
  *   | unique id, end of its entries | of each segment, in the order ids first come | entries of all segments |
  */

@@ -6,7 +6,9 @@
  */
 import type { Work } from './step-plan.js';
 
-/** `works` in an order of the same effect. `tied` says of other reasons than blocks why a work must stay behind another. */
+/**
+ * `works` in an order of the same effect. `tied` says of other reasons than blocks why a work must stay behind another.
+ */
 export function hoistLaunches<W extends Work>(works: readonly W[], tied: (first: W, then: W) => boolean): W[] {
   const order: W[] = [];
   for (const work of works) {

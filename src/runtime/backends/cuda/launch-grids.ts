@@ -1,8 +1,8 @@
 /**
  * @file Grids of CUDA launches, by the names of the words that decide them.
  *
- * Kernels walk with a stride of the whole grid, so a grid is a matter of speed only, except that of the matrix products, where
- * a block makes one tile.
+ * Kernels walk with a stride of the whole grid, so a grid is a matter of speed only, except that of the matrix
+ * products, where a block makes one tile.
  */
 import { MonolithError } from '../../../base/errors.js';
 

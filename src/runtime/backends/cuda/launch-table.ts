@@ -1,8 +1,8 @@
 /**
  * @file How each CUDA kernel is launched: its module, its operands, and the grid for given operands.
  *
- * A kernel of src/runtime/kernels takes the words of its entry there, in the same order; those that are addresses have 64 bits.
- * The words of kernels that only a device has are here. Blocks have 256 threads.
+ * A kernel of src/runtime/kernels takes the words of its entry there, in the same order; those that are addresses have
+ * 64 bits. The words of kernels that only a device has are here. Blocks have 256 threads.
  */
 
 import type { WordName } from '../../kernels/kernel.js';
@@ -42,8 +42,8 @@ export interface CudaKernel {
   /** False when blocks are tied to places of the result, so that the grid must be the one given. */
   readonly walks: boolean;
   /**
-   * Floats that have to be read or written for an element of the largest matrix, or for a weight, when nothing is added to
-   * what was there: a lower bound. 0 where it depends on the data.
+   * Floats that have to be read or written for an element of the largest matrix, or for a weight, when nothing is added
+   * to what was there: a lower bound. 0 where it depends on the data.
    */
   readonly floatsPerElement: number;
 }

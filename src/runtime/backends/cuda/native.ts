@@ -14,8 +14,9 @@ export type Handle = number;
 export type View = NodeJS.ArrayBufferView;
 
 /**
- * The functions of cuda/addon. All of them throw an Error with the fields of NativeFailure when the driver refuses, and a
- * TypeError for an argument of another kind. What a thread was given and has not given back is given back when it ends.
+ * The functions of cuda/addon. All of them throw an Error with the fields of NativeFailure when the driver refuses, and
+ * a TypeError for an argument of another kind. What a thread was given and has not given back is given back when it
+ * ends.
  */
 export interface NativeCuda {
   open(path: string): { readonly path: string; readonly version: number; readonly simulated: boolean };

@@ -1,8 +1,8 @@
 /**
  * @file Tables of a session that live on the device: what the main thread does about them.
  *
- * As with variables, the host keeps a table of its own, which may be old. Whoever reads it brings the rows home first, and
- * whoever writes it says so: the next step then uploads all of it. memory/device-table-layout.ts draws the records.
+ * As with variables, the host keeps a table of its own, which may be old. Whoever reads it brings the rows home first,
+ * and whoever writes it says so: the next step then uploads all of it. memory/device-table-layout.ts draws the records.
  */
 import { MonolithError } from '../../../base/errors.js';
 import type { Arena } from '../../../memory/arena.js';
@@ -110,7 +110,10 @@ export class ResidentTable implements TableHome {
     return (this.#word(DEVICE_TABLE.validity) & ON_HOST) !== 0;
   }
 
-  /** Rows on the device, which has the newest. Blocks until its work is done. The table on the host gets its other counts. */
+  /**
+   * Rows on the device, which has the newest. Blocks until its work is done. The table on the host gets its other
+   * counts.
+   */
   count(): number {
     this.#refuseClosed();
     const counters = new Uint32Array(DEVICE_COUNTERS);

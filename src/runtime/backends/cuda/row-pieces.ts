@@ -1,5 +1,6 @@
 /**
- * @file Pieces: which floats of which rows go to which matrix, in calls that move feature slices of all features at once.
+ * @file Pieces: which floats of which rows go to which matrix, in calls that move feature slices of all features at
+ * once.
  *
  * memory/record-layout.ts draws the records.
  */

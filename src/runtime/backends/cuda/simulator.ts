@@ -25,8 +25,8 @@ export interface SimulatorControls {
   /** Do asynchronous work only when it is waited for: shows a missing synchronisation. */
   lazyStreams?: boolean;
   /**
-   * Which lazy stream moves when one is waited for: 0 that one, and others only as far as it needs them; 1 all others first,
-   * as far as events let them; any other number is the seed of a draw, which also begins some work at once.
+   * Which lazy stream moves when one is waited for: 0 that one, and others only as far as it needs them; 1 all others
+   * first, as far as events let them; any other number is the seed of a draw, which also begins some work at once.
    */
   streamOrder?: number;
   memoryBytes?: number;

@@ -1,10 +1,10 @@
 /**
  * @file Plans the copies of a step whose works run in two memories: what must be moved, and the earliest moment for it.
  *
- * Pure: works go in with the blocks they read and write, a list of entries comes out that a step repeats as it is. A block
- * follows the rules of a cache line: whoever touches it needs its newest values first, even to write, since a part may
- * stay; and a write makes the other copy old. A copy starts right after the work that wrote the values, and whoever
- * needs it waits as late as possible, so that copies and computing run side by side.
+ * Pure: works go in with the blocks they read and write, a list of entries comes out that a step repeats as it is. A
+ * block follows the rules of a cache line: whoever touches it needs its newest values first, even to write, since a
+ * part may stay; and a write makes the other copy old. A copy starts right after the work that wrote the values, and
+ * whoever needs it waits as late as possible, so that copies and computing run side by side.
  */
 
 export type Side = 'host' | 'device';

@@ -1,4 +1,6 @@
-/** @file The works of a step on a host and a device: what each does, and the blocks, rows and lists they are made of. */
+/**
+ * @file The works of a step on a host and a device: what each does, and the blocks, rows and lists they are made of.
+ */
 import type { GradientSource } from './gradient-sort.js';
 import type { Instruction } from './read-program.js';
 import type { BlockPlace, BlockSource } from './step-blocks.js';

@@ -2,9 +2,9 @@
  * @file Turns the instructions of a program into works of the host and of a device, with the blocks they touch.
  *
  * A kernel runs on the device when there is one for it there and all its operands can be there; otherwise on the host.
- * Rows of tables stay on the host: those of the unique ids of a batch are gathered, copied over, and found by addresses. Their
- * gradients are sorted by id on the host and added up by segments on the device, if it can; else by atomics.
- * Those of tables on the device are found there; see table-works.ts.
+ * Rows of tables stay on the host: those of the unique ids of a batch are gathered, copied over, and found by
+ * addresses. Their gradients are sorted by id on the host and added up by segments on the device, if it can; else by
+ * atomics. Those of tables on the device are found there; see table-works.ts.
  */
 
 import type { Views } from '../../../memory/views.js';

@@ -1,4 +1,6 @@
-/** @file The lookup and the update of a table on a device in one program: launches that are prepared once and repeated. */
+/**
+ * @file The lookup and the update of a table on a device in one program: launches that are prepared once and repeated.
+ */
 import { DEVICE_COUNTER } from '../../../memory/device-table-layout.js';
 import { BAD_GRADIENTS, SEGMENT, segmentAt, TABLE, TIME_UNKNOWN, UPDATE_RESULT } from '../../../memory/table-layout.js';
 import type { Views } from '../../../memory/views.js';
@@ -14,7 +16,9 @@ export interface TablePlaces {
   /** Of each id the address of its row, its number, and whether it is new; see `foundBytes`. */
   readonly found: number;
   readonly capacity: number;
-  /** Sums of gradients, one row for each of the first ids, and the words that hold how many those are and their time. */
+  /**
+   * Sums of gradients, one row for each of the first ids, and the words that hold how many those are and their time.
+   */
   readonly gradients: {
     readonly address: number;
     readonly stride: number;

@@ -213,7 +213,9 @@ function varintOf(m: Views, from: number, end: number): { value: number; next: n
   return null;
 }
 
-/** Rows from columns into the table; returns how many, fewer than n = heap full. The kernel takes the partitions' locks. */
+/**
+ * Rows from columns into the table; returns how many, fewer than n = heap full. The kernel takes the partitions' locks.
+ */
 export function loadRows(
   m: Views,
   table: number,

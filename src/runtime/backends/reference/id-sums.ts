@@ -22,7 +22,9 @@ export class IdSums {
     this.#floats = floats;
   }
 
-  /** Undefined when sums are chains: a feature has at most CHAIN_MAX ids in the call, or there is no scratch for more. */
+  /**
+   * Undefined when sums are chains: a feature has at most CHAIN_MAX ids in the call, or there is no scratch for more.
+   */
   static of(m: Views, scratch: number, count: number, sums: number, stride: number, floats: number) {
     return scratch !== 0 && count > CHAIN_MAX ? new IdSums(m, sums, stride, floats) : undefined;
   }

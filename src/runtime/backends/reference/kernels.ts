@@ -25,7 +25,10 @@ export const TWINS: ReadonlyMap<string, Twin> = new Map(
 
 const bound = new WeakMap<Views, ReadonlyMap<string, BoundKernel>>();
 
-/** Kernels of the program table over `m`, bound once per memory with the calls to others. Kernels without a result answer 0. */
+/**
+ * Kernels of the program table over `m`, bound once per memory with the calls to others. Kernels without a result
+ * answer 0.
+ */
 export function referenceKernels(m: Views, host: HostCall = refuseCall): ReadonlyMap<string, BoundKernel> {
   let map = bound.get(m);
   if (map === undefined) {

@@ -126,7 +126,10 @@ function pool(
   }
 }
 
-/** out[r, :] = sum over j of splits[r]..splits[r + 1] of the f32 row at rowPtrs[inverse[j - splits[0]]]; empty row: zeros. */
+/**
+ * out[r, :] = sum over j of splits[r]..splits[r + 1] of the f32 row at rowPtrs[inverse[j - splits[0]]]; empty row:
+ * zeros.
+ */
 export const poolSumF32 = twin(KERNEL.poolSumF32, (m, { rowPtrs, inverse, splits, rows, dim, out, outStride }) => {
   pool(m, rowPtrs, inverse, splits, rows, dim, out, outStride, false);
 });
@@ -167,7 +170,10 @@ function scatter(
   blocks?.end();
 }
 
-/** ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of it, in that order; of many ids in blocks. */
+/**
+ * ugrad[inverse[j - splits[0]], :] += grad[r, :] for every row r and every j of it, in that order; of many ids in
+ * blocks.
+ */
 export const scatterAddF32 = twin(
   KERNEL.scatterAddF32,
   (m, { grad, gradStride, inverse, splits, rows, dim, ugrad, ugradStride, scratch }) => {

@@ -53,7 +53,10 @@ function insertIds(m: Views, table: number, updates: Updates): boolean {
   return true;
 }
 
-/** Finds slots and rows once more: an index that grew has moved them. Those without get `absent`, but for those a filter keeps out; returns how many. */
+/**
+ * Finds slots and rows once more: an index that grew has moved them. Those without get `absent`, but for those a filter
+ * keeps out; returns how many.
+ */
 function findAgain(m: Views, table: number, partition: number, updates: Updates, absent: number): number {
   let missing = 0;
   const sink = sinkSlot(m, table, partition);

@@ -1,4 +1,7 @@
-/** @file Plain twin of assembly/table/rows.ts and of tableFind: where rows are, what they start with, how an id gets one. */
+/**
+ * @file Plain twin of assembly/table/rows.ts and of tableFind: where rows are, what they start with, how an id gets
+ * one.
+ */
 import { mix64BigInt } from '../../../memory/hash.js';
 import {
   BLOCK,

@@ -1,8 +1,9 @@
 /**
- * @file Plain twin of assembly/heap.ts and assembly/table.ts: the same table in the same memory, without SIMD or tricks.
+ * @file Plain twin of assembly/heap.ts and assembly/table.ts: the same table in the same memory, without SIMD or
+ * tricks.
  *
- * Layout constants come from memory/table-layout.ts. Partition ownership makes updates free of locks, as over there; the
- * heap and the shared kernels take their locks by spinning.
+ * Layout constants come from memory/table-layout.ts. Partition ownership makes updates free of locks, as over there;
+ * the heap and the shared kernels take their locks by spinning.
  */
 export { heapAlloc, heapFree } from './heap.js';
 export { tableAdmit, tablePassOver, tableStepped } from './table-admit.js';

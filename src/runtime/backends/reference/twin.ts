@@ -1,8 +1,8 @@
 /**
  * @file Plain TypeScript twins of kernels: functions of the words that the kernel table names.
  *
- * A twin says what a kernel does with its words by name. It can be called with them in the order of the table too, as the
- * kernel itself is, so that one list of operands serves both.
+ * A twin says what a kernel does with its words by name. It can be called with them in the order of the table too, as
+ * the kernel itself is, so that one list of operands serves both.
  */
 import type { Views } from '../../../memory/views.js';
 import type { Kernel, Operands, Words } from '../../kernels/kernels.js';

@@ -1,4 +1,6 @@
-/** @file What can be asked of the JavaScript engine: its version, which WebAssembly it takes, and flags for a moment. */
+/**
+ * @file What can be asked of the JavaScript engine: its version, which WebAssembly it takes, and flags for a moment.
+ */
 import { MonolithError } from '../../../base/errors.js';
 import { v8Flags, wasmFlagsOf } from './v8-flags.js';
 

@@ -1,9 +1,9 @@
 /**
  * @file Which builds of the kernels lean on experiments of V8, with which flags, and where that is known to be good.
  *
- * Relaxed SIMD is on in V8 12 and newer and behind a flag in 11. Joining vectors to 256 bits is an experiment of V8 13 and
- * newer. An experiment can end the process, so it is tried in this one where our tests run on the very same version;
- * elsewhere a probe tries it first (`permit-experiment.ts`).
+ * Relaxed SIMD is on in V8 12 and newer and behind a flag in 11. Joining vectors to 256 bits is an experiment of V8 13
+ * and newer. An experiment can end the process, so it is tried in this one where our tests run on the very same
+ * version; elsewhere a probe tries it first (`permit-experiment.ts`).
  */
 import type { Engine } from './engine.js';
 import type { KernelVariant } from './kernel-variants.js';
@@ -36,10 +36,10 @@ export function compileFlags(engine: Engine, variant: KernelVariant): readonly s
 }
 
 /**
- * Flags with which a build is run for the first time: first calls go to the optimizing compiler, because what it makes is
- * what has to be tested, and timed. What V8 has off in a process that is started without the quick compiler is named too.
- * Versions before 13 turn tiering off by themselves then, and not on again. From 14 on optimized code can be taken back,
- * for which V8 needs what the quick compiler writes down, and aborts where there is nothing.
+ * Flags with which a build is run for the first time: first calls go to the optimizing compiler, because what it makes
+ * is what has to be tested, and timed. What V8 has off in a process that is started without the quick compiler is named
+ * too. Versions before 13 turn tiering off by themselves then, and not on again. From 14 on optimized code can be taken
+ * back, for which V8 needs what the quick compiler writes down, and aborts where there is nothing.
  */
 export function firstRunFlags(engine: Engine, variant: KernelVariant): readonly string[] {
   const implied = engine.v8 < 13 ? ['no-wasm-dynamic-tiering'] : engine.v8 < 14 ? [] : ['no-wasm-deopt'];

@@ -46,7 +46,8 @@ export interface KernelOpsOptions {
 }
 
 /**
- * The distribution ops by kernels, in the memory of a session or of tables. Distributed tables route by it when they are given one.
+ * The distribution ops by kernels, in the memory of a session or of tables. Distributed tables route by it when they
+ * are given one.
  *
  * ```ts
  * const ops = new distributionOps.KernelOps({ ...sessionRegion(session), maxUniqueIds: 4096 });

@@ -28,7 +28,9 @@ const PRODUCTS: readonly Product[] = [
   { m: 2, n: 18, k: 6, transposed: 'b', acc: 1 },
   { m: 17, n: 1, k: 5, transposed: 'a', acc: 0 },
 ];
-/** A product of rows that repeat: a field of three ids in columns 1 to 8, in two whole blocks of outputs and an odd end. */
+/**
+ * A product of rows that repeat: a field of three ids in columns 1 to 8, in two whole blocks of outputs and an odd end.
+ */
 const REPEATED = { rows: 14, outputs: 70, inputs: 9, column: 1, columns: 8, ids: 3 } as const;
 /** Large enough to tell a spilling inner loop from a good one, small enough for well under a millisecond. */
 const TIMED: Product = { m: 96, n: 64, k: 256, transposed: null, acc: 1 };

@@ -19,13 +19,17 @@ import type { WasmKernels } from './wasm-kernels.js';
 const compiled = new Map<KernelVariant, Promise<WasmModule>>();
 
 /**
- * Work, in bytes of code, after which V8 optimizes a function of WebAssembly. Its own number is meant for pages, where most code
- * runs once; kernels are few and all hot, and until they are optimized they take several times as long: the first steps of a
- * run, or all of a short one. What is compiled, and its numbers, stay the same. V8 reads it when it takes a module in.
+ * Work, in bytes of code, after which V8 optimizes a function of WebAssembly. Its own number is meant for pages, where
+ * most code runs once; kernels are few and all hot, and until they are optimized they take several times as long: the
+ * first steps of a run, or all of a short one. What is compiled, and its numbers, stay the same. V8 reads it when it
+ * takes a module in.
  */
 const TIERING_FLAG = 'wasm-tiering-budget=20000';
 
-/** The compiled kernels of this process. The plain ones give the same numbers everywhere and take no experiment of the engine. */
+/**
+ * The compiled kernels of this process. The plain ones give the same numbers everywhere and take no experiment of the
+ * engine.
+ */
 export function compileKernels(variant: KernelVariant = 'plain', engine = thisEngine): Promise<WasmModule> {
   let module = compiled.get(variant);
   if (module === undefined) {
@@ -71,7 +75,10 @@ export function checkTable(module: WasmModule, file: string): WasmModule {
   throw new MonolithError('ML_WASM_STALE', { file, reason }, { hint });
 }
 
-/** An instance of the kernels over `memory`. Instances of one memory share everything: kernels keep no state of their own. */
+/**
+ * An instance of the kernels over `memory`. Instances of one memory share everything: kernels keep no state of their
+ * own.
+ */
 export function instantiateKernels(module: WasmModule, memory: WasmMemory, host: HostCall = refuseCall): WasmKernels {
   const instance = new WebAssembly.Instance(module, { env: { memory, now: () => performance.now(), host } });
   return instance.exports as unknown as WasmKernels;

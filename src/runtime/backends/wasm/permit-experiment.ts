@@ -1,9 +1,9 @@
 /**
  * @file Says whether a build of the kernels that takes an experiment of V8 may be tried in this process.
  *
- * Yes where it is known to be good; elsewhere a process of its own tries it, and the answer is remembered for this version of
- * V8, this CPU and these kernels. Where nothing can be remembered every start would have to probe: the safer build is taken
- * then, except by those who ask for one by name.
+ * Yes where it is known to be good; elsewhere a process of its own tries it, and the answer is remembered for this
+ * version of V8, this CPU and these kernels. Where nothing can be remembered every start would have to probe: the safer
+ * build is taken then, except by those who ask for one by name.
  */
 
 import { messageOf } from '../../../base/errors.js';

@@ -12,7 +12,9 @@ import { messageOf } from '../../../base/errors.js';
 import type { KernelVariant } from './kernel-variants.js';
 import { detailOf, type ProbeAnswer } from './probe-answers.js';
 
-/** Set in a probe: where the program is one file, starting it again starts all of it, and that must not probe in turn. */
+/**
+ * Set in a probe: where the program is one file, starting it again starts all of it, and that must not probe in turn.
+ */
 export const PROBE_VARIABLE = 'MONOLITH_KERNEL_PROBE';
 
 export interface ProbeRun {
@@ -102,7 +104,10 @@ function reportOf(out: string): ProbeReport | null {
   }
 }
 
-/** Without what is meant for the program and its tests: loaders, debuggers, coverage, which Node.js would add if it were left out. */
+/**
+ * Without what is meant for the program and its tests: loaders, debuggers, coverage, which Node.js would add if it were
+ * left out.
+ */
 function probeEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const dropped = { NODE_OPTIONS: undefined, NODE_V8_COVERAGE: undefined };
   return { ...env, ...dropped, ELECTRON_RUN_AS_NODE: '1', [PROBE_VARIABLE]: '1' };

@@ -1,4 +1,6 @@
-/** @file What a process that was started to probe a build of the kernels does: runs it as a session would, and reports. */
+/**
+ * @file What a process that was started to probe a build of the kernels does: runs it as a session would, and reports.
+ */
 import { MonolithError, messageOf } from '../../../base/errors.js';
 import { type Engine, thisEngine } from './engine.js';
 import { KernelSelfTest } from './kernel-self-test.js';

@@ -1,11 +1,13 @@
 /**
  * @file Tries builds of the kernels in this process, from the safest to the quickest.
  *
- * Of builds that take an experiment of V8 only functions that the self-test has run are compiled so, and a build that fails
- * it is not used. What is not known to be good on this engine needs a permit first: a self-test can end the process.
+ * Of builds that take an experiment of V8 only functions that the self-test has run are compiled so, and a build that
+ * fails it is not used. What is not known to be good on this engine needs a permit first: a self-test can end the
+ * process.
  *
- * A self-test is 20 ms of compilation. It is for what is experimental: relaxed SIMD that is on by itself is as good as the
- * SIMD of the plain kernels, and is compiled when it is first used, unless the wide kernels are to be compared with it.
+ * A self-test is 20 ms of compilation. It is for what is experimental: relaxed SIMD that is on by itself is as good as
+ * the SIMD of the plain kernels, and is compiled when it is first used, unless the wide kernels are to be compared with
+ * it.
  */
 
 import { MonolithError } from '../../../base/errors.js';
@@ -39,7 +41,9 @@ export type Permit = (
   wish: { readonly isAsked: boolean },
 ) => Promise<Refused | null>;
 
-/** Time over that of the relaxed build: joined vectors take about half, and without joining the tiles spill: about 1.5. */
+/**
+ * Time over that of the relaxed build: joined vectors take about half, and without joining the tiles spill: about 1.5.
+ */
 const WIDE_TIME_MAX = 0.8;
 
 type Tried = { readonly ok: true; readonly module: WasmModule; readonly test: KernelSelfTest } | Refused;

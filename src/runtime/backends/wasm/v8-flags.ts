@@ -1,10 +1,10 @@
 /**
  * @file Flags of V8 for a moment: set for one synchronous call and set back, all of them, whatever the call does.
  *
- * V8 tells nobody what a flag is at, so flags go back to what V8 has by itself; where the process was started with flags that
- * bear on WebAssembly none is touched. Flags are those of the whole process: other threads see them too while the call
- * lasts, and nobody does afterwards. What one flag brings about in others is worked out at the start of the process alone:
- * whoever sets one later sets them all.
+ * V8 tells nobody what a flag is at, so flags go back to what V8 has by itself; where the process was started with
+ * flags that bear on WebAssembly none is touched. Flags are those of the whole process: other threads see them too
+ * while the call lasts, and nobody does afterwards. What one flag brings about in others is worked out at the start of
+ * the process alone: whoever sets one later sets them all.
  */
 import { setFlagsFromString } from 'node:v8';
 
@@ -32,7 +32,10 @@ export class V8Flags {
     this.#state = state;
   }
 
-  /** Runs `body` with flags: `name`, `no-name` or `name=value`. They are set in this order and set back in the opposite one. */
+  /**
+   * Runs `body` with flags: `name`, `no-name` or `name=value`. They are set in this order and set back in the opposite
+   * one.
+   */
   during<T>(flags: readonly string[], body: () => T): T {
     const [flag, ...rest] = flags;
     if (flag === undefined) return body();

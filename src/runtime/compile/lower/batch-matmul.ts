@@ -1,8 +1,8 @@
 /**
  * @file Lowerings of products per example, and of all inner rows with a shared matrix.
  *
- * Rows that lie end to end make one tall matrix of all inner rows of a slice, which is a plain matrix product. Where the
- * rows of an example are part of wider ones, each example has a product of its own.
+ * Rows that lie end to end make one tall matrix of all inner rows of a slice, which is a plain matrix product. Where
+ * the rows of an example are part of wider ones, each example has a product of its own.
  */
 import type { Tensor } from '../../../graph/graph.js';
 import { BatchMatMul, MatMulInner, MatMulInnerGrad } from '../../../graph/ops/batch-matmul.js';

@@ -1,4 +1,6 @@
-/** @file Lowerings of norms over several tensors and of clipping by them: thread code over ranges, slice code over rows. */
+/**
+ * @file Lowerings of norms over several tensors and of clipping by them: thread code over ranges, slice code over rows.
+ */
 import { misfit, type Tensor } from '../../../graph/graph.js';
 import { ClipByValue, ClipToNorm, RootOfSum, RowSquares, SQUARES_GRAIN, SumSquares } from '../../../graph/ops/clip.js';
 import { KERNEL } from '../../kernels/kernels.js';

@@ -39,7 +39,8 @@ registerLowering(
       .map((p) => [p.start, p.start + p.tensor.columns]);
     for (const { tensor, start } of loose) {
       const end = start + tensor.columns;
-      // A part that meets columns written before is added; one that covers them only in part needs the rest cleared first.
+      // A part that meets columns written before is added; one that covers them only in part needs the rest cleared
+      // first.
       const meets = seen.some(([a, b]) => a < end && start < b);
       if (meets) for (const [a, b] of gaps(seen, op.attrs.width, start, end)) zeroColumns(op as Op, context, a, b);
       context.emit(KERNEL.copyRowsF32, {

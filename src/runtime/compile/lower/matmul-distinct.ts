@@ -1,5 +1,6 @@
 /**
- * @file Products with a matrix that is put together of lookups: rows that repeat in the columns of a lookup are multiplied once.
+ * @file Products with a matrix that is put together of lookups: rows that repeat in the columns of a lookup are
+ * multiplied once.
  *
  * Of the two gradients of such a product one call makes both, since both start from the same sums.
  */
@@ -79,8 +80,8 @@ interface Gradients {
 }
 
 /**
- * What the gradient `op` is one of; undefined when it is no gradient of a product of examples with weights. Products that are
- * added share a gradient: what was made of it for another one is not made again.
+ * What the gradient `op` is one of; undefined when it is no gradient of a product of examples with weights. Products
+ * that are added share a gradient: what was made of it for another one is not made again.
  */
 function gradientsWith(op: Product, context: LoweringContext, done: ReadonlySet<Op>): Gradients | undefined {
   const grad = op.inputs[op.attrs.transposeA ? 1 : 0]!;

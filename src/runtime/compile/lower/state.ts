@@ -73,7 +73,9 @@ registerLowering(
   { phase: { runs: 'update', slicesFirst: true } },
 );
 
-/** Where a counter is: thread 0 counts, the others run the same instruction on a word of their own that nobody reads. */
+/**
+ * Where a counter is: thread 0 counts, the others run the same instruction on a word of their own that nobody reads.
+ */
 function countedOnce(context: LoweringContext, counter: Tensor): Register {
   const { environment, thread, plan } = context;
   const at = environment.variable(counter);

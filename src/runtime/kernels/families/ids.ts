@@ -1,4 +1,6 @@
-/** @file Kernels over the ids of a slice: unique ones, how often they came, whose they are, and rows pooled per example. */
+/**
+ * @file Kernels over the ids of a slice: unique ones, how often they came, whose they are, and rows pooled per example.
+ */
 import { family, kernel } from '../kernel.js';
 import {
   count,

@@ -1,4 +1,6 @@
-/** @file Kernels over inner dimensions: a row of a matrix is read as [outer, n, inner] floats, or as groups of `width`. */
+/**
+ * @file Kernels over inner dimensions: a row of a matrix is read as [outer, n, inner] floats, or as groups of `width`.
+ */
 import { family, kernel } from '../kernel.js';
 import { ACCUMULATE, count, float, i32, matrix, read, SIZE, stepped, u32, write } from '../operand.js';
 

@@ -24,7 +24,9 @@ export const inbatchAucF32 = twin(KERNEL.inbatchAucF32, (m, { labels, logits, ro
   m.f32[dst >>> 2] = sum;
 });
 
-/** dst[i] (+)= gradient of inbatchAucF32 by the logit of row first + i, times grad[0]; that of a negative is weighed. */
+/**
+ * dst[i] (+)= gradient of inbatchAucF32 by the logit of row first + i, times grad[0]; that of a negative is weighed.
+ */
 export const inbatchAucGradF32 = twin(
   KERNEL.inbatchAucGradF32,
   (m, { labels, logits, rows, first, count, grad, negWeight, dst, dstStride, acc }) => {

@@ -1,4 +1,7 @@
-/** @file Sums in blocks, as the kernels have them: a chain over a whole batch would be off by as many roundings as it is long. */
+/**
+ * @file Sums in blocks, as the kernels have them: a chain over a whole batch would be off by as many roundings as it is
+ * long.
+ */
 
 import { CHAIN_K, SUM_BLOCK, SUM_K } from '../../../../memory/sum-blocks.js';
 
@@ -15,7 +18,10 @@ export function sumInBlocks(count: number, block: number, term: (index: number) 
   return total;
 }
 
-/** The sum of a column from `start` on: 64 rows make a sum, 64 sums make one that is added. assembly/dense/column-sums.ts has why. */
+/**
+ * The sum of a column from `start` on: 64 rows make a sum, 64 sums make one that is added.
+ * assembly/dense/column-sums.ts has why.
+ */
 export function sumColumn(count: number, start: number, term: (row: number) => number): number {
   let total = start;
   for (let first = 0; first < count; first += SUM_BLOCK * SUM_BLOCK) {

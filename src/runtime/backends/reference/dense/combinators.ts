@@ -1,8 +1,8 @@
 /**
  * @file Twins of kernels that make every element, or every row, of their result alike: only the formula is theirs.
  *
- * Where operands are is read from the kernel table: matrices that are read are the arguments of the formula in their order,
- * and an address that is read is a row that all rows share. What is written is the result.
+ * Where operands are is read from the kernel table: matrices that are read are the arguments of the formula in their
+ * order, and an address that is read is a row that all rows share. What is written is the result.
  */
 
 import type { Kernel } from '../../../kernels/kernel.js';

@@ -1,4 +1,6 @@
-/** @file Plain TypeScript twins of assembly/dense/gemm-repeats.ts and gemm-repeats-grad.ts; the same order of every sum. */
+/**
+ * @file Plain TypeScript twins of assembly/dense/gemm-repeats.ts and gemm-repeats-grad.ts; the same order of every sum.
+ */
 
 import { FIELD_WORDS } from '../../../../memory/record-layout.js';
 import { REPEATS } from '../../../../memory/sum-blocks.js';

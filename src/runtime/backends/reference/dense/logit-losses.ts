@@ -31,7 +31,9 @@ export const hingeGradF32 = lossGrad(KERNEL.hingeGradF32, (x, label) => {
   return f(1 - f(sign * x)) > 0 ? -sign : 0;
 });
 
-/** out[r] = positive * label * (1 - p)^gamma * -log(p) + negative * (1 - label) * p^gamma * -log(1 - p), p = sigmoid(x). */
+/**
+ * out[r] = positive * label * (1 - p)^gamma * -log(p) + negative * (1 - label) * p^gamma * -log(1 - p), p = sigmoid(x).
+ */
 export const focalF32 = loss(KERNEL.focalF32, (x, label, { gamma, positive, negative }) => {
   const [up, down] = [softplus(-x), softplus(x)];
   const power = -f(gamma);

@@ -29,8 +29,8 @@ export const applyAdagradF32 = twin(KERNEL.applyAdagradF32, (m, { w, norm, g, n,
  * n' = n + g^2; s = (sqrt(n') - sqrt(n)) / lr; z' = z + (g - s * w);
  * w' = lr * (neg(z') * l1 - z') / (sqrt(n') + beta + l2 * lr) where |z'| > l1, else 0.
  *
- * neg is 1 where the sign bit is set, else 0: upstream's indicator, not the sign. At a rate of 0 n' = n + g^2; z' = z + g, and
- * the weights stay.
+ * neg is 1 where the sign bit is set, else 0: upstream's indicator, not the sign. At a rate of 0 n' = n + g^2; z' = z +
+ * g, and the weights stay.
  */
 export const applyFtrlF32 = twin(KERNEL.applyFtrlF32, (m, { w, norm, zero, g, n, lr, beta, l1, l2 }) => {
   stepFtrl(m, w, norm, zero, g, n, lr, beta, l1, l2, (z) => (z < 0 ? 1 : 0));

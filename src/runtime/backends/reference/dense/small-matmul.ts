@@ -11,7 +11,9 @@ export interface Operand {
   readonly col: number;
 }
 
-/** c (+)= a * b, [m, k] x [k, n]. Dot products of two contiguous runs have the order of sumTerms, others go in order. */
+/**
+ * c (+)= a * b, [m, k] x [k, n]. Dot products of two contiguous runs have the order of sumTerms, others go in order.
+ */
 export function smallMatMul(
   views: Views,
   a: Operand,

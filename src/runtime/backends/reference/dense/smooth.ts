@@ -1,4 +1,7 @@
-/** @file Activations whose gradient is taken from their input, in plain TypeScript and in f64 until the result is stored. */
+/**
+ * @file Activations whose gradient is taken from their input, in plain TypeScript and in f64 until the result is
+ * stored.
+ */
 import { KERNEL } from '../../../kernels/kernels.js';
 import { map, mapGrad } from './combinators.js';
 import { logistic } from './logistic.js';

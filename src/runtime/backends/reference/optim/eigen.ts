@@ -1,6 +1,6 @@
 /**
- * @file Eigenvalues and eigenvectors of a symmetric matrix in plain TypeScript: the operations of assembly/optim/eigen.ts
- * in the same order, so that both have the same bits.
+ * @file Eigenvalues and eigenvectors of a symmetric matrix in plain TypeScript: the operations of
+ * assembly/optim/eigen.ts in the same order, so that both have the same bits.
  */
 import type { Views } from '../../../../memory/views.js';
 

@@ -10,12 +10,17 @@ export function decayedGradient(m: Views, g: number, w: number, decay: number): 
 
 const LEAST_ROOT = f(3.743392066509216e-23);
 
-/** What a root or a sum of them is divided by: the root of the smallest float in place of 0, any other root as it is. */
+/**
+ * What a root or a sum of them is divided by: the root of the smallest float in place of 0, any other root as it is.
+ */
 export function divisor(root: number): number {
   return root < LEAST_ROOT ? LEAST_ROOT : root;
 }
 
-/** Sum of squares of `n` floats at index `at`: four lanes over the whole quads, (0 + 1) + (2 + 3), then the rest in order. */
+/**
+ * Sum of squares of `n` floats at index `at`: four lanes over the whole quads, (0 + 1) + (2 + 3), then the rest in
+ * order.
+ */
 export function sumSquares(m: Views, at: number, n: number): number {
   const lanes = [0, 0, 0, 0];
   const body = n & ~3;

@@ -1,4 +1,6 @@
-/** @file Types of WASM exports from their plain twins in backends/reference, which have the memory as first argument. */
+/**
+ * @file Types of WASM exports from their plain twins in backends/reference, which have the memory as first argument.
+ */
 import type { Views } from '../../../../memory/views.js';
 
 type Twin = (m: Views, ...args: never[]) => unknown;
