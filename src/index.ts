@@ -50,7 +50,8 @@ export {
   FeatureSlot,
   type FeatureSlotConfig,
 } from './feature/model/feature-slot.js';
-export { type Collections, Graph, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export { type Collections, Graph, type GraphOptions, Op, Tensor, type TensorSpec } from './graph/graph.js';
+export type { Mode } from './graph/mode.js';
 export type { DenseInput, Ids as LookupIds, Int64Input, RaggedInput } from './graph/typed-inputs.js';
 export type { BatchData, BatchSchema, FeedSpec } from './memory/batch.js';
 export type { Floats, Ids } from './memory/given-arrays.js';
@@ -65,6 +66,7 @@ export {
   type Fetch,
   type Fetched,
   type FetchTree,
+  type RunOptions,
   Session,
   type SessionOptions,
   type TypedSchema,
@@ -77,7 +79,15 @@ export {
 } from './sparse/config/table-config.js';
 export { RaggedTensor } from './tensor/ragged-tensor.js';
 export { type DType, Tensor as DenseTensor } from './tensor/tensor.js';
-export { defineModel, type ModelFunction, type ModelOptions, type ModelOutputs } from './train/define-model.js';
+export {
+  defineModel,
+  type ModelFunction,
+  type ModelIn,
+  type ModelOptions,
+  type ModelOutputs,
+  type ModeOption,
+  type OutputsIn,
+} from './train/define-model.js';
 export { LocalTrainer, type LocalTrainOptions, type TrainInput } from './train/local-train.js';
 export type { ModelSpec } from './train/model-spec.js';
 export { MonitoredSession, type MonitoredSessionOptions } from './train/monitored-session.js';

@@ -5,9 +5,11 @@
  * said by its `OpDef` (shapes, gradient) and, in `runtime`, by its lowering to kernel calls.
  */
 import { CallPlace } from '../base/call-place.js';
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 import { type DeviceScope, deviceUnder } from './device.js';
+import { checkMode, type Mode } from './mode.js';
 
 /** A size known when the graph is built, or the number of examples of the batch, which may change per step. */
 export type Dim = number | 'batch';
@@ -134,8 +136,15 @@ export interface Collections {
   readonly update_ops: Op;
 }
 
+export interface GraphOptions {
+  /** Default: none, for a graph that is trained, evaluated and predicted with. */
+  readonly mode?: Mode;
+}
+
 /** What a model is built in: ops with their tensors, names, scopes, devices and collections. */
 export class Graph {
+  /** What it is built for; null: for all modes, and a run of it trains when it updates something. */
+  readonly mode: Mode | null;
   readonly #ops = new Map<string, Op>();
   /** The least suffix of a name that may be free. */
   readonly #suffixes = new Map<string, number>();
@@ -147,6 +156,11 @@ export class Graph {
   readonly #copies = new Map<Tensor, Tensor>();
   readonly #meta = new Map<string, unknown>();
   #finalized = false;
+
+  constructor(options: GraphOptions = {}) {
+    const { mode } = checkOptions('new Graph', options, ['mode']);
+    this.mode = mode === undefined ? null : checkMode('new Graph', mode);
+  }
 
   get ops(): readonly Op[] {
     return [...this.#ops.values()];

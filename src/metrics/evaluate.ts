@@ -33,9 +33,11 @@ export interface EvaluateOptions<Name extends MetricName = MetricName> {
   readonly groupBy?: string;
 }
 
+const EVALUATION = { mode: 'eval' } as const;
+
 /** Makes the program of `evaluate`, so that want of memory shows before training and not after it. */
 export function prepareEvaluation(session: Session, model: EvaluatedModel): void {
-  session.prepare(fetchesOf(model));
+  session.prepare(fetchesOf(model), EVALUATION);
 }
 
 /**
@@ -57,7 +59,7 @@ export async function evaluate<Name extends MetricName = never>(
   const fetches = [...fetchesOf(model), ...(options.weights === undefined ? [] : [options.weights])];
   let [lossSum, examples] = [0, 0];
   for await (const batch of batches) {
-    const values = await session.run(fetches, batch);
+    const values = await session.run(fetches, batch, EVALUATION);
     const [pred, label, loss, weights] = values as [Float32Array, Float32Array, number, Float32Array | undefined];
     area.update(label, pred);
     const groups = options.groupBy === undefined ? undefined : groupKeysOf(coreOf(session), batch, options.groupBy);

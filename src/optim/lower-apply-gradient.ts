@@ -36,7 +36,10 @@ registerLowering(
     });
   },
   // Who steps a variable whole reads what other threads added up.
-  { phase: ({ attrs }) => (attrs.optimizer.isRanged ? { runs: 'update', reads: 'range' } : { runs: 'update' }) },
+  {
+    learns: true,
+    phase: ({ attrs }) => (attrs.optimizer.isRanged ? { runs: 'update', reads: 'range' } : { runs: 'update' }),
+  },
 );
 
 const OWNERS = {};

@@ -31,5 +31,5 @@ registerLowering(
     const [factor, acc] = [thread.constantF32(op.attrs.factor), thread.constant(0)];
     context.emitThread(KERNEL.scaleF32, { src: matrix, dst: matrix, rows, cols, factor, acc });
   },
-  { phase: { runs: 'update' } },
+  { learns: true, phase: { runs: 'update' } },
 );

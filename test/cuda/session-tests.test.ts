@@ -15,6 +15,7 @@ const FILES = [
   'runtime/needed-feeds',
   'runtime/fed-counter',
   'sparse/request-time',
+  'train/modes',
   'sparse/pooling',
   'sparse/embedding-ops',
   'sparse/id-blocks',

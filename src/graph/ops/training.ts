@@ -1,8 +1,8 @@
 /**
  * @file What differs between a program that trains and one that does not: a choice of two values, and dropout.
  *
- * A program that updates something trains; one that does not evaluates or predicts. So one graph serves both, and of two
- * values only the one that is used is computed. Which elements a dropout drops is a function of seed, global step, example
+ * Which of the two a program does is its mode: that of the run, else of the graph; in a graph without one, programs that update
+ * something train and others do not. Of two values only the one that is used is computed. Which elements a dropout drops is a function of seed, global step, example
  * and column: it does not depend on threads.
  */
 
@@ -15,7 +15,7 @@ import { constant, globalStep } from './state.js';
 
 /** What ops that know training from evaluation take. */
 export interface TrainingOption {
-  /** Fixed to always (true) or never (false). Default: in programs that update something, and in no other. */
+  /** Fixed to always (true) or never (false). Default: in programs that train, and in no other. */
   readonly training?: boolean;
 }
 
@@ -49,7 +49,7 @@ function zerosLike(x: Tensor): Tensor {
 }
 
 /**
- * `yes` in programs that update something, `no` in others. Both have one shape and are shared by all examples.
+ * `yes` in programs that train, `no` in others. Both have one shape and are shared by all examples.
  *
  * ```ts
  * const mean = ifTraining(batchSum(reduceMean(x, { axis: 'batch' })), movingMean);
@@ -67,7 +67,7 @@ const DROPOUTS = 'dropouts';
 export interface DropoutAttrs {
   readonly rate: number;
   readonly seed: number;
-  /** Fixed to always or never, or `null`: in programs that update something. */
+  /** Fixed to always or never, or `null`: in programs that train. */
   readonly training: boolean | null;
 }
 

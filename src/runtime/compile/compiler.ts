@@ -5,13 +5,14 @@
  * then builds nothing.
  */
 import { misfit, type Op, Tensor } from '../../graph/graph.js';
+import type { Mode } from '../../graph/mode.js';
 import type { BatchSchema } from '../../memory/batch.js';
 import { CONTEXT, CONTEXT_BYTES } from '../../memory/program-layout.js';
 import { classLimits, neededFeeds, raggedLimits, timeLimits } from './batch-limits.js';
 import type { FeedLimits } from './check-batch.js';
 import type { StepPart } from './code.js';
 import type { CompileEnvironment, Cut } from './compile-environment.js';
-import { executionOrder } from './execution-order.js';
+import { executionOrder, modeOf } from './execution-order.js';
 import { type LeasedTable, leasedTable } from './leased-table.js';
 import { LoweringContext } from './lowering.js';
 import { phaseOf, traitsOf } from './lowering-traits.js';
@@ -62,14 +63,28 @@ export interface LaidOutProgram {
   readonly fetched: ReadonlySet<Tensor>;
 }
 
-/** `cut` says how to cut a step that updates tables; others are in one piece whatever it says. */
-export function compile(target: CompileTarget, fetches: readonly (Tensor | Op)[], cut?: Cut): Program {
-  const ops = executionOrder(fetches);
+/** How a program is compiled, where it is not as its graph says. */
+export interface CompileOptions {
+  readonly mode?: Mode | undefined;
+  /** How to cut a step that updates tables; others are in one piece whatever it says. */
+  readonly cut?: Cut | undefined;
+}
+
+export function compile(
+  target: CompileTarget,
+  fetches: readonly (Tensor | Op)[],
+  { mode: told, cut }: CompileOptions = {},
+): Program {
+  const mode = modeOf(fetches, told);
+  const ops = executionOrder(fetches, mode);
   const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
   const schedule = new Schedule(ops);
   const isCut = cut !== undefined && ops.some(isPushed);
   if (isCut) refuseLater(ops, schedule);
-  const context = new LoweringContext(target, schedule, new Destinations(ops, fetched), isCut ? cut : undefined);
+  const context = new LoweringContext(target, schedule, new Destinations(ops, fetched), {
+    mode,
+    cut: isCut ? cut : undefined,
+  });
   for (const op of schedule.order) context.lower(op);
 
   const { views, arena, plan } = target;

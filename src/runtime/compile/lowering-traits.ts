@@ -43,6 +43,8 @@ export interface LoweringTraits<A> {
   readonly addsUp?: (op: Op<A>, input: number) => Tensor;
   /** It takes gradients out of the step: a step that is cut leaves it to a part of its own. */
   readonly isPushed?: boolean;
+  /** It changes what the model has learnt: variables by an optimizer, rows of tables. Only programs that train may. */
+  readonly learns?: boolean;
   /** Default: slice code. */
   readonly phase?: Phase | ((op: Op<A>) => Phase);
 }
@@ -68,8 +70,8 @@ export function isStrided(op: Op): boolean {
   return accumulates(op) || (traitsOf(op).strided ?? false);
 }
 
-/** Whether a program of these ops updates something. One that does not evaluates or predicts. */
-export function trains(ops: readonly Op[]): boolean {
+/** Whether a program of these ops updates something: without a mode of its graph and of the run, it then trains. */
+export function updates(ops: readonly Op[]): boolean {
   return ops.some((op) => phaseOf(op).runs === 'update');
 }
 

@@ -5,10 +5,11 @@
  * more: `program-code.ts` has instructions, registers and buffers, `tensor-storage.ts` where tensors are.
  */
 import { located, misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
+import type { Mode } from '../../graph/mode.js';
 import type { ColumnsAttrs } from '../../graph/ops/columns.js';
 import type { CompileEnvironment, Cut } from './compile-environment.js';
 import type { Destinations } from './destinations.js';
-import { type LoweringTraits, setTraits, trains } from './lowering-traits.js';
+import { type LoweringTraits, setTraits } from './lowering-traits.js';
 import type { Schedule } from './schedule.js';
 import { TensorStorage } from './tensor-storage.js';
 
@@ -31,15 +32,20 @@ export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: Lowe
 /** What the lowering of an op sees: the code of the program, the storage of tensors, and what is decided of other ops. */
 export class LoweringContext extends TensorStorage {
   readonly ops: readonly Op[];
-  /** Whether the program updates something. One that does not evaluates or predicts, and dropout is off in it. */
+  /** Whether the program runs in mode `train`: dropout is off in any other. */
   readonly trains: boolean;
   readonly #lowered = new Set<Op>();
   readonly #shared = new Map<object, unknown>();
 
-  constructor(environment: CompileEnvironment, schedule: Schedule, destinations: Destinations, cut?: Cut) {
+  constructor(
+    environment: CompileEnvironment,
+    schedule: Schedule,
+    destinations: Destinations,
+    { mode, cut }: { readonly mode: Mode; readonly cut?: Cut | undefined },
+  ) {
     super(environment, schedule, destinations, cut);
     this.ops = schedule.order;
-    this.trains = trains(this.ops);
+    this.trains = mode === 'train';
   }
 
   /**

@@ -5,8 +5,10 @@
  * need. What it is made of is in session-core.ts.
  */
 import { withCaller } from '../../base/call-place.js';
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { type Graph, Tensor } from '../../graph/graph.js';
+import { checkMode, type Mode } from '../../graph/mode.js';
 import type { BatchSchema, FeedData } from '../../memory/batch.js';
 import { nextCommand } from '../../memory/control-layout.js';
 import type { Floats, Ids } from '../../memory/given-arrays.js';
@@ -37,6 +39,10 @@ export type { SessionOptions, TypedSchema } from './session-options.js';
 export type Feeds<Values = FeedMap> = number | Partial<Values> | ReadonlyMap<Tensor, FeedValue>;
 
 const STEP_TIMEOUT_MS = 300_000;
+export interface RunOptions {
+  /** Default: that of the graph; of a graph without one, `train` for what updates something and `eval` for all else. */
+  readonly mode?: Mode;
+}
 
 /** The parts of a session that runs. */
 interface RunningParts {
@@ -173,8 +179,8 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   // --- running ---------------------------------------------------------------------------------------------------------
 
   /** Compiles what `fetches` need; a later `run` of the same fetches finds it. */
-  prepare(fetches: readonly Fetch[]): void {
-    this.#programs.of(fetches);
+  prepare(fetches: readonly Fetch[], options: RunOptions = {}): void {
+    this.#programs.of(fetches, modeIn('Session.prepare', options));
   }
 
   /** How many steps of these fetches `runSteps` takes at once: one when a value or a rate must be seen to in between. */
@@ -200,25 +206,27 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
    * const { loss, scores } = await session.run({ loss: lossTensor, scores: [click, like], trainOp }, { features });
    * ```
    */
-  run<const F extends FetchTree>(fetches: F, feeds?: Feeds<Values>): Promise<Fetched<F>>;
-  async run(fetches: FetchTree, feeds?: Feeds): Promise<unknown> {
+  run<const F extends FetchTree>(fetches: F, feeds?: Feeds<Values>, options?: RunOptions): Promise<Fetched<F>>;
+  async run(fetches: FetchTree, feeds?: Feeds, options: RunOptions = {}): Promise<unknown> {
     try {
-      if (isFlat(fetches)) return await this.#runFlat(fetches, feeds);
+      const mode = modeIn('Session.run', options);
+      if (isFlat(fetches)) return await this.#runFlat(fetches, feeds, mode);
       const flat = flattenFetches(fetches, this.graph);
-      return flat.rebuild(await this.#runFlat(flat.fetches, feeds));
+      return flat.rebuild(await this.#runFlat(flat.fetches, feeds, mode));
     } catch (error) {
       throw withCaller(error);
     }
   }
 
-  #runFlat(fetches: readonly Fetch[], feeds: Feeds | undefined): Promise<FetchValue[]> {
+  #runFlat(fetches: readonly Fetch[], feeds: Feeds | undefined, mode: Mode | undefined): Promise<FetchValue[]> {
     const batch = this.#batchOf(feeds);
     return this.#turns.take(async () => {
-      if (batch === undefined && this.#programs.of(fetches).needsBatch) {
+      const program = this.#programs.of(fetches, mode);
+      if (batch === undefined && program.needsBatch) {
         throw new MonolithError('ML_FEED', { name: 'batch', reason: 'these fetches need a batch' });
       }
       const at = typeof batch === 'object' ? this.#feeds.write(batch) : (batch ?? 0);
-      return (await this.#run(fetches, [at]))[0]!;
+      return (await this.#run(program, fetches, [at]))[0]!;
     });
   }
 
@@ -248,7 +256,7 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
           const reason = `${batches.length} steps at once, of these fetches ${max} can be`;
           throw new MonolithError('ML_FEED', { name: 'batches', reason });
         }
-        return this.#run(fetches, batches, ahead);
+        return this.#run(this.#programs.of(fetches), fetches, batches, ahead);
       });
     } catch (error) {
       throw withCaller(error);
@@ -276,12 +284,12 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
   }
 
   async #run(
+    program: Program,
     fetches: readonly Fetch[],
     batches: readonly number[],
     ahead: readonly number[] = [],
   ): Promise<FetchValue[][]> {
     const core = this.#core;
-    const program = this.#programs.of(fetches);
     const commands =
       program.cut === undefined
         ? await this.#runWhole(program, batches)
@@ -313,6 +321,11 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     await this.#pool.close();
     this.#core.trace.close();
   }
+}
+
+function modeIn(where: string, options: RunOptions): Mode | undefined {
+  const { mode } = checkOptions(where, options, ['mode']);
+  return mode === undefined ? undefined : checkMode(where, mode);
 }
 
 function variablesOf(fetches: readonly Fetch[]): string[] {

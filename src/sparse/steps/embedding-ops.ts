@@ -141,7 +141,7 @@ function groupOf(context: LoweringContext, config: TableConfig): UpdatedGroup {
     const trained = new Set(updates.flatMap(({ attrs }) => attrs.lookups.map(({ op }) => op)));
     const lookups = context.ops.filter((op) => isOp(op, EmbeddingLookup) && op.attrs.table === config);
     const read = lookups.filter((op) => !trained.has(op));
-    if (updates.length === 0) warnUntrained(context, config, lookups);
+    if (updates.length === 0 && context.trains) warnUntrained(context, config, lookups);
     const group = lowerGroup(context, config, { trained: [...trained], read });
     // What is shown of all features of a block is written at once, with the first of them.
     for (const block of group.blocks) {
@@ -186,6 +186,7 @@ registerLowering(
 );
 
 registerLowering(EmbeddingUpdate, lowerUpdate, {
+  learns: true,
   phase: { runs: 'update', slicesFirst: true },
   isPushed: true,
   addsUp: (op, input) => op.attrs.lookups[input]!,
