@@ -1,21 +1,16 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { MersenneTwister } from '../../src/base/random.js';
-import { type CliEvent, eventsOf, runCli, treeOf } from './run-cli.js';
+import { type CliEvent, eventsOf, killAfterSaves, runCli, treeOf } from './run-cli.js';
 
 const KILLS = 5;
 const ARGS = ['train', '--json', '--data', 'reference', '--batch-size', '16', '--threads', '1', '--model-dir', 'd'];
 
 /** Saves after every step until it is killed: some checkpoints after the first, and some time after that one. */
 async function killedRun(cwd: string, saves: number, delayMs: number): Promise<readonly CliEvent[]> {
-  let armed = false;
   const ended = await runCli([...ARGS, '--steps', '2000000000', '--save-every', '1'], {
     cwd,
-    during: (child, printed) => {
-      if (armed || printed.split('"checkpoint"').length <= saves) return;
-      armed = true;
-      setTimeout(() => child.kill('SIGKILL'), delayMs);
-    },
+    during: killAfterSaves(saves, delayMs),
   });
   if (ended.code !== null) throw new Error(`was not killed: ${ended.err}`);
   return eventsOf(ended.out);

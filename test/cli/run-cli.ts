@@ -14,6 +14,16 @@ export function runCli(args: readonly string[], options: RunOptions): Promise<En
   return runNode([MAIN, ...args], options);
 }
 
+/** For `during`: kills the process some time after it told of so many checkpoints. */
+export function killAfterSaves(saves: number, delayMs: number): NonNullable<RunOptions['during']> {
+  let armed = false;
+  return (child, printed) => {
+    if (armed || printed.split('"checkpoint"').length <= saves) return;
+    armed = true;
+    setTimeout(() => child.kill('SIGKILL'), delayMs);
+  };
+}
+
 /** The whole JSON lines of `text`; a process that was killed may have left half of one at the end. */
 export function eventsOf(text: string): CliEvent[] {
   return text

@@ -1,30 +1,7 @@
 /** @file What the simulated driver catches: wrong kernels, and right ones of which a piece was taken away. */
 import t from 'tap';
-import { MonolithError } from '../../src/base/errors.js';
 import type { KernelArgument } from '../../src/runtime/backends/cuda/ptx-module.js';
-import {
-  download,
-  fixture,
-  randomFloats,
-  randomInts,
-  type SimulatedDriver,
-  upload,
-  withSimulated,
-} from './simulated.js';
-
-/** The message of what `launch` and the synchronisation after it throw, or '' when all is well. The fault is forgotten. */
-function failureOf(driver: SimulatedDriver, launch: () => void): string {
-  try {
-    launch();
-    driver.synchronize();
-    return '';
-  } catch (thrown) {
-    if (!(thrown instanceof MonolithError)) throw thrown;
-    return `${thrown.code} ${thrown.message}`;
-  } finally {
-    driver.simulator.reset();
-  }
-}
+import { download, failureOf, fixture, randomFloats, randomInts, upload, withSimulated } from './simulated.js';
 
 t.test('every fault is reported with thread, kernel, line and text', (t) =>
   withSimulated<typeof t>(async (t, driver) => {

@@ -1,7 +1,6 @@
 /** @file What the simulator remembers of who touched a word: lines of loads, launches long ago, windows of one access. */
 import t from 'tap';
-import { MonolithError } from '../../src/base/errors.js';
-import { download, type SimulatedDriver, upload, withSimulated } from './simulated.js';
+import { download, failureOf, upload, withSimulated } from './simulated.js';
 
 const kernel = (name: string, params: string, body: string) => `.version 7.0
 .target sm_75
@@ -66,19 +65,6 @@ const MIXED = kernel(
   st.global.u32 [%rd6], %r2;
   ret;`,
 );
-
-function failureOf(driver: SimulatedDriver, launch: () => void): string {
-  try {
-    launch();
-    driver.synchronize();
-    return '';
-  } catch (thrown) {
-    if (!(thrown instanceof MonolithError)) throw thrown;
-    return thrown.message;
-  } finally {
-    driver.simulator.reset();
-  }
-}
 
 t.test(
   'a store to a word that another warp has loaded names the line of the load',

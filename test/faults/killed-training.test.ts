@@ -5,7 +5,7 @@ import { MersenneTwister } from '../../src/base/random.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { contentOf, sampleSnapshot, temporaries } from '../checkpoint/helpers.js';
-import { type CliEvent, eventsOf, runCli, treeOf } from '../cli/run-cli.js';
+import { type CliEvent, eventsOf, killAfterSaves, runCli, treeOf } from '../cli/run-cli.js';
 import { missing } from '../requirement.js';
 import { FAULTS, SEED } from './rounds.js';
 
@@ -22,16 +22,11 @@ const stepOf = (event: CliEvent | undefined): number => (event?.step as number |
 
 /** Trains in `dir` and is killed some time after its start or after a save. The last save it told of. */
 async function killedRun(cwd: string, dir: string, random: MersenneTwister): Promise<number> {
-  let armed = false;
   const saves = random.nextBounded(4);
   const delayMs = random.nextBounded(saves === 0 ? 900 : 30);
   const ended = await runCli([...ARGS, dir, '--steps', '1000000000'], {
     cwd,
-    during: (child, printed) => {
-      if (armed || printed.split('"checkpoint"').length <= saves) return;
-      armed = true;
-      setTimeout(() => child.kill('SIGKILL'), delayMs);
-    },
+    during: killAfterSaves(saves, delayMs),
   });
   if (ended.code !== null) throw new Error(`it was not killed: ${ended.err}`);
   return stepOf(eventsOf(ended.out).findLast((event) => event.event === 'checkpoint'));

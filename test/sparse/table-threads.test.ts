@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { PolynomialDecay } from '../../src/base/rates/schedules.js';
 import { TableMemory } from '../../src/runtime/tables/table-memory.js';
@@ -7,29 +5,14 @@ import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
+import { type Together, workerCrew } from '../support/worker-crew.js';
 import type { TableJob, TableWorkerResult } from './table-worker.js';
 
 const THREADS = 3;
 const ROUNDS = 25;
-const workers: Worker[] = [];
-t.teardown(async () => {
-  const exits = workers.map((worker) => once(worker, 'exit'));
-  for (const worker of workers) worker.postMessage('end');
-  await Promise.all(exits);
-});
-
-function runThreads(jobs: readonly Omit<TableJob, 'gate' | 'threads'>[]): Promise<TableWorkerResult[]> {
-  const gate = new Int32Array(new SharedArrayBuffer(4));
-  return Promise.all(
-    jobs.map(async (job, i) => {
-      workers[i] ??= new Worker(new URL('./table-worker.js', import.meta.url), { execArgv: [] });
-      const answer = once(workers[i], 'message');
-      workers[i].postMessage({ ...job, gate, threads: jobs.length } satisfies TableJob);
-      const [result] = (await answer) as [TableWorkerResult];
-      return result;
-    }),
-  );
-}
+const runThreads = workerCrew<Omit<TableJob, keyof Together>, TableWorkerResult>(
+  new URL('./table-worker.js', import.meta.url),
+);
 
 for (const banks of [1, 3]) {
   t.test(`threads that work on one table at once lose nothing, ${banks} bank(s)`, async (t) => {

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { Arena } from '../../src/memory/arena.js';
 import { mix64BigInt } from '../../src/memory/hash.js';
@@ -8,6 +6,7 @@ import { touchedGeometry } from '../../src/memory/touched-geometry.js';
 import { compileKernels, instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import { TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
 import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/table/touched-pair-set.js';
+import { type Together, workerCrew } from '../support/worker-crew.js';
 import { keyWithHash } from './colliding-keys.js';
 import type { TouchedJob, TouchedWorkerResult } from './touched-worker.js';
 
@@ -55,29 +54,15 @@ t.test('a table without an index, and a handle of the other kind of set, are ref
   t.same(keysOf(set.stealPairs()), ['3 of 2']);
 });
 
-const workers: Worker[] = [];
-t.teardown(async () => {
-  const exits = workers.map((worker) => once(worker, 'exit'));
-  for (const worker of workers) worker.postMessage('end');
-  await Promise.all(exits);
-});
-
 type Job = Pick<TouchedJob, 'keys'> & Partial<TouchedJob>;
+const run = workerCrew<Omit<TouchedJob, keyof Together>, TouchedWorkerResult>(
+  new URL('./touched-worker.js', import.meta.url),
+);
 
 /** One job per thread, all at once. */
-async function runThreads({ memory, set }: ReturnType<typeof makeSet>, jobs: Job[]): Promise<TouchedWorkerResult[]> {
-  const gate = new Int32Array(new SharedArrayBuffer(4));
-  const shared = { module, memory, handle: set.handle, gate, threads: jobs.length, rounds: 1 };
-  const never = Number.POSITIVE_INFINITY;
-  return Promise.all(
-    jobs.map(async (job, i) => {
-      workers[i] ??= new Worker(new URL('./touched-worker.js', import.meta.url), { execArgv: [] });
-      const answer = once(workers[i], 'message');
-      workers[i].postMessage({ ...shared, keysPerInsert: 512, stealEvery: never, ...job });
-      const [result] = (await answer) as [TouchedWorkerResult];
-      return result;
-    }),
-  );
+function runThreads({ memory, set }: ReturnType<typeof makeSet>, jobs: Job[]): Promise<TouchedWorkerResult[]> {
+  const usual = { keysPerInsert: 512, rounds: 1, stealEvery: Number.POSITIVE_INFINITY };
+  return run(jobs.map((job) => ({ module, memory, handle: set.handle, ...usual, ...job })));
 }
 
 t.test('threads that insert the same pairs add each of them once', async (t) => {

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { Arena } from '../../src/memory/arena.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { touchedGeometry } from '../../src/memory/touched-geometry.js';
 import { compileKernels, instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import { TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
+import { type Together, workerCrew } from '../support/worker-crew.js';
 import { keyWithHash } from './colliding-keys.js';
 import { parityCase } from './parity.js';
 import type { TouchedJob, TouchedWorkerResult } from './touched-worker.js';
@@ -32,32 +31,14 @@ interface ClearCase {
 
 type Job = Pick<TouchedJob, 'keys'> & Partial<TouchedJob>;
 
-const workers: Worker[] = [];
-t.teardown(async () => {
-  const exits = workers.map((worker) => once(worker, 'exit'));
-  for (const worker of workers) worker.postMessage('end');
-  await Promise.all(exits);
-});
+const run = workerCrew<Omit<TouchedJob, keyof Together>, TouchedWorkerResult>(
+  new URL('./touched-worker.js', import.meta.url),
+);
 
-/** One job per thread, all at once. Threads are kept for the next jobs: starting one takes longer than most jobs. */
-async function runThreads({ memory, set }: ReturnType<typeof makeSet>, jobs: Job[]): Promise<TouchedWorkerResult[]> {
-  const gate = new Int32Array(new SharedArrayBuffer(4));
-  const shared = { module, memory, handle: set.handle, gate, threads: jobs.length };
-  return Promise.all(
-    jobs.map(async (job, i) => {
-      workers[i] ??= new Worker(new URL('./touched-worker.js', import.meta.url), { execArgv: [] });
-      const answer = once(workers[i], 'message');
-      workers[i].postMessage({
-        ...shared,
-        keysPerInsert: 512,
-        rounds: 1,
-        stealEvery: Number.POSITIVE_INFINITY,
-        ...job,
-      });
-      const [result] = (await answer) as [TouchedWorkerResult];
-      return result;
-    }),
-  );
+/** One job per thread, all at once. */
+function runThreads({ memory, set }: ReturnType<typeof makeSet>, jobs: Job[]): Promise<TouchedWorkerResult[]> {
+  const usual = { keysPerInsert: 512, rounds: 1, stealEvery: Number.POSITIVE_INFINITY };
+  return run(jobs.map((job) => ({ module, memory, handle: set.handle, ...usual, ...job })));
 }
 
 const sorted = (keys: BigInt64Array) => keys.slice().sort();
