@@ -25,9 +25,11 @@ export { NanTensorHook, type NanTensorOptions } from '../train/hooks/nan-tensor.
 export { ProfilerHook, type ProfilerOptions } from '../train/hooks/profiler.js';
 export { type Progress, ProgressHook, type ProgressOptions } from '../train/hooks/progress.js';
 export { QueryActionHook, type QueryActionOptions } from '../train/hooks/query-action.js';
+export type { CheckpointSaverListener } from '../train/hooks/saver-listener.js';
 export { CustomGlobalStepWaiterHook, type GlobalStepWaiterOptions } from '../train/hooks/step-waiter.js';
 export { StopAtStepHook } from '../train/hooks/stop-at-step.js';
 export { ChiefSyncHook, SyncHelper, TrainingHooksHelper, WorkerSyncHook } from '../train/hooks/sync-hooks.js';
 export { type Throughput, ThroughputMetricHook, type ThroughputOptions } from '../train/hooks/throughput.js';
 export { TideStoppingHook, type TideWindow, tideAvailableNow } from '../train/hooks/tide.js';
+export { SecondOrStepTimerWithTideSetting, type TideTimerOptions } from '../train/hooks/tide-timer.js';
 export { addDumpHandler, type DumpOptions, type DumpSignal } from '../train/signal-utils.js';

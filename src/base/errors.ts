@@ -29,6 +29,7 @@ export const ERROR_MESSAGES = {
   ML_UNSUPPORTED: '{what} is not supported: {reason}',
   // file formats
   ML_BUNDLE: 'tensor bundle {file}: {reason}',
+  ML_FILE_SYSTEM: 'no file system is registered for {scheme}:/, which {path} is in',
   ML_FILE_READ: 'file {file} cannot be read: {reason}',
   ML_PBTXT: 'text message {file}, line {line}: {reason}',
   ML_PROTO: 'message is malformed in {field} at byte {offset}: {reason}',

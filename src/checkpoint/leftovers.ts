@@ -20,14 +20,14 @@ import {
   INDEX_SUFFIX,
   isFileOf,
   MANIFEST_FILE,
+  MONOLITH_STATE_FILE,
   STATE_FILE,
 } from './names.js';
 import { PENDING_FILE, readPending } from './pending-save.js';
 
-/** State file of the reference that names checkpoints which rotation spares. */
-const EXEMPT_FILE = 'monolith_checkpoint';
-
-const TEMPORARIES = new RegExp(`^(?:${STATE_FILE}|${PENDING_FILE}|${PROBE_FILE}|model\\.ckpt-\\d+\\..+)\\.tmp`);
+const TEMPORARIES = new RegExp(
+  `^(?:${STATE_FILE}|${MONOLITH_STATE_FILE}|restore_ckpt|clear_nn|meta_graph_for_debugging\\.pb|ckpt\\.info-\\d+|${PENDING_FILE}|${PROBE_FILE}|model\\.ckpt-\\d+\\..+)\\.tmp`,
+);
 
 /** Removes the files of a checkpoint; the index first, so that no half of it counts as one. */
 export async function deleteCheckpoint(prefix: string, fs: FileSystem): Promise<void> {
@@ -81,7 +81,7 @@ export function unfinishedCheckpoints(dir: string): readonly string[] {
 
 /** What `monolith_checkpoint` spares, for example since it is served somewhere. */
 export function exemptCheckpoints(dir: string): readonly string[] {
-  const file = join(dir, EXEMPT_FILE);
+  const file = join(dir, MONOLITH_STATE_FILE);
   try {
     return parseMonolithCheckpointState(readWhole(file, 'stateBytes').toString('utf8'), file)
       .exemptModelCheckpointPaths;

@@ -16,9 +16,10 @@ import { type FilterFile, readFilter, restoreFilter } from '../sparse/admission/
 import type { LayOut } from '../sparse/files/laid-space.js';
 import { type PendingRows, readFilesBeside, restoreFiles } from '../sparse/files/restore-table.js';
 import type { StoredTable } from '../sparse/files/stored-table.js';
+import { getCheckpointState, type ReadStateOptions } from './checkpoint-state-reader.js';
 import { unfinishedCheckpoints } from './leftovers.js';
 import type { ManifestFilter, ManifestTable } from './manifest.js';
-import { checkpointExists, readState } from './model-dir.js';
+import { checkpointExists } from './model-dir.js';
 import { assetDir, checkpointsIn, STATE_FILE } from './names.js';
 import type { FilterSnapshot, ModelLayout, Snapshot, TableRow, TableSnapshot } from './snapshot.js';
 import { decodeNext, hasAnyFile, verifyCheckpoint, wrapped } from './verify-checkpoint.js';
@@ -50,13 +51,13 @@ export interface LoadOptions {
   readonly expect?: ModelLayout;
 }
 
-/** Prefix of the latest checkpoint of a model directory, null when nothing was saved yet. */
-export async function latestCheckpoint(modelDir: string): Promise<string | null> {
+/** Prefix of the latest checkpoint of a model directory, or of the one that the options name; null when nothing was saved yet. */
+export async function latestCheckpoint(modelDir: string, options?: ReadStateOptions): Promise<string | null> {
   if (!isPath(modelDir)) {
     throw new MonolithError('ML_CKPT_READ', { file: `${modelDir}`, reason: 'the name of the directory is no path' });
   }
   return withHint(modelDir, '', async () => {
-    const state = readState(modelDir);
+    const state = await getCheckpointState(modelDir, options);
     if (state === null) return refuseUnlisted(modelDir);
     const path = state.modelCheckpointPath;
     if (!checkpointExists(path)) {

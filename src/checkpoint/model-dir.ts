@@ -5,7 +5,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { writeWhole } from '../base/files/atomic-file.js';
-import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import type { FileSystem } from '../base/files/file-system.js';
+import { fileSystemOf } from '../base/files/file-systems.js';
 import { isPath, readWhole } from '../base/files/read-file.js';
 import { temporaryName } from '../base/files/temporary-names.js';
 import { type CheckpointState, parseCheckpointState } from '../io/checkpoint-state.js';
@@ -18,8 +19,9 @@ export const PROBE_FILE = 'write-check';
  * Creates `dir` when needed and proves that files can be created in it. ML_DIR when they cannot: better before the
  * first step than at the first save.
  */
-export async function prepareModelDir(dir: string, fs: FileSystem = nodeFileSystem): Promise<void> {
+export async function prepareModelDir(dir: string, fileSystem?: FileSystem): Promise<void> {
   if (!isPath(dir)) throw dirError(String(dir), 'the name is no path');
+  const fs = fileSystem ?? fileSystemOf(dir);
   if (dir === '') throw dirError(dir, 'the name is empty');
   const probe = temporaryName(join(dir, PROBE_FILE));
   try {
@@ -51,8 +53,8 @@ export function checkpointExists(prefix: string): boolean {
 }
 
 /** The state with its paths made absolute, or null without a state file. Damaged: ML_CKPT_CORRUPT. */
-export function readState(dir: string): CheckpointState | null {
-  const file = join(dir, STATE_FILE);
+export function readState(dir: string, filename: string = STATE_FILE): CheckpointState | null {
+  const file = join(dir, filename);
   let text: string;
   try {
     text = readWhole(file, 'stateBytes').toString('utf8');

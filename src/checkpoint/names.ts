@@ -7,6 +7,8 @@ import { shardFileName } from '../io/shard-files.js';
 
 export const MODEL_BASE = 'model.ckpt';
 export const STATE_FILE = 'checkpoint';
+/** State file of the reference that names checkpoints which rotation spares. */
+export const MONOLITH_STATE_FILE = 'monolith_checkpoint';
 /** Inside the assets: the model's layout and the size and checksum of every other file. */
 export const MANIFEST_FILE = 'monolith_model.json';
 

@@ -1,5 +1,7 @@
 /** @file Saving and loading of checkpoints as the rest of the package calls it: the first call loads the code. */
+import type { Clock } from '../base/clock.js';
 import { onDemand } from '../base/lazy-module.js';
+import type { KeepEveryHours } from './keep-every.js';
 
 /** Prefix of the latest checkpoint of a model directory, null when nothing was saved yet. */
 export const latestCheckpoint = onDemand(async () => (await import('./load-checkpoint.js')).latestCheckpoint);
@@ -64,3 +66,12 @@ export const listCheckpoints = onDemand(async () => {
  * ```
  */
 export const pruneCheckpoints = onDemand(async () => (await import('./prune-checkpoints.js')).pruneCheckpoints);
+
+/** Makes `monolith_checkpoint` when there is none; `update` renews its time. */
+export const touchMonolithState = onDemand(async () => (await import('./monolith-state.js')).touchMonolithState);
+
+/** Keeps one checkpoint per so many hours, whatever rotation would delete. */
+export async function keepEveryHours(hours: number, clock: Clock): Promise<KeepEveryHours> {
+  const { KeepEveryHours } = await import('./keep-every.js');
+  return new KeepEveryHours(hours, clock);
+}

@@ -18,7 +18,8 @@ import { basename, dirname, join } from 'node:path';
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { cleanUp, writeError, writingTo } from '../base/files/atomic-file.js';
-import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import type { FileSystem } from '../base/files/file-system.js';
+import { fileSystemOf } from '../base/files/file-systems.js';
 import { PendingFiles } from '../base/files/pending-files.js';
 import { isPath } from '../base/files/read-file.js';
 import { formatCheckpointState } from '../io/checkpoint-state.js';
@@ -47,6 +48,8 @@ export interface SaveOptions {
   readonly keep?: number;
   /** Base names of checkpoints that are never deleted and do not count. */
   readonly exempt?: readonly string[];
+  /** Asked of each checkpoint that is about to be deleted; true keeps its files, unlisted. */
+  readonly keepEvery?: { spares(prefix: string): boolean };
   /** Where writes go; tests put failures here. */
   readonly fileSystem?: FileSystem;
 }
@@ -63,6 +66,8 @@ export interface SavedCheckpoint {
 
 const DEFAULT_KEEP = 5;
 
+type Rotation = Required<Omit<SaveOptions, 'fileSystem' | 'keepEvery'>> & Pick<SaveOptions, 'keepEvery'>;
+
 /**
  * Saves `snapshot` and makes it the latest checkpoint. On any failure: ML_CKPT_WRITE with the cause, the previous
  * checkpoint still latest, no temporary files left. ML_DIR when another process trains or saves in the directory.
@@ -77,7 +82,7 @@ export async function saveCheckpoint(
   options: SaveOptions = {},
 ): Promise<SavedCheckpoint> {
   checkArguments(modelDir, snapshot);
-  checkOptions('saveCheckpoint', options, ['keep', 'exempt', 'fileSystem']);
+  checkOptions('saveCheckpoint', options, ['keep', 'exempt', 'keepEvery', 'fileSystem']);
   const { live, step } = snapshot;
   if (live === undefined) return saveHeld(modelDir, snapshot, options);
   // Steps that were asked for before the save have run by then; a step that the caller chose stays.
@@ -97,22 +102,17 @@ function checkArguments(modelDir: unknown, snapshot: unknown): void {
 }
 
 async function saveHeld(modelDir: string, snapshot: Snapshot, options: SaveOptions): Promise<SavedCheckpoint> {
-  const { keep = DEFAULT_KEEP, exempt = [], fileSystem: fs = nodeFileSystem } = options;
+  const { keep = DEFAULT_KEEP, exempt = [], keepEvery, fileSystem: fs = fileSystemOf(modelDir) } = options;
   const name = checkpointPrefix(join(modelDir, MODEL_BASE), snapshot.step);
   if (!Number.isSafeInteger(keep) || keep < 0) {
     throw new MonolithError('ML_CKPT_WRITE', { file: name, reason: `${keep} checkpoints cannot be kept` });
   }
   checkSnapshot(snapshot, name);
   await writingTo(modelDir, () => fs.makeDirectory(modelDir));
-  return saveInTurn(modelDir, () => save(modelDir, snapshot, { keep, exempt }, fs));
+  return saveInTurn(modelDir, () => save(modelDir, snapshot, { keep, exempt, ...(keepEvery && { keepEvery }) }, fs));
 }
 
-async function save(
-  modelDir: string,
-  snapshot: Snapshot,
-  { keep, exempt }: Required<Omit<SaveOptions, 'fileSystem'>>,
-  fs: FileSystem,
-): Promise<SavedCheckpoint> {
+async function save(modelDir: string, snapshot: Snapshot, kept: Rotation, fs: FileSystem): Promise<SavedCheckpoint> {
   await writingTo(modelDir, () => removeLeftovers(modelDir, fs));
   const warnings: string[] = [];
   const known = knownCheckpoints(modelDir, warnings);
@@ -126,7 +126,7 @@ async function save(
     const { manifestText, bytes: written } = await writeCheckpointFiles(free, snapshot, pending, fs);
     bytes = written;
     prefix = (await savedAlready(taken, manifestText)) ?? free;
-    const rotation = rotate(modelDir, known, prefix, { keep, exempt }, warnings);
+    const rotation = rotate(modelDir, known, prefix, kept, warnings);
     removed = rotation.removed;
     await writePending(modelDir, [...(prefix === free ? [free] : []), ...removed], fs);
     if (prefix === free) await pending.publish();
@@ -173,7 +173,7 @@ function rotate(
   modelDir: string,
   known: readonly string[],
   prefix: string,
-  { keep, exempt }: Required<Omit<SaveOptions, 'fileSystem'>>,
+  { keep, exempt, keepEvery }: Rotation,
   warnings: string[],
 ): Retention {
   const spared = sparedByFile(modelDir, warnings);
@@ -187,7 +187,7 @@ function rotate(
   const { listed, removed } = retain(others, prefix, keep, all);
   // A state file may list checkpoints of the directory a run was started from; those are not ours to delete.
   const ours = [...(keep === 0 ? [] : replaced), ...removed].filter((path) => dirname(path) === dirname(prefix));
-  return { listed, removed: ours };
+  return { listed, removed: ours.filter((path) => !keepEvery?.spares(path)) };
 }
 
 /** Checkpoints of the state file that exist, oldest first. A damaged state file lists nothing: nothing is deleted then. */

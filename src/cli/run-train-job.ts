@@ -152,10 +152,16 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
 };
 
 /** On the command line nobody names variables: what may differ may differ everywhere, and is told. */
-function restoreOf({ restoreFrom, restoreMode: mode }: TrainJobOptions): LocalRestoreOptions {
+function restoreOf({ restoreFrom, restoreMode: mode, restoreCkpt, restoreDir }: TrainJobOptions): LocalRestoreOptions {
   const all = { missing: ['*'], extra: ['*'] };
   const isLoose = mode === 'warm-start' || mode === 'foreign';
-  return { mode, ...(restoreFrom !== null && { from: restoreFrom }), ...(isLoose && all) };
+  return {
+    mode,
+    ckpt: restoreCkpt,
+    dir: restoreDir,
+    ...(restoreFrom !== null && { from: restoreFrom }),
+    ...(isLoose && all),
+  };
 }
 
 /** Going on is what was asked for, but the data is not the one that would have come next. */

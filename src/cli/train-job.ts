@@ -39,6 +39,10 @@ export interface TrainJobOptions {
   /** What a run begins with when its model directory has no checkpoint. */
   readonly restoreFrom: string | null;
   readonly restoreMode: RestoreMode;
+  /** Checkpoint of the model directory in place of the newest one, or null. */
+  readonly restoreCkpt: string | null;
+  /** Model directory whose checkpoint an empty one takes over, or null. */
+  readonly restoreDir: string | null;
   readonly seed: number;
   /** Bytes that tables may take; null for what fits beside the programs. */
   readonly tableMemory: number | null;

@@ -103,6 +103,14 @@ export const trainFlags = z
           'exact: a checkpoint of this very model; subset: one that holds more; warm-start: what it lacks or has in ' +
           'another shape starts anew; foreign: one of the reference, without our manifest',
       }),
+    restoreCkpt: pathName().nullable().default(null).register(flagMeta, {
+      value: 'name',
+      help: 'checkpoint of --model-dir to go on from in place of the newest one; acts once per directory',
+    }),
+    restoreDir: pathName().nullable().default(null).register(flagMeta, {
+      value: 'dir',
+      help: 'model directory whose checkpoint an empty --model-dir takes over, without a copy',
+    }),
     seed: wholeNumber(0, U32_MAX).default(0).register(flagMeta, { value: 'number', help: 'seed of data and weights' }),
     deterministic: switchFlag().register(flagMeta, { help: 'same result for any number of threads, at some cost' }),
     tableMemory: humanBytes(TABLE_BYTES_MIN, TABLE_BYTES_MAX).nullable().default(null).register(flagMeta, {

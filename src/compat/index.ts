@@ -49,6 +49,13 @@ export {
   Warmup,
 } from '../base/rates/schedules.js';
 export { toSnakeCase } from '../base/snake-case.js';
+export { copyCkptFile, waitForAdoption } from '../checkpoint/adopt-checkpoint.js';
+export {
+  getCheckpointState,
+  getLatestCheckpointState,
+  type ReadStateOptions,
+} from '../checkpoint/checkpoint-state-reader.js';
+export { getMonolithCheckpointState } from '../checkpoint/monolith-state.js';
 // save_utils, runner_utils.
 export { isabs } from '../checkpoint/names.js';
 // feature, feature_utils, embedding_combiners.
@@ -199,9 +206,11 @@ export { BarrierHook, BarrierOp } from '../train/hooks/barrier.js';
 export { EnqueueHook } from '../train/hooks/enqueue-hook.js';
 export { FetchAllCachedVariablesHook } from '../train/hooks/fetch-cached-variables.js';
 export { QueryActionHook } from '../train/hooks/query-action.js';
+export type { CheckpointSaverListener } from '../train/hooks/saver-listener.js';
 export { CustomGlobalStepWaiterHook } from '../train/hooks/step-waiter.js';
 export { ChiefSyncHook, SyncHelper, TrainingHooksHelper, WorkerSyncHook } from '../train/hooks/sync-hooks.js';
 export { before, TideStoppingHook, tideAvailableNow } from '../train/hooks/tide.js';
+export { SecondOrStepTimerWithTideSetting } from '../train/hooks/tide-timer.js';
 // signal_utils.
 export { addSiguser1Handler, printStackTrace } from '../train/signal-utils.js';
 export {

@@ -4,6 +4,7 @@
  * Mirrors local_train of native_training as far as the engine goes: restore the newest checkpoint of the model directory, train a
  * number of steps, save. What the input is and what is reported is up to the caller.
  */
+import { join } from 'node:path';
 import { checkOptions } from '../base/check-options.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
@@ -31,7 +32,25 @@ export type { TrainInput } from './train-input.js';
 export interface LocalRestoreOptions extends RestoreOptions {
   /** Prefix of a checkpoint, or a model directory, that a run begins with when its own directory has no checkpoint. */
   readonly from?: string;
+  /** Base name of a checkpoint of the model directory to go on from in place of the newest one, once per directory. */
+  readonly ckpt?: string | null;
+  /** Model directory whose checkpoint an empty one begins with and then keeps, without a copy: `restore_dir` of the reference. */
+  readonly dir?: string | null;
 }
+
+/** Options of the saver that the trainer does not give it itself. */
+export type LocalSaverOptions = Omit<
+  CheckpointSaverOptions,
+  | 'modelDir'
+  | 'modelName'
+  | 'everySteps'
+  | 'settings'
+  | 'denseOnly'
+  | 'fullSaver'
+  | 'clock'
+  | 'onSaved'
+  | 'onSaveFailed'
+>;
 
 export interface LocalTrainOptions {
   /** The model, or what makes it: a session that is lost (ML_ABORTED) is made again from a model that is made again. */
@@ -44,6 +63,13 @@ export interface LocalTrainOptions {
   /** Global step to train up to: a run that is started again does not go past it. */
   readonly until?: number | null;
   readonly saveEverySteps?: number | null;
+  /** More for the saver: seconds, tide, listeners, how many are kept. */
+  readonly saver?: LocalSaverOptions;
+  /** Saves of variables alone in between, to `<modelDir>/dense_only`: by steps or by seconds. */
+  readonly denseOnly?: Pick<
+    CheckpointSaverOptions,
+    'everySteps' | 'everySecs' | 'listeners' | 'guardListeners' | 'keep'
+  >;
   /** What may differ between the model and a checkpoint it is restored from. Default: nothing. */
   readonly restore?: LocalRestoreOptions;
   readonly onSaved?: CheckpointSaverOptions['onSaved'];
@@ -130,6 +156,8 @@ export class LocalTrainer {
       'steps',
       'until',
       'saveEverySteps',
+      'saver',
+      'denseOnly',
       'restore',
       'onSaved',
       'onSaveFailed',
@@ -147,6 +175,7 @@ export class LocalTrainer {
     await prepareModelDir(modelDir);
     const kept = await keepModelDir(modelDir);
     try {
+      await adopt(modelDir, options.restore);
       return new LocalTrainer(options, await open(options), kept);
     } catch (error) {
       await kept.release();
@@ -301,15 +330,25 @@ function saverOf(options: LocalTrainOptions, { name: modelName }: ModelSpec): re
   const { modelDir, saveEverySteps, settings, onSaved, onSaveFailed, queryActions, clock = systemClock } = options;
   if (modelDir === null) return [];
   const saver = new CheckpointSaverHook({
+    ...options.saver,
     modelDir,
     modelName,
+    clock,
     ...(saveEverySteps && { everySteps: saveEverySteps }),
     ...(settings && { settings }),
     ...(onSaved && { onSaved }),
     ...(onSaveFailed && { onSaveFailed }),
   });
-  if (!queryActions) return [saver];
-  return [saver, new QueryActionHook({ modelDir, clock, triggerSave: (context) => saver.triggerSave(context) })];
+  const savers = [saver, ...denseSaver(options, modelName, saver)];
+  if (!queryActions) return savers;
+  return [...savers, new QueryActionHook({ modelDir, clock, triggerSave: (context) => saver.triggerSave(context) })];
+}
+
+function denseSaver(options: LocalTrainOptions, modelName: string, fullSaver: CheckpointSaverHook) {
+  const { modelDir, denseOnly, clock = systemClock } = options;
+  if (modelDir === null || denseOnly === undefined) return [];
+  const dir = join(modelDir, 'dense_only');
+  return [new CheckpointSaverHook({ ...denseOnly, modelDir: dir, modelName, denseOnly: true, fullSaver, clock })];
 }
 
 const isAborted = (error: unknown) => error instanceof MonolithError && error.code === 'ML_ABORTED';
@@ -351,13 +390,19 @@ function groupSize(stepMs: number): number {
   return Math.max(1, Math.floor(Math.max(GROUP_MS / stepMs, few)));
 }
 
+async function adopt(modelDir: string, { dir, ckpt }: LocalRestoreOptions = {}): Promise<void> {
+  if (!dir) return;
+  const { copyCkptFile } = await import('../checkpoint/adopt-checkpoint.js');
+  await copyCkptFile({ restoreDir: dir, modelDir, restoreCkpt: ckpt ?? null });
+}
+
 /** Restores the newest checkpoint, or what the options name for a run without one; null when there is nothing to restore. */
 async function restoreLatest(
   session: Session,
   model: ModelSpec,
-  { modelDir, restore: { from, ...restore } = {} }: LocalTrainOptions,
+  { modelDir, clock = systemClock, restore: { from, ckpt, dir: _dir, ...restore } = {} }: LocalTrainOptions,
 ): Promise<Restored | null> {
-  const path = modelDir === null ? null : await latestCheckpoint(modelDir);
+  const path = modelDir === null ? null : await latestCheckpoint(modelDir, { restoreCkpt: ckpt ?? null, clock });
   if (path === null) return from === undefined ? null : { report: await restoreSession(session, from, restore) };
   if (restore.mode === 'foreign') return { report: await restoreSession(session, path, restore) };
   const isExact = (restore.mode ?? 'exact') === 'exact';

@@ -31,6 +31,8 @@ t.test('no flags give the documented defaults', async (t) => {
     modelDir: null,
     restoreFrom: null,
     restoreMode: 'exact',
+    restoreCkpt: null,
+    restoreDir: null,
     seed: 0,
     deterministic: false,
     prefetch: 0,

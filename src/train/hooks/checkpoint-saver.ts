@@ -1,102 +1,220 @@
 /**
  * @file Saves checkpoints while training and at its end.
  *
- * Mirrors NoFirstSaveCheckpointSaverHook as far as one host needs it: nothing is saved for the step the session
- * starts at, a save happens every `everySteps` steps, and at the end when the step moved since. A save on the way that fails is
- * told of and tried again `everySteps` steps later: a disk that is full for a while must not end the run. The last save
- * has no later one, so it fails the run.
+ * Mirrors NoFirstSaveCheckpointSaverHook: nothing is saved for the step the session starts at, a save happens by steps or by
+ * seconds, and at the end when the step moved since. A save is tried twice. One on the way that fails all the same is told of and
+ * comes again later: a disk that is full for a while must not end the run. The last save has no later one, so it fails the run.
  */
 import { checkOptions } from '../../base/check-options.js';
-import { MonolithError } from '../../base/errors.js';
-import { saveCheckpoint } from '../../checkpoint/on-demand.js';
-import type { SavedCheckpoint } from '../../checkpoint/save-checkpoint.js';
+import { systemClock } from '../../base/clock.js';
+import { MonolithError, messageOf } from '../../base/errors.js';
+import { writeFileAtomic } from '../../base/files/atomic-file.js';
+import { getMetaGraphFileName } from '../../base/files/paths.js';
+import { log } from '../../base/log.js';
+import { noMetrics } from '../../base/metrics-client.js';
+import type { KeepEveryHours } from '../../checkpoint/keep-every.js';
+import { keepEveryHours, saveCheckpoint, touchMonolithState } from '../../checkpoint/on-demand.js';
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
-import type { Settings } from '../../checkpoint/snapshot.js';
+import type { Snapshot } from '../../checkpoint/snapshot.js';
+import type { Graph } from '../../graph/graph.js';
+import { graphToJson } from '../../graph/graph-description.js';
 import type { Session } from '../../runtime/session/session.js';
 import { coreOf } from '../../runtime/session/session-core.js';
+import { type CheckpointSaverOptions, SAVER_OPTIONS } from './checkpoint-saver-options.js';
 import type { RunContext, TrainHook } from './hook.js';
+import { guarded } from './saver-listener.js';
+import { SecondOrStepTimerWithTideSetting } from './tide-timer.js';
 
-export interface CheckpointSaverOptions {
-  readonly modelDir: string;
-  readonly modelName: string;
-  readonly everySteps?: number;
-  readonly settings?: Settings;
-  readonly onSaved?: (step: number, saved: SavedCheckpoint, ms: number) => void;
-  /** What to do about a save on the way that failed. Default: a warning of the process. */
-  readonly onSaveFailed?: (step: number, error: MonolithError) => void;
-}
+export type { CheckpointSaverOptions } from './checkpoint-saver-options.js';
 
-/** Saves every so many steps and at the end, never before the first step. */
+const ATTEMPTS = 2;
+
+/** Saves by steps or seconds and at the end, never before the first step. */
 export class CheckpointSaverHook implements TrainHook {
   readonly #options: CheckpointSaverOptions;
+  readonly #timer: SecondOrStepTimerWithTideSetting;
+  #keepEvery: KeepEveryHours | undefined;
   #savedStep = -1;
-  /** Of the last save, whether or not it worked. */
-  #triedStep = -1;
+  #metaGraph = '';
+  /** The save under way, or the last one: they take turns. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: CheckpointSaverOptions) {
-    checkOptions('CheckpointSaverHook', options, [
-      'modelDir',
-      'modelName',
-      'everySteps',
-      'settings',
-      'onSaved',
-      'onSaveFailed',
-    ]);
+    checkOptions('CheckpointSaverHook', options, SAVER_OPTIONS);
+    const { everySteps, everySecs, tide, tideEverySecs, clock = systemClock } = options;
     this.#options = options;
+    this.#timer = new SecondOrStepTimerWithTideSetting({
+      ...(everySteps !== undefined && { everySteps }),
+      ...(everySecs !== undefined && { everySecs }),
+      ...(tide !== undefined && { tide }),
+      ...(tideEverySecs !== undefined && { tideEverySecs }),
+      clock,
+    });
   }
 
-  afterCreateSession(session: Session): void {
-    this.#savedStep = session.globalStep;
-    this.#triedStep = session.globalStep;
+  /** Step of the last save that worked. */
+  get savedStep(): number {
+    return this.#savedStep;
+  }
+
+  async begin(graph: Graph): Promise<void> {
+    for (const listener of this.#listeners) await listener.begin?.(graph);
+  }
+
+  async afterCreateSession(session: Session): Promise<void> {
+    const { modelDir, keepCheckpointEveryNHours: hours, noFirstSave = true, denseOnly = false } = this.#options;
+    const { clock = systemClock } = this.#options;
+    this.#metaGraph = graphToJson(session.graph);
+    if (hours !== undefined) this.#keepEvery = await keepEveryHours(hours, clock);
+    this.#timer.updateLastTriggeredStep(session.globalStep);
+    if (noFirstSave) this.#savedStep = session.globalStep;
+    if (!denseOnly) await this.#describe(getMetaGraphFileName(modelDir));
+    await this.#touchState(false);
+    if (!noFirstSave) await this.#trySave(session, () => undefined);
   }
 
   quietSteps(globalStep: number): number {
     const { everySteps } = this.#options;
-    return everySteps === undefined ? Number.POSITIVE_INFINITY : this.#triedStep + everySteps - globalStep;
+    const last = this.#timer.lastTriggeredStep ?? globalStep;
+    return everySteps === undefined ? Number.POSITIVE_INFINITY : Math.max(1, last + everySteps - globalStep);
   }
 
   afterRun(context: RunContext): Promise<void> | undefined {
-    const { everySteps } = this.#options;
-    if (everySteps === undefined || context.globalStep - this.#triedStep < everySteps) return undefined;
-    return this.#trySave(context);
+    const last = this.#timer.lastTriggeredStep;
+    if (this.#options.everySteps === undefined || last === null) return undefined;
+    return context.globalStep - last < this.#options.everySteps ? undefined : this.#saveWhenDue(context);
+  }
+
+  /** Seconds are looked at once per group of steps. */
+  poll(context: RunContext): Promise<void> | undefined {
+    const { everySecs, tideEverySecs } = this.#options;
+    return everySecs === undefined && tideEverySecs === undefined ? undefined : this.#saveWhenDue(context);
   }
 
   /** The last save comes after every hook has ended: what they still changed belongs to it. */
   async afterEnd(session: Session): Promise<void> {
-    if (session.globalStep !== this.#savedStep) await this.#save(session);
+    const { denseOnly = false, ignoreSaveErrors = false } = this.#options;
+    const step = session.globalStep;
+    if (!denseOnly && step !== this.#savedStep) {
+      if (ignoreSaveErrors) await this.#trySave(session, () => undefined);
+      else await this.#save(session);
+    }
+    for (const listener of this.#listeners) await listener.end?.(session, step);
   }
 
-  /** Saves at once; a failure is the caller's. */
-  async triggerSave(context: RunContext): Promise<void> {
+  /** Saves at once; a failure is the caller's unless it is told to ignore it. */
+  async triggerSave(context: RunContext, { ignoreSaveErrors = false } = {}): Promise<void> {
     await context.drain();
-    await this.#save(context.session);
+    this.#timer.reset();
+    const stop = () => context.requestStop();
+    if (ignoreSaveErrors) await this.#trySave(context.session, stop, true);
+    else await this.#save(context.session, stop);
   }
 
-  async #trySave(context: RunContext): Promise<void> {
+  get #listeners() {
+    return this.#options.listeners ?? [];
+  }
+
+  #saveWhenDue(context: RunContext): Promise<void> | undefined {
+    const { globalStep } = context.session;
+    return this.#timer.shouldTriggerForStep(globalStep) ? this.#saveDrained(context) : undefined;
+  }
+
+  async #saveDrained(context: RunContext): Promise<void> {
     // What a step has pushed belongs to its checkpoint; a run that goes on is then as one that begins here.
     await context.drain();
+    await this.#trySave(context.session, () => context.requestStop());
+  }
+
+  /** Saves; what may be ignored is told of. */
+  async #trySave(session: Session, stop: () => void, ignored = this.#options.ignoreSaveErrors): Promise<void> {
+    const step = session.globalStep;
     try {
-      await this.#save(context.session);
+      await this.#save(session, stop);
     } catch (error) {
       // Anything else, such as a directory that another run has by now, will not pass.
-      if (!(error instanceof MonolithError) || error.code !== 'ML_CKPT_WRITE') throw error;
+      const passes = ignored ?? (error instanceof MonolithError && error.code === 'ML_CKPT_WRITE');
+      if (!passes) throw error;
       const { onSaveFailed = warn } = this.#options;
-      onSaveFailed(this.#triedStep, error);
+      onSaveFailed(step, asWriteError(this.#options.modelDir, error));
     }
   }
 
-  async #save(session: Session): Promise<void> {
-    const { modelDir, modelName, settings, onSaved } = this.#options;
+  #save(session: Session, stop: () => void = () => undefined): Promise<void> {
+    const turn = this.#turn.then(() => this.#saveInTurn(session, stop));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #saveInTurn(session: Session, stop: () => void): Promise<void> {
+    const { guardListeners = [], denseOnly = false, fullSaver, metrics = noMetrics } = this.#options;
     const step = session.globalStep;
-    this.#triedStep = step;
+    this.#timer.updateLastTriggeredStep(step);
+    // A full checkpoint of this step holds all that a dense one would.
+    if (denseOnly && (step === fullSaver?.savedStep || step === this.#savedStep)) return;
+    const tags = { mode: denseOnly ? 'dense_only' : 'full' };
+    await guarded(guardListeners, session, step, async () => {
+      for (let attempt = 1; ; attempt++) {
+        const start = performance.now();
+        try {
+          await this.#saveOnce(session, step, stop);
+          metrics.emitCounter('save_checkpoint', 1, tags);
+          metrics.emitTimer('save_checkpoint_time', (performance.now() - start) / 1000, tags);
+          return;
+        } catch (error) {
+          metrics.emitCounter('save_checkpoint_failed', 1, tags);
+          if (attempt === ATTEMPTS) throw error;
+          log.info('Failed to save, retrying ...', { step, reason: messageOf(error) });
+        }
+      }
+    });
+  }
+
+  async #saveOnce(session: Session, step: number, stop: () => void): Promise<void> {
+    const { modelDir, modelName, settings, onSaved, denseOnly = false, keep, exempt } = this.#options;
     const start = performance.now();
+    for (const listener of this.#listeners) await listener.beforeSave?.(session, step);
     const { main: io, names } = coreOf(session).trace;
     const began = io?.now() ?? 0;
-    const saved = await saveCheckpoint(modelDir, snapshotSession(session, modelName, settings));
+    const snapshot: Snapshot = snapshotSession(session, modelName, settings);
+    const saved = await saveCheckpoint(modelDir, denseOnly ? { ...snapshot, tables: [], filters: [] } : snapshot, {
+      ...(keep !== undefined && { keep }),
+      ...(exempt !== undefined && { exempt }),
+      ...(this.#keepEvery !== undefined && { keepEvery: this.#keepEvery }),
+    });
     io?.span(names.id('save checkpoint', 'io'), began, io.now());
     this.#savedStep = step;
+    await this.#describe(`${saved.path}.meta`);
+    await this.#touchState(true);
     onSaved?.(step, saved, performance.now() - start);
+    for (const listener of this.#listeners) if (await listener.afterSave?.(session, step)) stop();
   }
+
+  /** What comes beside a checkpoint is worth a warning, not the checkpoint. */
+  async #describe(file: string): Promise<void> {
+    const { isRootNode = true, writeMetaGraph = true } = this.#options;
+    if (isRootNode && writeMetaGraph) await beside(file, () => writeFileAtomic(file, this.#metaGraph));
+  }
+
+  async #touchState(update: boolean): Promise<void> {
+    const { isRootNode = true, modelDir, denseOnly = false, clock = systemClock } = this.#options;
+    const { useNativeMultiHashTable = false } = this.#options;
+    const type = useNativeMultiHashTable ? 'MULTI_CUCKOO_HASH_MAP' : 'CUCKOO_HASH_MAP';
+    if (isRootNode && !denseOnly) await beside(modelDir, () => touchMonolithState(modelDir, { clock, type, update }));
+  }
+}
+
+async function beside(file: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    log.warn('a file beside the checkpoint could not be written', { file, reason: messageOf(error) });
+  }
+}
+
+function asWriteError(file: string, error: unknown): MonolithError {
+  if (error instanceof MonolithError) return error;
+  return new MonolithError('ML_CKPT_WRITE', { file, reason: messageOf(error) }, { cause: error });
 }
 
 function warn(step: number, { message, code, hint }: MonolithError): void {
