@@ -12,7 +12,8 @@ const WIDTH_MAX = 120;
 /** Operands that a call to the host has room for. */
 const HOST_OPERANDS = 7;
 
-const HEAD = `// Calls the kernel of an opcode with the values of its operands' registers. Written by generate-dispatch.mjs from
+const HEAD = `\
+// Calls the kernel of an opcode with the values of its operands' registers. Written by generate-dispatch.mjs from
 // src/runtime/kernels: do not edit.
 `;
 

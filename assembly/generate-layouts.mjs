@@ -141,7 +141,8 @@ const SHARED = [
   },
 ];
 
-const HEAD = `// What kernels share with src/memory, under the same names: byte offsets into structures, sizes in bytes, numbers.
+const HEAD = `\
+// What kernels share with src/memory, under the same names: byte offsets into structures, sizes in bytes, numbers.
 // Written by generate-layouts.mjs: do not edit.
 `;
 

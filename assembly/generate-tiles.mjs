@@ -16,7 +16,8 @@ const TILES = [
   },
 ];
 
-const HEAD = `// Register-blocked inner loops of the matrix product. Not exported by the module. Written by generate-tiles.mjs: do not
+const HEAD = `\
+// Register-blocked inner loops of the matrix product. Not exported by the module. Written by generate-tiles.mjs: do not
 // edit.
 //
 // Every element is one chain over k in increasing order, from 0, that is added to C when accumulating.

@@ -219,7 +219,8 @@ function text(report: SaveReport): string {
     `${machineText(report)}; ${report.rows} rows, ${(report.bytes / 1e9).toFixed(2)} GB in ${report.files} files`,
     textTable(['round', 'ours', 'plain', 'share', 'our CPU', 'plain CPU'], lines),
     `shares (wanted ${BARS.share}): save ${shown(save)}, synced ${shown(saveSynced)}`,
-    `restore from the page cache ${shown(restore)}, beside a read that keeps ${shown(restoreKept)}; from the disk ${shown(restoreCold)}`,
+    `restore from the page cache ${shown(restore)}, beside a read that keeps ${shown(restoreKept)}; ` +
+      `from the disk ${shown(restoreCold)}`,
     ...(report.coldSkipped === null ? [] : [`NO READS FROM THE DISK: ${report.coldSkipped}`]),
     `resident growth while saving: ${report.growthMiB.toFixed(1)} MiB (wanted below ${BARS.growthMiB})`,
   ].join('\n');

@@ -155,8 +155,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   else {
     console.log(`${report.machine}, node ${report.node}, seed ${report.seed}, native: ${report.native}`);
     for (const { features, fidsPerFeature, distinct, servers, unique, wasmNs, nativeNs, ratio } of report.results) {
-      const name = `${features} features x ${fidsPerFeature} ids of ${distinct}, ${servers} servers${unique ? ', unique' : ''}`;
-      const numbers = `${wasmNs.toFixed(2)} ns  C++ ${nativeNs.toFixed(2)} ns  time ratio ${ratio.toFixed(2)} (bar 1.6)`;
+      const ids = `${fidsPerFeature} ids of ${distinct}`;
+      const name = `${features} features x ${ids}, ${servers} servers${unique ? ', unique' : ''}`;
+      const times = `${wasmNs.toFixed(2)} ns  C++ ${nativeNs.toFixed(2)} ns`;
+      const numbers = `${times}  time ratio ${ratio.toFixed(2)} (bar 1.6)`;
       console.log(name.padEnd(62), numbers);
     }
   }

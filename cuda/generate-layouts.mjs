@@ -53,7 +53,8 @@ const RECORDS = [
   },
 ];
 
-const HEAD = `// What CUDA kernels share with src/, under the same names. Written by cuda/generate-layouts.mjs: do not edit.
+const HEAD = `\
+// What CUDA kernels share with src/, under the same names. Written by cuda/generate-layouts.mjs: do not edit.
 #pragma once
 `;
 
@@ -83,7 +84,8 @@ function struct({ name, layout, words, wide, align }) {
   }
   spare(words);
   if (at !== words) throw new Error(`${name} has ${at} words, not ${words}`);
-  return `\nstruct __align__(${align}) ${name} {\n${text}};\nstatic_assert(sizeof(${name}) == ${words * 4}, "as in src/memory");\n`;
+  const size = `static_assert(sizeof(${name}) == ${words * 4}, "as in src/memory");`;
+  return `\nstruct __align__(${align}) ${name} {\n${text}};\n${size}\n`;
 }
 
 export const CUDA_LAYOUTS_FILE = fileURLToPath(new URL('kernels/layouts.cuh', import.meta.url));

@@ -33,7 +33,8 @@ static void micro(int k, const float* a, const float* b, float* c, int stride, b
 }
 
 // C = A * B, row-major, packed panels, blocked over rows and k.
-static void gemm(const float* a, const float* b, float* c, int m, int n, int k, std::vector<float>& pa, std::vector<float>& pb) {
+static void gemm(const float* a, const float* b, float* c, int m, int n, int k, std::vector<float>& pa,
+                 std::vector<float>& pb) {
   const int KC = 384, MC = 120;
   float tile[MR * NR];
   for (int k0 = 0; k0 < k; k0 += KC) {
@@ -50,7 +51,10 @@ static void gemm(const float* a, const float* b, float* c, int m, int n, int k, 
       for (int j = 0; j < n; j += NR)
         for (int i = 0; i < mc; i += MR) {
           float* at = c + (size_t)(i0 + i) * n + j;
-          if (i + MR <= mc && j + NR <= n) { micro(kc, &pa[(size_t)i * kc], &pb[(size_t)j * kc], at, n, k0 > 0); continue; }
+          if (i + MR <= mc && j + NR <= n) {
+            micro(kc, &pa[(size_t)i * kc], &pb[(size_t)j * kc], at, n, k0 > 0);
+            continue;
+          }
           micro(kc, &pa[(size_t)i * kc], &pb[(size_t)j * kc], tile, NR, false);
           for (int r = 0; r < std::min(MR, mc - i); r++)
             for (int q = 0; q < std::min(NR, n - j); q++) {
@@ -111,7 +115,11 @@ int main(int argc, char** argv) {
     run = [&] {
       float *w = a.data(), *n = c.data(), *g = b.data();
 #pragma GCC ivdep
-      for (long i = 0; i < x; i++) { const float h = g[i] + 0.001f * w[i]; n[i] += h * h; w[i] -= 0.01f / std::sqrt(n[i]) * h; }
+      for (long i = 0; i < x; i++) {
+        const float h = g[i] + 0.001f * w[i];
+        n[i] += h * h;
+        w[i] -= 0.01f / std::sqrt(n[i]) * h;
+      }
     };
   } else if (kernel == "ftrl") {
     run = [&] {

@@ -170,7 +170,8 @@ struct Table {
   static inline void stepAdam(float* row, const float* gradient) {
     const float power1 = row[3 * D], power2 = row[3 * D + 1];
     const __m256 rate = _mm256_set1_ps(RATE * std::sqrt(1 - power2) / (1 - power1));
-    const __m256 rest1 = _mm256_set1_ps(1 - BETA1), rest2 = _mm256_set1_ps(1 - BETA2), epsilon = _mm256_set1_ps(EPSILON);
+    const __m256 rest1 = _mm256_set1_ps(1 - BETA1), rest2 = _mm256_set1_ps(1 - BETA2);
+    const __m256 epsilon = _mm256_set1_ps(EPSILON);
     for (int c = 0; c < D; c += 8) {
       const __m256 g = _mm256_loadu_ps(gradient + c);
       const __m256 m = _mm256_load_ps(row + D + c), v = _mm256_load_ps(row + 2 * D + c);
@@ -179,7 +180,8 @@ struct Table {
       _mm256_store_ps(row + D + c, first);
       _mm256_store_ps(row + 2 * D + c, second);
       const __m256 under = _mm256_add_ps(_mm256_sqrt_ps(second), epsilon);
-      _mm256_store_ps(row + c, _mm256_sub_ps(_mm256_load_ps(row + c), _mm256_div_ps(_mm256_mul_ps(first, rate), under)));
+      const __m256 step = _mm256_div_ps(_mm256_mul_ps(first, rate), under);
+      _mm256_store_ps(row + c, _mm256_sub_ps(_mm256_load_ps(row + c), step));
     }
     row[3 * D] = power1 * BETA1;
     row[3 * D + 1] = power2 * BETA2;

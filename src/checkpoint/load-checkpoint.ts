@@ -198,7 +198,8 @@ async function withHint<T>(dir: string, damaged: string, action: () => Promise<T
 function stateHint(dir: string, prefix: string): string {
   const file = join(dir, STATE_FILE);
   if (existsSync(file)) return `set model_checkpoint_path to it in ${file}`;
-  return `go on from it: write model_checkpoint_path: "${basename(prefix)}" to ${file}; use a new directory to start over`;
+  const line = `model_checkpoint_path: "${basename(prefix)}"`;
+  return `go on from it: write ${line} to ${file}; use a new directory to start over`;
 }
 
 /**

@@ -63,7 +63,8 @@ function slotsText(slots: readonly SlotCount[]): string {
 /** The rows of each slot, largest first. */
 export function slotLines({ name, rows, slots }: TableReport, top: number): string[] {
   const shown = slots.slice(0, top).map(({ slot, rows: count }) => {
-    return `  ${String(slot).padStart(6)}${String(count).padStart(14)}${((100 * count) / rows).toFixed(1).padStart(8)}%`;
+    const percent = ((100 * count) / rows).toFixed(1);
+    return `  ${String(slot).padStart(6)}${String(count).padStart(14)}${percent.padStart(8)}%`;
   });
   const left = slots.length - shown.length;
   const more = left > 0 ? [`  and ${counted(left, 'slot')} more; --top ${slots.length} shows all`] : [];

@@ -11,7 +11,8 @@ export function resultText(result: TrainResult): string {
     ['held-out AUC', result.auc === null ? 'undefined: no held-out examples of both classes' : result.auc.toFixed(4)],
     [
       'throughput',
-      `${rateText(result.examplesPerS)} examples/s, ${rateText(result.stepsPerS)} steps/s (${threads}, ${result.backend} backend)`,
+      `${rateText(result.examplesPerS)} examples/s, ${rateText(result.stepsPerS)} steps/s ` +
+        `(${threads}, ${result.backend} backend)`,
     ],
     [
       'checkpoint',

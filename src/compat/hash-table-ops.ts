@@ -36,7 +36,7 @@ export function hashTableFromConfig(
   return HashTable.create(memory, table, hashFilter === undefined ? {} : { filter: hashFilter });
 }
 
-/** A table of `dimSize` floats that starts from zeros and is stepped by sgd at rate 1, unless told. */
+/** A table of `dimSize` floats. Default: zeros at first, stepped by sgd at rate 1. */
 export function testHashTable(
   memory: TableMemory,
   dimSize: number,

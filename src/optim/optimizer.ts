@@ -131,7 +131,9 @@ export abstract class Optimizer implements StepLowering {
     const pairs = this.computeGradients(loss, varList);
     if (pairs.every(([gradient]) => gradient === undefined)) {
       const names = varList.map((target) => target.op.name).join(', ');
-      const reason = `No gradients provided for any variable, check your graph for ops that do not support gradients, between variables ${names} and loss ${loss.name}.`;
+      const where = `between variables ${names} and loss ${loss.name}`;
+      const what = 'check your graph for ops that do not support gradients';
+      const reason = `No gradients provided for any variable, ${what}, ${where}.`;
       throw misfit(this.name, reason);
     }
     return this.applyGradients(clip(pairs), rest);

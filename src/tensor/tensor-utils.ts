@@ -82,7 +82,8 @@ export function unpackTensors(keyedShape: KeyedShapes, { packed, sizes }: Packed
   const keys = Object.keys(keyedShape).sort();
   const total = sizes.data.reduce((sum, size) => sum + size, 0n);
   if (keys.length !== sizes.size || Number(total) !== packed.size) {
-    const reason = `${packed.size} values in ${sizes.size} pieces of together ${total} do not fit ${keys.length} shapes`;
+    const pieces = `${sizes.size} pieces of together ${total}`;
+    const reason = `${packed.size} values in ${pieces} do not fit ${keys.length} shapes`;
     throw new MonolithError('ML_PACK', { reason });
   }
   const builder = new StaticReshapeNBuilder();

@@ -47,7 +47,8 @@ t.test('sessions of the CPU train where the CUDA backend is not there at all', a
       console.log(session.backend, value > 0);
       await session.close();
     }
-    const asked = await Session.create(buildFfm().graph, { schema: ffmSchema(), batchSize: 16, backend: 'cuda' }).catch((error) => error.code);
+    const options = { schema: ffmSchema(), batchSize: 16, backend: 'cuda' };
+    const asked = await Session.create(buildFfm().graph, options).catch((error) => error.code);
     console.log('cuda', asked);
     `,
   );

@@ -80,7 +80,8 @@ export class CudaDevice implements Device {
       return this.driver.loadModule(name, readPtx(name));
     } catch (thrown) {
       if (!isMonolithError(thrown, 'ML_CUDA_PTX')) throw thrown;
-      const reason = `${thrown.fields.reason} (module ${name} of the package, CUDA ${versionText(this.driver.version)})`;
+      const version = versionText(this.driver.version);
+      const reason = `${thrown.fields.reason} (module ${name} of the package, CUDA ${version})`;
       const hint = `${thrown.hint}; the kernels are made for CUDA 11.0 and later, and --backend wasm does without them`;
       throw new MonolithError('ML_CUDA_PTX', { ...thrown.fields, reason }, { hint, cause: thrown });
     }

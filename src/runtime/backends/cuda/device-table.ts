@@ -238,7 +238,8 @@ export class DeviceTable {
     const rowsMax = this.#spans?.rowsMax ?? this.#word('rowsAtFirst');
     const rowBytes = this.rowFloats * 4;
     const enough = 2 ** Math.ceil(Math.log2(rows + more));
-    const hint = `give it more rows (--gpu-table-rows): ${enough} take ${bytesFor(enough, rowBytes)} bytes of the device`;
+    const bytes = bytesFor(enough, rowBytes);
+    const hint = `give it more rows (--gpu-table-rows): ${enough} take ${bytes} bytes of the device`;
     return new MonolithError('ML_GPU_TABLE_FULL', { table: this.name, rows, more, rowsMax, rowBytes }, { hint });
   }
 }

@@ -83,7 +83,8 @@ const SIMULATOR_NAME = 'cuda_sim.so';
 const BUILD = ADDON_DIR.split(/[\\/]/).includes('node_modules')
   ? 'npm explore monolith-ts -- npm run build:cuda'
   : 'npm run build:cuda';
-export const BUILD_HINT = `run \`${BUILD}\` where a C++ compiler, make and Python are; the CPU backend works without it`;
+const NEEDS = 'a C++ compiler, make and Python';
+export const BUILD_HINT = `run \`${BUILD}\` where ${NEEDS} are; the CPU backend works without it`;
 
 let loaded: NativeCuda | undefined;
 

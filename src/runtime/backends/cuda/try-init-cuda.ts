@@ -29,7 +29,8 @@ export function checkDriver({ version, device, path }: Pick<CudaDriver, 'version
     throw new MonolithError('ML_CUDA_DRIVER', { reason }, { hint: 'update the NVIDIA driver, or use --backend wasm' });
   }
   if (device.computeCapability < CAPABILITY_MIN) {
-    const reason = `${device.name} has compute capability ${(device.computeCapability / 10).toFixed(1)}, 7.5 is the least`;
+    const capability = (device.computeCapability / 10).toFixed(1);
+    const reason = `${device.name} has compute capability ${capability}, 7.5 is the least`;
     throw new MonolithError('ML_CUDA_DEVICE', { reason }, { hint: 'use a newer GPU, or --backend wasm' });
   }
 }

@@ -75,6 +75,7 @@ function refusalOf(
 function notRemembered({ version }: Engine, variant: KernelVariant, reason: string): Refused {
   return refused(
     `V8 ${version} has to be probed for it once, and that cannot be remembered: ${reason}`,
-    `training works, with slower products; make the folder writable, name another in XDG_CACHE_HOME, or set MONOLITH_KERNELS=${variant} to probe at every start`,
+    'training works, with slower products; make the folder writable, name another in XDG_CACHE_HOME, ' +
+      `or set MONOLITH_KERNELS=${variant} to probe at every start`,
   );
 }
