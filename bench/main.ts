@@ -17,6 +17,7 @@ export const BENCHES: Readonly<Record<string, { readonly module: string; readonl
   touched: { module: 'touched-keys.js', shows: 'inserts into the touched-key set against a native twin' },
   ffm: { module: 'ffm.js', shows: 'whole training of the FFM demo: scaling, main thread, heap, trace, backends' },
   hooks: { module: 'hooks.js', shows: 'training with all hooks on against training with none' },
+  cut: { module: 'cut.js', shows: 'steps that are cut against steps in one piece, and what a prefetch hides' },
   ctr: { module: 'ctr.js', shows: 'whole training on ctr-ref: speed, memory and AUC of one model' },
   'ctr-ref': { module: 'ctr-ref-files.js', shows: 'writes the files of ctr-ref' },
   'cuda-sim': { module: 'cuda-sim.js', shows: 'PTX on the simulated CUDA driver, launches through the addon' },

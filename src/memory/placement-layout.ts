@@ -3,11 +3,12 @@
  *
  * ```
  * record, u32 words:    | 0 residents | 1 their count | 2 blocks | 3 their count | 4 fetched | 5 their count |
- *                       | 6 host names | 7 their count | 8 tables | 9 their count |
+ *                       | 6 host names | 7 their count | 8 tables | 9 their count | 10 results | 11 their count |
  * blocks:               begins of the arena's blocks, ascending, and the end of the last
  * host names:           trace names of instructions that must not run on the device
  * fetched:              addresses inside blocks that the main thread reads after a step
  * tables:               addresses of the records of tables on the device; see device-table-layout.ts
+ * results:              registers of slice code that some part of the step writes
  * resident, 4 words:    | address | validity | device address, low | high |
  * ```
  * Residents are variables, whose newest values may be on the device only. The thread that runs steps and the main
@@ -24,8 +25,10 @@ export const PLACEMENT = {
   hostNameCount: 7,
   tables: 8,
   tableCount: 9,
+  results: 10,
+  resultCount: 11,
 } as const;
-export const PLACEMENT_WORDS = 10;
+export const PLACEMENT_WORDS = 12;
 
 export const RESIDENT = { address: 0, validity: 1, deviceLow: 2, deviceHigh: 3 } as const;
 export const RESIDENT_WORDS = 4;

@@ -2,7 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import type { SessionOptions } from '../../src/runtime/session/session.js';
+import { buildCtr, CTR_SCHEMA } from '../../bench/ctr-models.js';
+import { CATEGORIES, DENSE, generateCtr } from '../../bench/ctr-ref.js';
+import { LocalRows, type RowStore } from '../../src/runtime/session/row-store.js';
+import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import { withSession } from '../runtime/with-session.js';
 import { PERCEPTRON_BATCH, perceptron, perceptronBatch } from '../support/perceptron.js';
 import { trainFfm } from '../train/ffm-run.js';
@@ -67,5 +70,51 @@ t.test(
         await rm(modelDir, { recursive: true });
       }
     }
+  }),
+);
+
+t.test(
+  'a cut step gives the losses of one in one piece on the GPU, and a prefetch those of a store that is called',
+  withSimulated(async (t) => {
+    const local = new LocalRows();
+    const called: RowStore = { pull: (lease) => local.pull(lease), push: (lease) => local.push(lease) };
+    const whole = await trainFfm({ steps: 20, session: CUDA });
+    t.same(await trainFfm({ steps: 20, session: { ...CUDA, rows: local } }), whole);
+    const ahead = { ...CUDA, prefetch: 2, postpush: true };
+    const late = await trainFfm({ steps: 20, session: ahead });
+    t.notSame(late, whole);
+    t.same(await trainFfm({ steps: 20, session: { ...ahead, rows: called } }), late);
+  }),
+);
+
+t.test(
+  'so does a model with a network over its embeddings',
+  withSimulated(async (t) => {
+    const { labels, dense, ids } = generateCtr(4 * 32, 3);
+    const losses = async (options: Partial<SessionOptions>) => {
+      const { graph, loss, trainOp } = buildCtr('deepfm');
+      const session = await Session.create(graph, {
+        schema: CTR_SCHEMA,
+        batchSize: 32,
+        memoryBytes: 2 ** 27,
+        ...options,
+      });
+      try {
+        const values: number[] = [];
+        for (let n = 0; n < 4; n++) {
+          const rows = {
+            label: labels.slice(n * 32, n * 32 + 32),
+            dense: dense.slice(n * 32 * DENSE, (n + 1) * 32 * DENSE),
+          };
+          const feeds = { ...rows, ids: ids.slice(n * 32 * CATEGORIES, (n + 1) * 32 * CATEGORIES) };
+          values.push((await session.run([loss, trainOp], feeds))[0] as number);
+        }
+        return values;
+      } finally {
+        await session.close();
+      }
+    };
+    t.same(await losses({ ...CUDA, rows: new LocalRows() }), await losses(CUDA));
+    t.same(await losses({ ...CPU, rows: new LocalRows() }), await losses(CPU));
   }),
 );

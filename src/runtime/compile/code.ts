@@ -42,6 +42,8 @@ export class Code {
   readonly #placed: { register: Register; use: (addresses: readonly number[]) => void }[] = [];
   readonly #constants = new Map<string, Register>();
   readonly #lists = new Map<string, { readonly part: StepPart; readonly stage: number; readonly words: number[] }>();
+  /** Registers that instructions write, of whatever part. */
+  readonly results = new Set<Register>();
   readonly #bits = new DataView(new ArrayBuffer(4));
 
   /** A register that holds the same value for every index. */
@@ -106,6 +108,7 @@ export class Code {
       list = { part, stage, words: [] };
       this.#lists.set(key, list);
     }
+    if (options.result !== undefined) this.results.add(options.result);
     list.words.push(head, options.traceName, options.result ?? 0, ...registers);
   }
 

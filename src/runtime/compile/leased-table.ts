@@ -27,7 +27,7 @@ export function leasedTable(
   registers: { readonly begin: number; readonly stride: number },
   lease: number,
 ): LeasedTable {
-  const at = (block: PerLease, slice: number) => block.base + lease * block.leaseBytes + slice * block.sliceBytes;
+  const at = (block: PerLease, slice: number) => block.at(slice, lease);
   const word = (register: Register, slice: number) =>
     views.u32[(registers.begin + (lease * plan.slices + slice) * registers.stride) / 4 + register]!;
   const floats = (block: PerLease | undefined, slice: number, n: number) => {

@@ -17,11 +17,11 @@ import type { Schedule } from './schedule.js';
  */
 export const COMPLETED_GRAIN = 1024;
 
-/** A buffer for each slice of each batch in flight, at `base + lease * leaseBytes + slice * sliceBytes`. */
+/** A buffer for each slice of each batch in flight. */
 export interface PerLease {
-  readonly base: number;
+  at(slice: number, lease: number): number;
+  /** From one slice to the next. */
   readonly sliceBytes: number;
-  readonly leaseBytes: number;
   /** In slice code, the slice's own. */
   readonly pointer: Register;
 }
@@ -148,14 +148,10 @@ export class ProgramCode {
   /** As perSlice, for what lives from one part of a cut step to another. */
   perLease(bytes: number, what: string): PerLease {
     const sliceBytes = Math.ceil(bytes / 64) * 64;
-    const leaseBytes = sliceBytes * this.plan.slices;
-    const base = this.alloc(leaseBytes * this.leases, what);
-    return {
-      base,
-      sliceBytes,
-      leaseBytes,
-      pointer: this.slice.each((slice, lease) => base + lease * leaseBytes + slice * sliceBytes),
-    };
+    // A block for each lease: who computes in another memory copies whole blocks.
+    const blocks = Array.from({ length: this.leases }, () => this.alloc(sliceBytes * this.plan.slices, what));
+    const at = (slice: number, lease: number) => blocks[lease]! + slice * sliceBytes;
+    return { at, sliceBytes, pointer: this.slice.each(at) };
   }
 
   /** Batches that can be in flight. */

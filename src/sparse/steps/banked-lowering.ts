@@ -64,8 +64,7 @@ export class BankedTable {
     const parts = localParts(this.#sliceIds, this.rowFloats);
     const local = context.perLease(parts.bytes, 'copied rows');
     context.emit(KERNEL.bankedFind, { record, ids, order, offsets, rows, local: local.pointer });
-    const { base, leaseBytes, sliceBytes } = local;
-    return context.slice.each((slice, lease) => base + lease * leaseBytes + slice * sliceBytes + parts.present);
+    return context.slice.each((slice, lease) => local.at(slice, lease) + parts.present);
   }
 
   /** tableApply of the records of slices, whose gradients are `rowFloats` apart, by the owners of partitions. */

@@ -202,7 +202,7 @@ function lowerUpdate(op: Update, context: LoweringContext): void {
     throw new MonolithError('ML_TABLE_SERVING', { operation: 'Optimize', table: config.name });
   group.sums ??= lowerSums(context, group);
   const { sums } = group;
-  if (group.leased !== undefined && group.banked === undefined) group.leased.gradients = sums;
+  if (group.leased !== undefined) group.leased.gradients = sums;
   lookups.forEach((lookup, index) => {
     const feature = group.features.get(lookup);
     if (feature === undefined) return;
@@ -242,8 +242,8 @@ function writeRecords(context: LoweringContext, group: TableGroup, sums: PerLeas
   const { order, offsets } = group.owners ?? {};
   const records = context.alloc(APPLY_SLICE_BYTES * plan.slices * leases, 'slices');
   for (let s = 0; s < plan.slices * leases; s++) {
-    // Slices of one lease follow those of the lease before.
-    const at = (part: PerLease | undefined) => (part === undefined ? 0 : part.base + s * part.sliceBytes);
+    const [slice, lease] = [s % plan.slices, Math.floor(s / plan.slices)];
+    const at = (part: PerLease | undefined) => part?.at(slice, lease) ?? 0;
     const words = [
       ...[group.ids, order, offsets, group.rows, sums].map(at),
       Math.ceil(group.table.dim / 4) * 4,

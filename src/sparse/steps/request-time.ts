@@ -28,7 +28,7 @@ export function lowerRequestTime(context: LoweringContext, time: Tensor | undefi
       context.emit(KERNEL.maxI64, { src: context.matrix(time), rows: context.rows, dst: latest.pointer });
     });
     const result = thread.each(() => TIME_UNKNOWN);
-    const first = thread.each((_, lease) => latest.base + lease * latest.leaseBytes);
+    const first = thread.each((_, lease) => latest.at(0, lease));
     const parts = { parts: first, sliceStride: thread.constant(latest.sliceBytes) };
     context.emitThread(KERNEL.latestOfSlices, { ...parts, slices: thread.constant(plan.slices) }, { result });
     return result;

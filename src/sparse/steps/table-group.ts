@@ -270,10 +270,9 @@ function lowerRetrieve(
   const stride = Math.ceil(table.dim / 4) * 4;
   const shown = context.perLease(capacity * stride * 4, 'shown rows');
   const addresses = context.perLease(capacity * 4, 'addresses of shown rows');
-  // Slices of one lease follow those of the lease before.
   for (let s = 0; s < plan.slices * context.leases; s++) {
-    const at = (addresses.base + s * addresses.sliceBytes) / 4;
-    const first = shown.base + s * shown.sliceBytes;
+    const [slice, lease] = [s % plan.slices, Math.floor(s / plan.slices)];
+    const [at, first] = [addresses.at(slice, lease) / 4, shown.at(slice, lease)];
     for (let i = 0; i < capacity; i++) environment.views.u32[at + i] = first + i * stride * 4;
   }
   context.emit(KERNEL.tableRetrieve, {

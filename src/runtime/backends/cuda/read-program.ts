@@ -84,7 +84,11 @@ export function readProgram(views: Views, context: number): ProgramText {
     instructions.push(...readCode(u32, [u32[stage + STAGE.code]!, u32[stage + STAGE.codeEnd]!], registers, onHost));
   }
   const bindings = readBindings(u32, word('bindings') / 4, slices);
-  const results = instructions.map(({ result }) => result).filter((result) => result !== 0);
+  const own = instructions.map(({ result }) => result).filter((result) => result !== 0);
+  // Of a cut step another part may have written them, for this batch.
+  const written = u32[placement + PLACEMENT.results]! / 4;
+  const others = u32.subarray(written, written + u32[placement + PLACEMENT.resultCount]!);
+  const results = [...own, ...Array.from(others, (register) => slices + register)];
   const first = u32[placement + PLACEMENT.blocks]! / 4;
   const residents = u32[placement + PLACEMENT.residents]! / 4;
   const fetched = u32[placement + PLACEMENT.fetched]! / 4;

@@ -19,6 +19,10 @@ export function writePlacement(
     const storage = context.storage(tensor);
     return storage.kind === 'feed' ? [] : [storage.base];
   });
+  // The host pushes the gradients of a cut step.
+  for (const { gradients } of context.leased) {
+    for (let lease = 0; lease < context.leases; lease++) if (gradients !== undefined) read.push(gradients.at(0, lease));
+  }
   const words = (list: readonly number[], what: string): number => {
     const at = arena.alloc(list.length * 4, what);
     views.u32.set(list, at / 4);
@@ -28,6 +32,8 @@ export function writePlacement(
   const names = [...context.instructions].flatMap(([name, op]) => (isOnCpu(op.device) ? [name] : []));
   const namesAt = words(names, 'names of the host');
   const tablesAt = words(tables, 'tables of the device');
+  const results = [...context.slice.results];
+  const resultsAt = words(results, 'result registers');
   const begins = [...arena.blocks];
   const blocks = words([...begins, arena.begin + arena.used], 'blocks');
   const at = arena.alloc(PLACEMENT_WORDS * 4, 'placement');
@@ -42,6 +48,8 @@ export function writePlacement(
     names.length,
     tablesAt,
     tables.length,
+    resultsAt,
+    results.length,
   ];
   views.u32.set(lists, at / 4);
   return at;
