@@ -1,7 +1,9 @@
 /**
- * @file Has a model directory begin with a checkpoint of another one (`restore_dir`, `_copy_ckpt_file` of runner_utils).
+ * @file Has a model directory begin with a checkpoint of another one (`restore_dir`, `_copy_ckpt_file` of
+ * runner_utils).
  *
- * No values are copied: the state of the new directory names the checkpoint where it is, and it is exempt from rotation.
+ * No values are copied: the state of the new directory names the checkpoint where it is, and it is exempt from
+ * rotation.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';

@@ -1,9 +1,11 @@
 /**
- * @file Reads the `checkpoint` file of a model directory, and has a named checkpoint restored in place of the newest one.
+ * @file Reads the `checkpoint` file of a model directory, and has a named checkpoint restored in place of the newest
+ * one.
  *
- * Mirrors gen_get_checkpoint_state of native_training/runner_utils: a file that is there and cannot be parsed, as one that another
- * machine is just writing, is read up to five times. `restore_ckpt` acts once per directory in training, which the marker of that
- * name tells, and every time otherwise. Unlike upstream, a checkpoint that the state does not list is not applied.
+ * Mirrors gen_get_checkpoint_state of native_training/runner_utils: a file that is there and cannot be parsed, as one
+ * that another machine is just writing, is read up to five times. `restore_ckpt` acts once per directory in training,
+ * which the marker of that name tells, and every time otherwise. Unlike upstream, a checkpoint that the state does not
+ * list is not applied.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -32,8 +34,8 @@ export interface ReadStateOptions {
 }
 
 /**
- * The state of a model directory with absolute paths, or null without one. ML_CKPT_CORRUPT, `read ckpt error!`, when five reads
- * gave none.
+ * The state of a model directory with absolute paths, or null without one. ML_CKPT_CORRUPT, `read ckpt error!`, when
+ * five reads gave none.
  *
  * ```ts
  * const state = await getCheckpointState('runs/ffm', { restoreCkpt: 'model.ckpt-30' });

@@ -13,7 +13,9 @@ export class KeepEveryHours {
     this.#nextMs = clock.now() + this.#ms;
   }
 
-  /** Asked for a checkpoint that is about to be deleted: true keeps its files, and the next is due so many hours later. */
+  /**
+   * Asked for a checkpoint that is about to be deleted: true keeps its files, and the next is due so many hours later.
+   */
   spares(prefix: string): boolean {
     return this.sparesTime(statSync(`${prefix}${INDEX_SUFFIX}`, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   }

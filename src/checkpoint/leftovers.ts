@@ -1,8 +1,8 @@
 /**
  * @file Deletes checkpoints, and what processes that were killed while saving left behind.
  *
- * Only names that a save of this package makes are touched, and of whole checkpoints only those that an unfinished save named
- * and no state file lists. Called with the lock of the directory held.
+ * Only names that a save of this package makes are touched, and of whole checkpoints only those that an unfinished save
+ * named and no state file lists. Called with the lock of the directory held.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

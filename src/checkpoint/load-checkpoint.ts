@@ -24,7 +24,10 @@ import { assetDir, checkpointsIn, STATE_FILE } from './names.js';
 import type { FilterSnapshot, ModelLayout, Snapshot, TableRow, TableSnapshot } from './snapshot.js';
 import { decodeNext, hasAnyFile, verifyCheckpoint, wrapped } from './verify-checkpoint.js';
 
-/** A checkpoint in the form it was saved from; dense values are in memory, the rows of tables are read as they are taken. */
+/**
+ * A checkpoint in the form it was saved from; dense values are in memory, the rows of tables are read as they are
+ * taken.
+ */
 export interface LoadedCheckpoint extends Snapshot {
   /** The prefix it was loaded from. */
   readonly path: string;
@@ -33,14 +36,22 @@ export interface LoadedCheckpoint extends Snapshot {
 }
 
 export interface LoadedFilter extends FilterSnapshot {
-  /** Puts the saved state in place of the filter's own, or leaves it as it was: ML_FILTER_FILE for one of another size. */
+  /**
+   * Puts the saved state in place of the filter's own, or leaves it as it was: ML_FILTER_FILE for one of another size.
+   */
   restoreInto(filter: AdmissionFilter): Promise<void>;
-  /** Reads the saved state and checks that it fits; what it returns puts it in place of the filter's own and cannot fail. */
+  /**
+   * Reads the saved state and checks that it fits; what it returns puts it in place of the filter's own and cannot
+   * fail.
+   */
   prepare(filter: AdmissionFilter): Promise<() => void>;
 }
 
 export interface LoadedTable extends TableSnapshot {
-  /** Puts all rows into a table of the same shape in place of its own, or leaves it as it was; `layOut` makes room for them. */
+  /**
+   * Puts all rows into a table of the same shape in place of its own, or leaves it as it was; `layOut` makes room for
+   * them.
+   */
   restoreInto(table: StoredTable, layOut?: LayOut): Promise<void>;
   /** Reads all rows beside those of a table of the same shape, which has them once they are kept. */
   readBeside(table: StoredTable, layOut?: LayOut): Promise<PendingRows>;
@@ -51,7 +62,10 @@ export interface LoadOptions {
   readonly expect?: ModelLayout;
 }
 
-/** Prefix of the latest checkpoint of a model directory, or of the one that the options name; null when nothing was saved yet. */
+/**
+ * Prefix of the latest checkpoint of a model directory, or of the one that the options name; null when nothing was
+ * saved yet.
+ */
 export async function latestCheckpoint(modelDir: string, options?: ReadStateOptions): Promise<string | null> {
   if (!isPath(modelDir)) {
     throw new MonolithError('ML_CKPT_READ', { file: `${modelDir}`, reason: 'the name of the directory is no path' });
@@ -203,8 +217,8 @@ function stateHint(dir: string, prefix: string): string {
 }
 
 /**
- * Other checkpoints that pass verification, newest first; only the first of them unless `all` are asked for. Reads whole
- * checkpoints: only errors pay for it.
+ * Other checkpoints that pass verification, newest first; only the first of them unless `all` are asked for. Reads
+ * whole checkpoints: only errors pay for it.
  */
 async function intactCheckpoints(dir: string, except: string, all: boolean): Promise<string[]> {
   const intact: string[] = [];

@@ -20,8 +20,8 @@ import { checkpointExists, isMissing } from './model-dir.js';
 import { MONOLITH_STATE_FILE, resolveInDir } from './names.js';
 
 /**
- * The state in `dir`; null without a file, and with two warnings when it cannot be read. With `removeInvalidPath`, paths are
- * absolute and those of checkpoints that are not there are left out.
+ * The state in `dir`; null without a file, and with two warnings when it cannot be read. With `removeInvalidPath`,
+ * paths are absolute and those of checkpoints that are not there are left out.
  *
  * ```ts
  * const spared = getMonolithCheckpointState('runs/ffm', null, true)?.exemptModelCheckpointPaths ?? [];

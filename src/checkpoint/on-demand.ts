@@ -36,9 +36,9 @@ export const prepareModelDir = onDemand(async () => (await import('./model-dir.j
 export const keepModelDir = onDemand(async () => (await import('./model-dir-turns.js')).keepModelDir);
 
 /**
- * Copies the checkpoint `prefix` into the model directory `dir`, which is made when needed, and makes it the latest there.
- * ML_CKPT_CORRUPT when the source is damaged, ML_CKPT_WRITE when the target has that checkpoint or cannot be written, ML_DIR when
- * another process trains or saves there.
+ * Copies the checkpoint `prefix` into the model directory `dir`, which is made when needed, and makes it the latest
+ * there. ML_CKPT_CORRUPT when the source is damaged, ML_CKPT_WRITE when the target has that checkpoint or cannot be
+ * written, ML_DIR when another process trains or saves there.
  *
  * ```ts
  * await copyCheckpoint('runs/ffm/model.ckpt-2000', 'runs/next');

@@ -8,9 +8,9 @@
  * checkpoint                                        which checkpoint is the latest; written last
  * ```
  *
- * Until `checkpoint` is renamed into place, the previous checkpoint is the latest one and nothing of it was touched: a step
- * that is saved again gets another name (`model.ckpt-0<step>`). Equal snapshots give equal bytes: no file holds a time or
- * anything random.
+ * Until `checkpoint` is renamed into place, the previous checkpoint is the latest one and nothing of it was touched: a
+ * step that is saved again gets another name (`model.ckpt-0<step>`). Equal snapshots give equal bytes: no file holds a
+ * time or anything random.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -156,8 +156,8 @@ async function save(modelDir: string, snapshot: Snapshot, kept: Rotation, fs: Fi
 }
 
 /**
- * Names of the step that something in the directory has, and the first that nothing has: what is there may be listed, or
- * somebody else's.
+ * Names of the step that something in the directory has, and the first that nothing has: what is there may be listed,
+ * or somebody else's.
  */
 function prefixesOf(modelDir: string, step: number): { readonly free: string; readonly taken: readonly string[] } {
   const taken: string[] = [];
@@ -168,7 +168,9 @@ function prefixesOf(modelDir: string, step: number): { readonly free: string; re
   throw new Error('a directory is full of names of one step');
 }
 
-/** What the state lists with `prefix` added, which replaces others of its step, and which files that leaves to delete. */
+/**
+ * What the state lists with `prefix` added, which replaces others of its step, and which files that leaves to delete.
+ */
 function rotate(
   modelDir: string,
   known: readonly string[],
@@ -190,7 +192,9 @@ function rotate(
   return { listed, removed: ours.filter((path) => !keepEvery?.spares(path)) };
 }
 
-/** Checkpoints of the state file that exist, oldest first. A damaged state file lists nothing: nothing is deleted then. */
+/**
+ * Checkpoints of the state file that exist, oldest first. A damaged state file lists nothing: nothing is deleted then.
+ */
 function knownCheckpoints(modelDir: string, warnings: string[]): string[] {
   try {
     const state = readState(modelDir);

@@ -27,11 +27,14 @@ export interface CliIo {
   /** Calls `listener` at each signal that asks the process to stop, until the returned function is called. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /**
-   * Calls `listener` once nobody reads standard output any more (`| head`), or with ML_OUTPUT once text cannot be written, on a
-   * full disk mostly, until the returned function is called.
+   * Calls `listener` once nobody reads standard output any more (`| head`), or with ML_OUTPUT once text cannot be
+   * written, on a full disk mostly, until the returned function is called.
    */
   onBrokenOutput(listener: BrokenOutput): () => void;
-  /** Calls `listener` at each signal that asks what the process is doing, SIGUSR2, until the returned function is called. */
+  /**
+   * Calls `listener` at each signal that asks what the process is doing, SIGUSR2, until the returned function is
+   * called.
+   */
   onDumpSignal(listener: (signal: string) => void): () => void;
   /** Ends the process at once. */
   exit(code: number): void;

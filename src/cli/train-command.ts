@@ -1,9 +1,10 @@
 /**
  * @file The `train` command: runs the training job, shows its progress and turns signals into a clean stop.
  *
- * The first SIGINT, SIGTERM or SIGHUP, or a reader of standard output that went away, asks the job to save and stop, which is
- * a success. The second signal ends the process at once with the shell's code for it (130, 143 or 129). Output that cannot
- * be written asks for the same, and is an error once the work is saved. SIGUSR2 shows what every thread is doing.
+ * The first SIGINT, SIGTERM or SIGHUP, or a reader of standard output that went away, asks the job to save and stop,
+ * which is a success. The second signal ends the process at once with the shell's code for it (130, 143 or 129). Output
+ * that cannot be written asks for the same, and is an error once the work is saved. SIGUSR2 shows what every thread is
+ * doing.
  */
 import type { MonolithError } from '../base/errors.js';
 import type { CliIo, StopSignal } from './io.js';

@@ -75,7 +75,9 @@ export interface TrainJobOptions {
   readonly profileDir: string | null;
   /** Least time between two progress events. The job sends one more for its last step, whatever the time. */
   readonly progressIntervalMs: number;
-  /** Aborted when the user asks to stop: save, stop, and resolve with `interrupted: true`. May be aborted at the start. */
+  /**
+   * Aborted when the user asks to stop: save, stop, and resolve with `interrupted: true`. May be aborted at the start.
+   */
   readonly signal: AbortSignal;
 }
 

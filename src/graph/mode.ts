@@ -4,8 +4,8 @@ import { didYouMean } from '../base/suggest.js';
 
 export const MODES = ['train', 'eval', 'predict'] as const;
 /**
- * `train` learns; `eval` has labels and leaves the model as it is; `predict` has no labels. Dropout and batch norm go by it, and
- * tables are only read by what does not train.
+ * `train` learns; `eval` has labels and leaves the model as it is; `predict` has no labels. Dropout and batch norm go
+ * by it, and tables are only read by what does not train.
  */
 export type Mode = (typeof MODES)[number];
 

@@ -1,4 +1,6 @@
-/** @file The traces of the sessions of this thread that are open, for whoever wants to know what threads do right now. */
+/**
+ * @file The traces of the sessions of this thread that are open, for whoever wants to know what threads do right now.
+ */
 import type { TraceNames } from './trace-names.js';
 import type { TraceRing } from './trace-ring.js';
 

@@ -1,8 +1,8 @@
 /**
  * @file What every thread is doing: its trace ring is watched for a moment, and summed up.
  *
- * Rings that are off are switched on for that moment. A ring holds what has ended; a thread in one long kernel, or asleep until
- * there is a step, ends nothing, and the text says so.
+ * Rings that are off are switched on for that moment. A ring holds what has ended; a thread in one long kernel, or
+ * asleep until there is a step, ends nothing, and the text says so.
  */
 import type { LiveTrace } from './live-traces.js';
 import { snapshotRing } from './read-ring.js';

@@ -18,8 +18,9 @@ export interface ModelOptions<F extends Features> {
 /** What a model is built for. */
 export interface ModeOption<M extends Mode> {
   /**
-   * Default: none. The graph then serves all modes: a run that updates something trains, any other evaluates or predicts. With a
-   * mode, every run has it unless told, whatever it updates; in `eval` and `predict` tables and weights are only read.
+   * Default: none. The graph then serves all modes: a run that updates something trains, any other evaluates or
+   * predicts. With a mode, every run has it unless told, whatever it updates; in `eval` and `predict` tables and
+   * weights are only read.
    */
   readonly mode?: M;
 }
@@ -34,7 +35,10 @@ export interface ModelOutputs {
   readonly trainOp: Op;
 }
 
-/** What it must return in a mode: an evaluation needs no step, a prediction no loss either. What is there beside is left out. */
+/**
+ * What it must return in a mode: an evaluation needs no step, a prediction no loss either. What is there beside is left
+ * out.
+ */
 export type OutputsIn<M extends Mode> = [M] extends ['train']
   ? ModelOutputs
   : [M] extends ['train' | 'eval']

@@ -1,8 +1,8 @@
 /**
  * @file Single-host training: the loop around a monitored session.
  *
- * Mirrors local_train of native_training as far as the engine goes: restore the newest checkpoint of the model directory, train a
- * number of steps, save. What the input is and what is reported is up to the caller.
+ * Mirrors local_train of native_training as far as the engine goes: restore the newest checkpoint of the model
+ * directory, train a number of steps, save. What the input is and what is reported is up to the caller.
  */
 import { join } from 'node:path';
 import { checkOptions } from '../base/check-options.js';
@@ -34,7 +34,10 @@ export interface LocalRestoreOptions extends RestoreOptions {
   readonly from?: string;
   /** Base name of a checkpoint of the model directory to go on from in place of the newest one, once per directory. */
   readonly ckpt?: string | null;
-  /** Model directory whose checkpoint an empty one begins with and then keeps, without a copy: `restore_dir` of the reference. */
+  /**
+   * Model directory whose checkpoint an empty one begins with and then keeps, without a copy: `restore_dir` of the
+   * reference.
+   */
   readonly dir?: string | null;
 }
 
@@ -58,7 +61,9 @@ export interface LocalTrainOptions {
   readonly session: SessionOptions;
   /** Without it nothing is saved or restored. */
   readonly modelDir: string | null;
-  /** Steps to train, on top of those of a restored checkpoint; with `until` what comes first. One of the two is needed. */
+  /**
+   * Steps to train, on top of those of a restored checkpoint; with `until` what comes first. One of the two is needed.
+   */
   readonly steps?: number | null;
   /** Global step to train up to: a run that is started again does not go past it. */
   readonly until?: number | null;
@@ -91,8 +96,8 @@ export type TrainInputOf = TrainInput | ((session: Session) => TrainInput | Prom
 
 /**
  * Steps run in groups of about this length where the hooks allow it: long enough that waking up the main thread costs
- * little, short enough that nobody notices. Between groups the threads idle for a millisecond or so, which long steps feel
- * too: a few of them make a group all the same, unless that would keep a signal waiting.
+ * little, short enough that nobody notices. Between groups the threads idle for a millisecond or so, which long steps
+ * feel too: a few of them make a group all the same, unless that would keep a signal waiting.
  */
 const GROUP_MS = 50;
 const GROUP_STEPS = 4;
@@ -145,8 +150,8 @@ export class LocalTrainer {
   }
 
   /**
-   * Builds the session and restores it; nothing was trained yet. The model directory is this trainer's until `close`: ML_DIR
-   * names the process that has it already.
+   * Builds the session and restores it; nothing was trained yet. The model directory is this trainer's until `close`:
+   * ML_DIR names the process that has it already.
    */
   static async create(options: LocalTrainOptions): Promise<LocalTrainer> {
     checkOptions('LocalTrainer.create', options, [
@@ -192,14 +197,17 @@ export class LocalTrainer {
     return this.#opened.monitored;
   }
 
-  /** Makes the program of a step. `train` does it too; called before the input is made, a batch too large fails early. */
+  /**
+   * Makes the program of a step. `train` does it too; called before the input is made, a batch too large fails early.
+   */
   async prepare(): Promise<void> {
     await this.#monitored.prepare(this.#fetches);
   }
 
   /**
-   * Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. Called again, an
-   * epoch later for example, it goes on; once the last step is reached, or a call has failed, that is ML_CANCELLED.
+   * Trains until the stop rule, the end of input, or the signal; then saves. True when the signal ended it. Called
+   * again, an epoch later for example, it goes on; once the last step is reached, or a call has failed, that is
+   * ML_CANCELLED.
    */
   async train(input: TrainInputOf): Promise<boolean> {
     if (this.#training !== 'not yet') this.#again();
@@ -303,8 +311,8 @@ async function open(options: LocalTrainOptions, lastStep?: number): Promise<Open
   const monitored = await MonitoredSession.create({
     graph: model.graph,
     clock,
-    // The guard comes first, though the reference has it near the end: a step that went wrong must not be saved, or every later
-    // run would go on from it.
+    // The guard comes first, though the reference has it near the end: a step that went wrong must not be saved, or
+    // every later run would go on from it.
     hooks: [
       new NanTensorHook(model.loss, options.nanLoss),
       new EvictionHook(),
@@ -396,7 +404,10 @@ async function adopt(modelDir: string, { dir, ckpt }: LocalRestoreOptions = {}):
   await copyCkptFile({ restoreDir: dir, modelDir, restoreCkpt: ckpt ?? null });
 }
 
-/** Restores the newest checkpoint, or what the options name for a run without one; null when there is nothing to restore. */
+/**
+ * Restores the newest checkpoint, or what the options name for a run without one; null when there is nothing to
+ * restore.
+ */
 async function restoreLatest(
   session: Session,
   model: ModelSpec,

@@ -2,10 +2,11 @@
  * @file A signal that shows what a process is doing: the stack of main, and what every worker thread does
  * (native_training/signal_utils).
  *
- * Handlers of signals in JavaScript run on the main thread, between two turns of its event loop: the stack is that of the handler, and
- * what main waits for is listed beside it. A main thread that is stuck in one turn prints nothing; that takes the inspector, `kill
- * -USR1` and `node inspect -p PID`. The reference has SIGUSR1 for its dump; Node.js opens the inspector on it, so SIGUSR2 is the default
- * here, and SIGUSR1 is for processes that were started with `--disable-sigusr1` (base/sigusr1.ts).
+ * Handlers of signals in JavaScript run on the main thread, between two turns of its event loop: the stack is that of
+ * the handler, and what main waits for is listed beside it. A main thread that is stuck in one turn prints nothing;
+ * that takes the inspector, `kill -USR1` and `node inspect -p PID`. The reference has SIGUSR1 for its dump; Node.js
+ * opens the inspector on it, so SIGUSR2 is the default here, and SIGUSR1 is for processes that were started with
+ * `--disable-sigusr1` (base/sigusr1.ts).
  */
 import { MonolithError } from '../base/errors.js';
 import { hasSigusr1 } from '../base/sigusr1.js';
@@ -27,8 +28,8 @@ const SAMPLE_MS = 100;
 const SHARE_MIN = 0.005;
 
 /**
- * Prints what the process is doing whenever the signal comes; call what it returns to end that. Handlers that are there stay, and are
- * called too. ML_SIGNAL for SIGUSR1 where the inspector has it.
+ * Prints what the process is doing whenever the signal comes; call what it returns to end that. Handlers that are there
+ * stay, and are called too. ML_SIGNAL for SIGUSR1 where the inspector has it.
  *
  * ```ts
  * const remove = addDumpHandler({ signal: 'SIGUSR2' });

@@ -1,4 +1,6 @@
-/** @file What the simulator remembers of who touched a word: lines of loads, launches long ago, windows of one access. */
+/**
+ * @file What the simulator remembers of who touched a word: lines of loads, launches long ago, windows of one access.
+ */
 import t from 'tap';
 import { download, failureOf, upload, withSimulated } from './simulated.js';
 

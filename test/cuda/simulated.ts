@@ -96,7 +96,10 @@ export function randomInts(count: number, limit: number, seed = 1): Int32Array {
   return Int32Array.from(randomFloats(count, seed), (value) => Math.floor(((value + 1) / 2) * limit) % limit);
 }
 
-/** Code and message of what `launch` and the synchronisation after it throw, or '' when all is well. The fault is forgotten. */
+/**
+ * Code and message of what `launch` and the synchronisation after it throw, or '' when all is well. The fault is
+ * forgotten.
+ */
 export function failureOf(driver: SimulatedDriver, launch: () => void): string {
   try {
     launch();

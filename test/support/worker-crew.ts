@@ -1,6 +1,6 @@
 /**
- * @file Threads of a test that do jobs all at once, one job each. They are kept for the next jobs, since starting one takes longer
- * than most jobs, and end with the test file.
+ * @file Threads of a test that do jobs all at once, one job each. They are kept for the next jobs, since starting one
+ * takes longer than most jobs, and end with the test file.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

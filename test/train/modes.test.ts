@@ -28,7 +28,10 @@ import { BACKENDS, withSession } from '../runtime/with-session.js';
 
 const schema = defineSchema({ label: dense.f32(), user: ragged.i64({ valuesPerRow: 1 }) });
 
-/** A model with all that differs between modes: dropout, batch norm, a table; and a sum of predictions, as a metric has it. */
+/**
+ * A model with all that differs between modes: dropout, batch norm, a table; and a sum of predictions, as a metric has
+ * it.
+ */
 function build<M extends Mode>(mode?: M) {
   const extra: { metric?: ReturnType<typeof assignAdd> } = {};
   const options = { name: 'm', label: 'label' as const, ...(mode !== undefined && { mode }) };

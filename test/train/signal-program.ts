@@ -1,6 +1,6 @@
 /**
- * @file A program that trains a little session for ever and shows what it does when a signal comes: `signal-program.js INSTALLS
- * [SIGNAL]`. It had a handler of its own before, which says so.
+ * @file A program that trains a little session for ever and shows what it does when a signal comes:
+ * `signal-program.js INSTALLS [SIGNAL]`. It had a handler of its own before, which says so.
  */
 import { addSiguser1Handler } from '../../src/compat/index.js';
 import { buildFfm } from '../../src/demo/ffm-model.js';

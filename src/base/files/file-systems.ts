@@ -1,8 +1,8 @@
 /**
  * @file Which file system a path belongs to, by its scheme: `hdfs:/…` is no path of this machine.
  *
- * Paths without a scheme are local. Others need a file system that was registered; without one, what is asked for them says so
- * in place of making a folder called `hdfs:`.
+ * Paths without a scheme are local. Others need a file system that was registered; without one, what is asked for them
+ * says so in place of making a folder called `hdfs:`.
  */
 import { MonolithError } from '../errors.js';
 import { didYouMean } from '../suggest.js';

@@ -33,8 +33,8 @@ export interface BatchNormOptions extends OpOptions, TrainingOption {
 }
 
 /**
- * Normalises each column: gamma * (x - mean) / sqrt(variance + epsilon) + beta, with the mean and variance of the batch in
- * programs that train, and their moving averages in others. The updates of those averages are in the collection
+ * Normalises each column: gamma * (x - mean) / sqrt(variance + epsilon) + beta, with the mean and variance of the batch
+ * in programs that train, and their moving averages in others. The updates of those averages are in the collection
  * UPDATE_OPS: they belong into the train op.
  *
  * ```ts

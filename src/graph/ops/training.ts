@@ -1,9 +1,9 @@
 /**
  * @file What differs between a program that trains and one that does not: a choice of two values, and dropout.
  *
- * Which of the two a program does is its mode: that of the run, else of the graph; in a graph without one, programs that update
- * something train and others do not. Of two values only the one that is used is computed. Which elements a dropout drops is a function of seed, global step, example
- * and column: it does not depend on threads.
+ * Which of the two a program does is its mode: that of the run, else of the graph; in a graph without one, programs
+ * that update something train and others do not. Of two values only the one that is used is computed. Which elements a
+ * dropout drops is a function of seed, global step, example and column: it does not depend on threads.
  */
 
 import { checkOptions } from '../../base/check-options.js';

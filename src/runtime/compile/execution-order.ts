@@ -11,9 +11,9 @@ export function modeOf(fetches: readonly (Tensor | Op)[], told?: Mode): Mode {
 }
 
 /**
- * Ops that `fetches` need, in the order they were made: inputs and control inputs exist before the op that names them, so
- * this is an order of execution, and it does not depend on the order of the fetches. Of an IfTraining only the input that
- * is used is needed. ML_GRAPH for steps of weights or rows in a mode that does not train.
+ * Ops that `fetches` need, in the order they were made: inputs and control inputs exist before the op that names them,
+ * so this is an order of execution, and it does not depend on the order of the fetches. Of an IfTraining only the input
+ * that is used is needed. ML_GRAPH for steps of weights or rows in a mode that does not train.
  */
 export function executionOrder(fetches: readonly (Tensor | Op)[], mode = modeOf(fetches)): Op[] {
   const used = mode === 'train' ? 0 : 1;

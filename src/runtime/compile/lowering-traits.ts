@@ -1,13 +1,13 @@
 /**
- * @file What is known of the lowering of each type of op before it runs: where in a step its code may be, and what it can do
- * with its inputs and output.
+ * @file What is known of the lowering of each type of op before it runs: where in a step its code may be, and what it
+ * can do with its inputs and output.
  */
 import { misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { ColumnsAttrs } from '../../graph/ops/columns.js';
 
 /**
- * Where the code of an op runs. A step is a list of stages with a barrier between any two: in a slice stage every thread
- * runs the code of its slices, in a thread stage every thread runs its code once.
+ * Where the code of an op runs. A step is a list of stages with a barrier between any two: in a slice stage every
+ * thread runs the code of its slices, in a thread stage every thread runs its code once.
  */
 export type Phase =
   /** Emits nothing: names, views and groups. */
@@ -15,15 +15,15 @@ export type Phase =
   /** Slice code. `crosses`: it reads what other slices made, so a barrier comes before it. */
   | { readonly runs: 'slices'; readonly crosses?: boolean }
   /**
-   * Thread code. `reads: 'range'`: of inputs shaped like the first one it reads no more than `threadRange` of this thread,
-   * `'ranges'`: of all inputs.
+   * Thread code. `reads: 'range'`: of inputs shaped like the first one it reads no more than `threadRange` of this
+   * thread, `'ranges'`: of all inputs.
    * `gives: 'range'`: it writes that range of its output; `'copy'`: every thread writes an output of its own. Without
    * these a barrier stands between it and other thread code.
    */
   | { readonly runs: 'threads'; readonly reads?: 'range' | 'ranges'; readonly gives?: 'range' | 'copy' }
   /**
-   * Thread code that changes what outlives the step. It runs after all that was not asked to run after it. `slicesFirst`:
-   * it emits slice code too, which comes before.
+   * Thread code that changes what outlives the step. It runs after all that was not asked to run after it.
+   * `slicesFirst`: it emits slice code too, which comes before.
    */
   | { readonly runs: 'update'; readonly reads?: 'range'; readonly slicesFirst?: boolean };
 
@@ -37,8 +37,8 @@ export interface LoweringTraits<A> {
   /** It takes the parts of an assembled input one by one, so that nobody puts them together. */
   readonly takesParts?: (op: Op<A>, input: number) => boolean;
   /**
-   * Of this input it uses no more than sums over the rows that are equal in the tensor it names: the gradient of a lookup
-   * is added up per id.
+   * Of this input it uses no more than sums over the rows that are equal in the tensor it names: the gradient of a
+   * lookup is added up per id.
    */
   readonly addsUp?: (op: Op<A>, input: number) => Tensor;
   /** It takes gradients out of the step: a step that is cut leaves it to a part of its own. */

@@ -1,8 +1,8 @@
 /**
  * @file Lowering: how ops become kernel calls.
  *
- * A type of op registers a function that is called with the op and with a context. What the context can do is in two files
- * more: `program-code.ts` has instructions, registers and buffers, `tensor-storage.ts` where tensors are.
+ * A type of op registers a function that is called with the op and with a context. What the context can do is in two
+ * files more: `program-code.ts` has instructions, registers and buffers, `tensor-storage.ts` where tensors are.
  */
 import { located, misfit, type Op, type OpDef, type Tensor } from '../../graph/graph.js';
 import type { Mode } from '../../graph/mode.js';
@@ -29,7 +29,9 @@ export function registerLowering<A>(def: OpDef<A>, lower: Lower<A>, traits: Lowe
   lowerings.set(def as OpDef<unknown>, lower as Lower<unknown>);
 }
 
-/** What the lowering of an op sees: the code of the program, the storage of tensors, and what is decided of other ops. */
+/**
+ * What the lowering of an op sees: the code of the program, the storage of tensors, and what is decided of other ops.
+ */
 export class LoweringContext extends TensorStorage {
   readonly ops: readonly Op[];
   /** Whether the program runs in mode `train`: dropout is off in any other. */
@@ -49,8 +51,8 @@ export class LoweringContext extends TensorStorage {
   }
 
   /**
-   * Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. What fails names the
-   * op and the line that made it.
+   * Lowers an op once, with instructions named after it. A lowering may call it for ops it needs early. What fails
+   * names the op and the line that made it.
    */
   lower(op: Op): void {
     if (this.#lowered.has(op)) return;

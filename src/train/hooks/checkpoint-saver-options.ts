@@ -21,7 +21,10 @@ export interface CheckpointSaverOptions {
   readonly listeners?: readonly CheckpointSaverListener[];
   /** Told around each save whatever becomes of it, afterwards the last first. */
   readonly guardListeners?: readonly CheckpointSaverListener[];
-  /** True: a save that fails is told of and no more, the last one too; false: it fails the run. Default: as the file says. */
+  /**
+   * True: a save that fails is told of and no more, the last one too; false: it fails the run. Default: as the file
+   * says.
+   */
   readonly ignoreSaveErrors?: boolean;
   /** Default: true. */
   readonly noFirstSave?: boolean;
@@ -37,9 +40,14 @@ export interface CheckpointSaverOptions {
   readonly keepCheckpointEveryNHours?: number;
   /** What `monolith_checkpoint` says of the tables. Default: false. */
   readonly useNativeMultiHashTable?: boolean;
-  /** Whether it writes what only one of several processes does: descriptions of the graph, `monolith_checkpoint`. Default: true. */
+  /**
+   * Whether it writes what only one of several processes does: descriptions of the graph, `monolith_checkpoint`.
+   * Default: true.
+   */
   readonly isRootNode?: boolean;
-  /** Describe the graph, as JSON, in `meta_graph_for_debugging.pb` and beside each checkpoint in `.meta`. Default: true. */
+  /**
+   * Describe the graph, as JSON, in `meta_graph_for_debugging.pb` and beside each checkpoint in `.meta`. Default: true.
+   */
   readonly writeMetaGraph?: boolean;
   readonly metrics?: MetricsClient;
   readonly clock?: Clock;

@@ -1,9 +1,10 @@
 /**
  * @file Saves checkpoints while training and at its end.
  *
- * Mirrors NoFirstSaveCheckpointSaverHook: nothing is saved for the step the session starts at, a save happens by steps or by
- * seconds, and at the end when the step moved since. A save is tried twice. One on the way that fails all the same is told of and
- * comes again later: a disk that is full for a while must not end the run. The last save has no later one, so it fails the run.
+ * Mirrors NoFirstSaveCheckpointSaverHook: nothing is saved for the step the session starts at, a save happens by steps
+ * or by seconds, and at the end when the step moved since. A save is tried twice. One on the way that fails all the
+ * same is told of and comes again later: a disk that is full for a while must not end the run. The last save has no
+ * later one, so it fails the run.
  */
 import { checkOptions } from '../../base/check-options.js';
 import { systemClock } from '../../base/clock.js';

@@ -17,7 +17,10 @@ export interface CheckpointSaverListener {
   end?(session: Session, step: number): Awaitable<void>;
 }
 
-/** Runs `save` between the guards: they are told after it too when it failed, the last first, and their own errors are only logged. */
+/**
+ * Runs `save` between the guards: they are told after it too when it failed, the last first, and their own errors are
+ * only logged.
+ */
 export async function guarded<T>(
   guards: readonly CheckpointSaverListener[],
   session: Session,

@@ -1,4 +1,6 @@
-/** @file When to do something again: by steps or seconds, and by other seconds outside of a tide window (save_utils). */
+/**
+ * @file When to do something again: by steps or seconds, and by other seconds outside of a tide window (save_utils).
+ */
 import { checkOptions } from '../../base/check-options.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { MonolithError } from '../../base/errors.js';
