@@ -3,20 +3,19 @@
  *
  * `npm run docs:api` runs it over the declarations of a build; a test holds the page to them.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** Entry points: the specifier that is imported, and its declarations. */
-export const ENTRIES = {
-  'monolith-ts': 'build/src/index.d.ts',
-  'monolith-ts/tables': 'build/src/api/tables.d.ts',
-  'monolith-ts/cuda': 'build/src/api/cuda.d.ts',
-  'monolith-ts/trace': 'build/src/api/trace.d.ts',
-  'monolith-ts/compat': 'build/src/compat/index.d.ts',
-};
+/** Entry points, as package.json has them: the specifier that is imported, and its declarations. */
+export const ENTRIES = Object.fromEntries(
+  Object.entries(JSON.parse(readFileSync(`${root}package.json`, 'utf8')).exports).map(([path, { types }]) => [
+    `monolith-ts${path.slice(1)}`,
+    types.slice(2),
+  ]),
+);
 
 const HEAD = `# API
 
@@ -34,18 +33,24 @@ export function readApi() {
   const moduleOf = (file) => checker.getSymbolAtLocation(program.getSourceFile(file));
   const entries = new Map(Object.entries(ENTRIES).map(([entry, file]) => [moduleOf(root + file), entry]));
   const sections = [];
-  const shown = new Set();
+  /** Where a module stands on the page. */
+  const shown = new Map();
   const read = (module, title, namespace) => {
-    const section = { title, namespace, same: namespace && entries.get(module), names: [] };
+    const section = {
+      title,
+      namespace,
+      same: namespace && (shown.get(module) ?? entryText(entries.get(module))),
+      names: [],
+    };
     sections.push(section);
     if (section.same !== undefined) return;
-    shown.add(module);
+    shown.set(module, namespace === undefined ? entryText(title) : `\`${namespace}\` of \`${title}\``);
     for (const symbol of checker.getExportsOfModule(module).sort(byName)) {
       if (symbol.declarations.some((node) => ts.isTypeOnlyImportOrExportDeclaration(node))) continue;
       const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
       const isModule = target.flags & ts.SymbolFlags.ValueModule;
-      if (isModule && !shown.has(target)) read(target, title, symbol.name);
-      else if (!isModule && target.flags & ts.SymbolFlags.Value) {
+      if (isModule) read(target, title, symbol.name);
+      else if (target.flags & ts.SymbolFlags.Value) {
         section.names.push({ name: symbol.name, text: sentence(target, checker) });
       }
     }
@@ -54,6 +59,7 @@ export function readApi() {
   return sections;
 }
 
+const entryText = (entry) => entry && `\`${entry}\``;
 const byName = (a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1);
 
 /** The first sentence of a declaration's comment, on one line. */
@@ -68,7 +74,7 @@ function sentence(symbol, checker) {
 
 export function apiPage(sections = readApi()) {
   const text = sections.map(({ title, namespace, same, names }) => {
-    if (same !== undefined) return `### \`${namespace}\` of \`${title}\`\n\nWhat \`${same}\` has.\n`;
+    if (same !== undefined) return `### \`${namespace}\` of \`${title}\`\n\nWhat ${same} has.\n`;
     const heading = namespace === undefined ? `## \`${title}\`` : `### \`${namespace}\` of \`${title}\``;
     const before = namespace === undefined ? '' : `${namespace}.`;
     return `${heading}\n\n${names.map(({ name, text }) => `- \`${before}${name}\`: ${text}\n`).join('')}`;

@@ -53,4 +53,3 @@ export {
 } from '../sparse/table/touched-key-set.js';
 export { TouchedPairSet, type TouchedPairs } from '../sparse/table/touched-pair-set.js';
 export type { GateOptions, TouchedKeys, TouchRecorder } from '../sparse/table/update-gate.js';
-export * as sparse from './sparse.js';

@@ -31,3 +31,4 @@ export {
 } from '../sparse/many/multi-type-hash-table.js';
 export { type LookupGradient, lookupGradient } from '../sparse/steps/lookup-gradient.js';
 export * from './one-table.js';
+export * as sparse from './sparse.js';

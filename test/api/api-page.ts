@@ -8,9 +8,10 @@ export interface Section {
 }
 
 interface Generator {
+  readonly ENTRIES: Readonly<Record<string, string>>;
   readApi(): readonly Section[];
   apiPage(sections: readonly Section[]): string;
 }
 
 const generator = (await import(new URL('../../../docs/generate-api.mjs', import.meta.url).href)) as Generator;
-export const { readApi, apiPage } = generator;
+export const { ENTRIES, readApi, apiPage } = generator;
