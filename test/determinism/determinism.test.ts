@@ -6,8 +6,8 @@ import { allComparisons, someComparisons, THREADS } from './ways.js';
 
 /** MONOLITH_DETERMINISM_SEED=7: that model, in every pair of ways. MONOLITH_DETERMINISM_MODELS=1000: so many models. */
 const { MONOLITH_DETERMINISM_SEED: seed, MONOLITH_DETERMINISM_MODELS: models } = process.env;
-const count = rounds({ quick: 14, deep: 14, variable: 'MONOLITH_DETERMINISM_MODELS' });
-/** In a deep run the same models, in every pair of ways. */
+const count = rounds({ quick: 14, deep: 20, variable: 'MONOLITH_DETERMINISM_MODELS' });
+/** In a deep run these models and a few more, in every pair of ways. */
 const deep = DEEP || seed !== undefined || models !== undefined;
 const recipes = seed === undefined ? Array.from({ length: count }, (_, i) => draw(i)) : [draw(Number(seed))];
 

@@ -19,8 +19,8 @@ export interface PartitionEncoder {
   readonly maxRecordBytes: number;
   /** Bytes of each of the two buffers that can be filled. */
   readonly bufferBytes: number;
-  /** Slots of a partition of this bank in the order of files; good until the next call. */
-  select(partition: number): Uint32Array;
+  /** Slots of a partition of this bank in the order that files of `ordered` rows have; good until the next call. */
+  select(partition: number, ordered: number): Uint32Array;
   /**
    * Records of slots[start, start + count) of the last selection into buffer `which` from `at` on; returns their bytes.
    */
@@ -77,12 +77,12 @@ class KernelEncoder implements PartitionEncoder {
     return new KernelEncoder(image, scratch, plan.maxRecordBytes, at, bytes - DUMP_SLACK_BYTES);
   }
 
-  select(partition: number): Uint32Array {
+  select(partition: number, ordered: number): Uint32Array {
     const { views, kernels } = this.#scratch.bank;
     const { slots, places } = this.#at;
     const rows = this.#image.rowsOf(partition);
     const table = this.#image.table.addresses[this.#image.bankOf(partition)]!;
-    const found = kernels.slotsInOrder(table, partition, bucketsLog2For(partition, rows), rows, slots, places);
+    const found = kernels.slotsInOrder(table, partition, bucketsLog2For(partition, ordered), rows, slots, places);
     return views.u32.subarray(slots / 4, slots / 4 + found);
   }
 
@@ -122,11 +122,11 @@ class PlainEncoder implements PartitionEncoder {
     });
   }
 
-  select(partition: number): Uint32Array {
+  select(partition: number, ordered: number): Uint32Array {
     const { i64 } = this.#bank.views;
     const slots = new Uint32Array(this.#image.rowsOf(partition));
     this.#image.scan(partition, slots);
-    const bucketsLog2 = bucketsLog2For(partition, slots.length);
+    const bucketsLog2 = bucketsLog2For(partition, ordered);
     const places = new Map(Array.from(slots, (slot) => [slot, placeInBuckets(i64[idWordOf(slot)]!, bucketsLog2)]));
     return slots.sort((a, b) => (places.get(a)! < places.get(b)! ? -1 : 1));
   }

@@ -10,7 +10,7 @@ import type { RowRange } from '../../io/shard-files.js';
 import { idWordOf, PARTITIONS, SLOT } from '../../memory/table-layout.js';
 import type { TableBank } from '../../runtime/tables/table-memory.js';
 import { type PartitionEncoder, partitionEncoder } from './partition-encoder.js';
-import type { TableImage } from './stored-table.js';
+import { bucketsLog2For, type TableImage } from './stored-table.js';
 
 /** Large enough that a write is worth its call, small enough to stay near the processor. */
 export const BUFFER_BYTES = 2 << 20;
@@ -65,7 +65,7 @@ export class ShardEncoder {
       }
       current = encoder;
       this.#refuseChanged(partition);
-      const slots = this.#kept(encoder.select(partition).subarray(from, to), partition);
+      const slots = this.#selected(encoder, partition, from, to);
       for (let start = 0; start < slots.length; ) {
         const room = Math.floor((encoder.bufferBytes - used) / encoder.maxRecordBytes);
         if (room === 0) {
@@ -120,6 +120,21 @@ export class ShardEncoder {
       this.#encoders.set(index, encoder);
     }
     return encoder;
+  }
+
+  /**
+   * The slots of a partition from the `from`-th row on to before the `to`-th, those of expired rows left out. The others
+   * are in the order that they alone would have; a partition that lies in several shards is cut in proportion.
+   */
+  #selected(encoder: PartitionEncoder, partition: number, from: number, to: number): Uint32Array {
+    const rows = this.#image.rowsOf(partition);
+    let slots = this.#kept(encoder.select(partition, rows), partition);
+    const { length } = slots;
+    if (length === rows) return slots.subarray(from, to);
+    if (bucketsLog2For(partition, length) !== bucketsLog2For(partition, rows))
+      slots = this.#kept(encoder.select(partition, length), partition);
+    const [begin, end] = [from, to].map((row) => Math.floor((row * length) / rows));
+    return slots.subarray(begin, end);
   }
 
   /** The slots whose rows have not expired, moved to the front of the same array. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { TableMemory } from '../../../src/runtime/tables/table-memory.js';
@@ -45,4 +46,28 @@ t.test('hash tables are saved, and restored into other memories, for training an
   const restored = await restoreMultiTable([{ name: 'users', table }], `${base}-multi`);
   t.same([...restored.featureCounts], [['users', 2000]]);
   t.same(table.lookup(ids), want);
+});
+
+t.test('what expired rows leave behind is in the order it has without them', async (t) => {
+  const [day, now] = [86_400, 100 * 86_400];
+  const dir = t.testdir({});
+  const config = defineTable('users', segments, { defaultExpireTime: 1 });
+  const tableOf = async () => HashTable.create(await TableMemory.create({ budgetBytes: 8 << 20 }), config);
+  const bytesOf = async (table: HashTable, name: string, nshards: number) => {
+    const { files, rows } = await saveTable(table, join(dir, name), { nshards, sync: false });
+    return { rows, bytes: files.map((file) => readFileSync(file).toString('hex')) };
+  };
+  for (const young of [1990, 900, 300, 1]) {
+    const table = await tableOf();
+    table.assign(ids, values, { timeSec: now - day });
+    table.assign(ids.slice(0, young), values.slice(0, 2 * young), { timeSec: now });
+    const whole = await bytesOf(table, `a${young}`, 1);
+    t.equal(whole.rows, young);
+    const copy = await tableOf();
+    await restoreTable(copy, join(dir, `a${young}`));
+    t.same(await bytesOf(copy, `b${young}`, 1), whole, `${young} of 2000 rows`);
+    const { rows, bytes } = await bytesOf(table, `c${young}`, 3);
+    t.equal(rows, young, 'and each once in several files');
+    t.equal(bytes.join('').length, whole.bytes[0]!.length);
+  }
 });
