@@ -5,6 +5,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { MonolithError } from '../base/errors.js';
+import { writeError } from '../base/files/atomic-file.js';
 import { DirLock } from './dir-lock.js';
 
 /** Directories that a run of this thread keeps. */
@@ -19,7 +20,7 @@ export interface KeptModelDir {
 
 /** Keeps `dir`, which exists, for a run: ML_DIR names the process that has it, another run of this one included. */
 export async function keepModelDir(dir: string): Promise<KeptModelDir> {
-  const key = realpathSync(dir);
+  const key = keyOf(dir);
   return inTurn(key, async () => {
     if (kept.has(key)) {
       const hint = 'close the trainer that has it first, or use another directory';
@@ -39,7 +40,7 @@ export async function keepModelDir(dir: string): Promise<KeptModelDir> {
 
 /** Runs `action`, a save into `dir`, which exists, when no other save is under way. */
 export async function saveInTurn<T>(dir: string, action: () => Promise<T>): Promise<T> {
-  const key = realpathSync(dir);
+  const key = keyOf(dir);
   return inTurn(key, async () => {
     const keeper = kept.get(key);
     if (keeper !== undefined) {
@@ -53,6 +54,15 @@ export async function saveInTurn<T>(dir: string, action: () => Promise<T>): Prom
       lock.release();
     }
   });
+}
+
+/** The name that all ways to the directory have in common. It may be gone since it was made. */
+function keyOf(dir: string): string {
+  try {
+    return realpathSync(dir);
+  } catch (cause) {
+    throw writeError(dir, cause);
+  }
 }
 
 async function inTurn<T>(key: string, action: () => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ import { type CliEvent, eventsOf, killAfterSaves, runCli, treeOf } from '../cli/
 import { missing } from '../requirement.js';
 import { FAULTS, SEED } from './rounds.js';
 
-const KILLS = 10 * FAULTS;
+const KILLS = 20 * FAULTS;
 /** Runs that make one training: each is killed at a random moment, the last is not. */
 const RUNS = 10;
 const SAVE_EVERY = 3;

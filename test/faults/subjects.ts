@@ -30,7 +30,7 @@ import { KernelHarness } from '../kernels/harness.js';
 import { sampleRows, TestTable } from '../sparse/table-files/fixture.js';
 import type { Mutator } from './mutate.js';
 
-type Change = (bytes: Uint8Array, mutator: Mutator) => Uint8Array | Promise<Uint8Array>;
+export type Change = (bytes: Uint8Array, mutator: Mutator) => Uint8Array | Promise<Uint8Array>;
 
 export interface Target {
   readonly file: string;
@@ -50,7 +50,7 @@ const raw = (file: string, isChecked = true): Target => ({ file, isChecked, chan
 const inner = (file: string, change: Change): Target => ({ file, isChecked: false, change });
 
 /** Damages one payload of a record file and frames them all anew. */
-const payloads: Change = async (bytes, m) => {
+export const payloads: Change = async (bytes, m) => {
   const found = framesOf(bytes);
   if (found.length === 0) return m.bytes(bytes);
   const at = m.below(found.length);
@@ -79,7 +79,7 @@ const packed: Change = async (bytes, m) => {
 };
 
 /** Damages a key or a value of an index. */
-const entries: Change = (bytes, m) => {
+export const entries: Change = (bytes, m) => {
   const found = readSstable(bytes, 'index').map(({ key, value }) => ({ key, value }));
   const at = m.below(found.length);
   const { key, value } = found[at]!;
@@ -95,7 +95,7 @@ const entries: Change = (bytes, m) => {
 };
 
 /** Damages a value of a manifest, whose checksum then fits again. */
-const manifest: Change = (bytes, m) => {
+export const manifest: Change = (bytes, m) => {
   const { crc32c: _, ...body } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Record<string, unknown>;
   const changed = m.json(body) as object;
   const crc = crcHex(crc32c(Buffer.from(JSON.stringify(changed), 'utf8')));
