@@ -22,6 +22,41 @@ t.test('only the CUDA backend, and the list of backends, speak of a GPU', async 
   t.same(spoken, []);
 });
 
+/** Files outside of src/runtime that speak of a GPU, and why. */
+const GPU_SPOKEN_OF: Readonly<Record<string, string>> = {
+  'src/api/cuda.ts': 'the subpath monolith-ts/cuda',
+  'src/index.ts': 'names of the package',
+  'src/base/errors.ts': 'codes and messages',
+  'src/cli': 'flags, doctor and what is printed',
+  'src/compat': 'names of the reference',
+  'src/graph/device.ts': 'device names of the reference',
+  'src/graph/device-utils.ts': 'device functions of the reference',
+  'src/memory/device-record-layout.ts': 'records that kernels of a device read',
+  'src/memory/device-table-layout.ts': 'the same of tables',
+  'src/memory/kinds.ts': 'numbers that both kinds of kernels know',
+  'src/memory/placement-layout.ts': 'what a program says to a device',
+  'src/queue': 'queues in the memory of a device',
+  'src/tensor/ops/aligned-flat.ts': 'a name of the reference',
+  'src/train/task-params.ts': 'parameters of the reference',
+};
+
+t.test('outside of src/runtime a GPU is spoken of where a reason is written down', async (t) => {
+  const spoken = sourcesIn('src')
+    .filter((file) => !file.startsWith('src/runtime/'))
+    .filter((file) => /cuda|gpu|nvidia/i.test(readFileSync(join(root, file), 'utf8')));
+  const places = Object.keys(GPU_SPOKEN_OF);
+  const covers = (place: string, file: string) => file === place || file.startsWith(`${place}/`);
+  t.same(
+    spoken.filter((file) => !places.some((place) => covers(place, file))),
+    [],
+  );
+  t.same(
+    places.filter((place) => !spoken.some((file) => covers(place, file))),
+    [],
+    'every reason is still needed',
+  );
+});
+
 t.test('sessions of the CPU train where the CUDA backend is not there at all', async (t) => {
   const dir = t.testdir();
   const filter = (from: string) => !from.includes('backends/cuda') && !/\.(d\.ts|map)$/.test(from);
