@@ -37,6 +37,7 @@ const GPU_SPOKEN_OF: Readonly<Record<string, string>> = {
   'src/memory/placement-layout.ts': 'what a program says to a device',
   'src/queue': 'queues in the memory of a device',
   'src/tensor/ops/aligned-flat.ts': 'a name of the reference',
+  'src/tensor/ops/reduce-and-split.ts': 'what the reference has on GPUs only',
   'src/train/task-params.ts': 'parameters of the reference',
 };
 
