@@ -4,6 +4,7 @@ import { loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
 import { restoreSession } from '../../src/checkpoint/restore-session.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
+import { loadBatches } from '../../src/data/resident-batches.js';
 import { defineSchema, dense, ragged } from '../../src/data/schema.js';
 import { applyGradientsWithVarOptimizer } from '../../src/feature/model/apply-gradients-with-var-optimizer.js';
 import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
@@ -12,6 +13,7 @@ import { Graph } from '../../src/graph/graph.js';
 import { addN } from '../../src/graph/ops/elementwise.js';
 import { reduceMean, reduceSum } from '../../src/graph/ops/reductions.js';
 import { globalStep, idsPlaceholder, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
+import type { BatchData } from '../../src/memory/batch.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
 import { AdagradOptimizer, SgdOptimizer } from '../../src/sparse/config/optimizers.js';
@@ -45,6 +47,16 @@ const feedsOf = (a: bigint[][], b: bigint[][], times: readonly number[]) => ({
   b: raggedOf(b),
   req_time: BigInt64Array.from(times, BigInt),
   seed: new Float32Array(a.length * 2),
+});
+/** In the order of the placeholders. */
+const batchOf = ({ a, b, req_time, seed }: ReturnType<typeof feedsOf>): BatchData => ({
+  rows: req_time.length,
+  feeds: [
+    { kind: 'ids', values: req_time },
+    { kind: 'ragged', ...a },
+    { kind: 'ragged', ...b },
+    { kind: 'dense', values: seed },
+  ],
 });
 const timesOf = (table: HashTable) => [...table.rows()].map(({ id, lastUpdateSec }) => [id, lastUpdateSec]);
 
@@ -100,6 +112,31 @@ for (const backend of BACKENDS) {
     }
   });
 }
+
+t.test('a step that is cut stamps rows with the time of their own batch', async (t) => {
+  const all: Partial<SessionOptions>[] = [{ prefetch: 1 }, { postpush: true }, { postpush: true, ...APART }];
+  for (const options of [...all, { prefetch: 2, postpush: true, threads: 3 }]) {
+    const { graph, configs, pairs, reqTime } = model();
+    const updates = applyEmbeddingGradients(pairs, { reqTime });
+    await withSession(graph, options, async (session) => {
+      const feeds = [100, 300, 200].map((time, i) => feedsOf([[BigInt(i)], [7n]], [[], [9n]], [time, 1]));
+      await session.runSteps(updates, loadBatches(session, feeds.map(batchOf)));
+      await session.drain();
+      const [a, b] = configs.map((config) => timesOf(HashTable.of(session, config)));
+      t.same(
+        a,
+        [
+          [0n, 100],
+          [1n, 300],
+          [2n, 200],
+          [7n, 200],
+        ],
+        JSON.stringify(options),
+      );
+      t.same(b, [[9n, 200]]);
+    });
+  }
+});
 
 t.test('without a request time rows are as new as the newest', async (t) => {
   const { graph, configs, pairs } = model();
