@@ -86,10 +86,13 @@ function rateRegister(context: LoweringContext, rate: Rate): FloatRegister {
   return context.shared(rate, () => {
     const { f32 } = environment.views;
     return thread.cellF32(rateAt(rate, 0), (addresses) =>
-      environment.onStep((globalStep) => {
-        const value = rate.call(globalStep);
-        for (const address of addresses) f32[address / 4] = value;
-      }),
+      environment.onStep(
+        (globalStep) => {
+          const value = rate.call(globalStep);
+          for (const address of addresses) f32[address / 4] = value;
+        },
+        () => addresses.map((address) => ({ views: environment.views, address })),
+      ),
     );
   });
 }

@@ -155,9 +155,12 @@ function stepRegister(context: LoweringContext) {
     const { thread, environment } = context;
     const { u32 } = environment.views;
     return thread.cell(0, (addresses) =>
-      environment.onStep((globalStep) => {
-        for (const address of addresses) u32[address / 4] = globalStep;
-      }),
+      environment.onStep(
+        (globalStep) => {
+          for (const address of addresses) u32[address / 4] = globalStep;
+        },
+        () => addresses.map((address) => ({ views: environment.views, address })),
+      ),
     );
   });
 }

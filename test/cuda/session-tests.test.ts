@@ -16,6 +16,7 @@ const FILES = [
   'runtime/fed-counter',
   'sparse/request-time',
   'train/modes',
+  'train/run-ahead-schedules',
   'sparse/pooling',
   'sparse/embedding-ops',
   'sparse/id-blocks',

@@ -109,16 +109,19 @@ t.test('a session says how far ahead it can run', async (t) => {
   );
 });
 
-t.test('a session with a rate by step runs one step at a time, also before its program was made', async (t) => {
-  const graph = new Graph();
-  const x = placeholder(graph, { name: 'x' });
-  const loss = reduceMean(
-    addBias(x, variable(graph, { name: 'bias', shape: [1], initial: () => new Float32Array(1) })),
-  );
-  const learningRate = new ExponentialDecay({ initialLearningRate: 0.1, decaySteps: 1, decayRate: 0.5 });
-  const train = new GradientDescentOptimizer({ learningRate }).minimize(loss);
-  await withSession(graph, { threads: 1 }, async (session) => {
-    t.equal(session.stepsAheadMax([loss, train]), 1);
-    t.equal(session.stepsAheadMax([loss, train]), 1);
-  });
-});
+t.test(
+  'a session with a rate by step that counts none runs one at a time, also before its program was made',
+  async (t) => {
+    const graph = new Graph();
+    const x = placeholder(graph, { name: 'x' });
+    const loss = reduceMean(
+      addBias(x, variable(graph, { name: 'bias', shape: [1], initial: () => new Float32Array(1) })),
+    );
+    const learningRate = new ExponentialDecay({ initialLearningRate: 0.1, decaySteps: 1, decayRate: 0.5 });
+    const train = new GradientDescentOptimizer({ learningRate }).minimize(loss);
+    await withSession(graph, { threads: 1 }, async (session) => {
+      t.equal(session.stepsAheadMax([loss, train]), 1);
+      t.equal(session.stepsAheadMax([loss, train]), 1);
+    });
+  },
+);

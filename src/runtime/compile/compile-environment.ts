@@ -33,6 +33,12 @@ export interface Cut {
 }
 
 /** `isCounted` is false when the graph counts no steps; the step is then 0 for good. */
+/** A word of 32 bits that follows the global step. */
+export interface StepWord {
+  readonly views: Views;
+  readonly address: number;
+}
+
 export type StepUpdate = (globalStep: number, isCounted: boolean) => void;
 
 /** Memory that kernels need beside their operands, as they say themselves. */
@@ -58,7 +64,8 @@ export interface CompileEnvironment {
   readonly skipsRepeats: boolean;
   readonly seed: number;
   /** Calls `update` with the global step before every run: learning rates and the like. */
-  onStep(update: StepUpdate): void;
+  /** `words` are all that it writes: with them known, steps can run in groups. */
+  onStep(update: StepUpdate, words?: () => readonly StepWord[]): void;
 }
 
 /** A dense or ragged feed of the program: which registers its address goes to. */

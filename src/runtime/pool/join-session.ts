@@ -12,6 +12,7 @@ import {
   COMMAND_KIND,
   COMMAND_WORDS,
   CONTROL,
+  FORESEEN,
   nextCommand,
 } from '../../memory/control-layout.js';
 import { CONTEXT, STATUS } from '../../memory/program-layout.js';
@@ -29,7 +30,10 @@ const SLEEP_SLICE_MS = 100;
 export async function joinSession(message: JoinMessage): Promise<JoinResult> {
   const views = new Views(message.memory.buffer);
   try {
-    const result = followCommands(views, message, await stepsOf(views, message));
+    const banks = message.tables === null ? [] : TableMemory.attach(message.tables).banks;
+    const steps = await stepsOf(views, message, banks);
+    const memories = [views, ...banks.map((bank) => bank.views)].map(({ u32 }) => u32);
+    const result = followCommands(views, message, steps, memories);
     if (result.kind === 'step-failed') abortSession(views, message.control);
     return result;
   } catch (thrown) {
@@ -46,16 +50,24 @@ export function abortSession(views: Views, control: number, reason: number = ABO
     Atomics.notify(views.i32, at + word);
 }
 
-async function stepsOf(views: Views, { backend, told, memory, module, tables, thread }: JoinMessage) {
+async function stepsOf(
+  views: Views,
+  { backend, told, memory, module, thread }: JoinMessage,
+  banks: TableMemory['banks'],
+) {
   const { join } = await loadBackend(backend);
-  const banks = tables === null ? [] : TableMemory.attach(tables).banks;
   const pairInsertion = () => instantiateKernels(module, memory).insertTouchedPairs;
   return join({ thread, memory, views, module, banks, pairInsertion }, told);
 }
 
-function followCommands(views: Views, message: JoinMessage, steps: ThreadSteps): JoinResult {
+function followCommands(
+  views: Views,
+  message: JoinMessage,
+  steps: ThreadSteps,
+  memories: readonly Uint32Array[],
+): JoinResult {
   try {
-    const result = runCommands(views, message, steps.run);
+    const result = runCommands(views, message, steps.run, memories);
     if (result.kind === 'stopped') steps.close?.();
     else steps.abandon?.();
     return result;
@@ -65,7 +77,12 @@ function followCommands(views: Views, message: JoinMessage, steps: ThreadSteps):
   }
 }
 
-function runCommands(views: Views, message: JoinMessage, runStep: RunStep): JoinResult {
+function runCommands(
+  views: Views,
+  message: JoinMessage,
+  runStep: RunStep,
+  memories: readonly Uint32Array[],
+): JoinResult {
   const { thread, control } = message;
   const { i32, u32 } = views;
   const at = control / 4;
@@ -85,12 +102,22 @@ function runCommands(views: Views, message: JoinMessage, runStep: RunStep): Join
     const entry = at + CONTROL.commands + (command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
     if (u32[entry + COMMAND.kind] !== COMMAND_KIND.step) return { kind: 'stopped' };
     const context = u32[entry + COMMAND.contexts]! + thread * u32[entry + COMMAND.contextStride]!;
+    const foreseen = u32[entry + COMMAND.foreseen]!;
+    if (foreseen !== 0) writeForeseen(u32, foreseen / 4, memories);
     const status = runStep(context, u32[entry + COMMAND.batch]!, command, u32[entry + COMMAND.quiet]!);
     if (status === STATUS.aborted) return { kind: 'aborted' };
     if (status !== 0) {
       const failedAt = u32[context / 4 + CONTEXT.failedAt]!;
       return { kind: 'step-failed', status, failedAt, failedDetail: i32[context / 4 + CONTEXT.failedDetail]! };
     }
+  }
+}
+
+/** Rates and what else follows the global step, in a group of steps: src/runtime/session/foreseen-words.ts draws the record. */
+function writeForeseen(u32: Uint32Array, at: number, memories: readonly Uint32Array[]): void {
+  const end = at + FORESEEN.entries + u32[at + FORESEEN.count]! * FORESEEN.entryWords;
+  for (let entry = at + FORESEEN.entries; entry < end; entry += FORESEEN.entryWords) {
+    memories[u32[entry + FORESEEN.memory]!]![u32[entry + FORESEEN.index]!] = u32[entry + FORESEEN.value]!;
   }
 }
 

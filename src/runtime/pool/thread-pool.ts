@@ -68,6 +68,8 @@ export interface Command {
   readonly contexts: number;
   readonly contextStride: number;
   readonly batch: number;
+  /** Words that threads write before it, see FORESEEN; 0 or nothing for none. */
+  readonly foreseen?: number;
 }
 const NOTHING: Command = { contexts: 0, contextStride: 0, batch: 0 };
 
@@ -195,7 +197,7 @@ export class ThreadPool {
     if (this.#closing) throw new MonolithError('ML_CLOSED', { what: 'the thread pool' });
   }
 
-  #write(kind: number, { contexts, contextStride, batch }: Command = NOTHING, quiet = false): void {
+  #write(kind: number, { contexts, contextStride, batch, foreseen = 0 }: Command = NOTHING, quiet = false): void {
     const { u32 } = this.#views;
     this.#command = nextCommand(this.#command);
     const entry = this.#at + CONTROL.commands + (this.#command & (COMMAND_CAPACITY - 1)) * COMMAND_WORDS;
@@ -204,6 +206,7 @@ export class ThreadPool {
     u32[entry + COMMAND.contextStride] = contextStride;
     u32[entry + COMMAND.batch] = batch;
     u32[entry + COMMAND.quiet] = quiet ? 1 : 0;
+    u32[entry + COMMAND.foreseen] = foreseen;
   }
 
   /** Shows the threads all commands written so far. */

@@ -17,10 +17,11 @@ import type { TraceNames } from '../../trace/trace-names.js';
 import type { OpenBackend, SettledBackend } from '../backends/backend.js';
 import { instantiateKernels } from '../backends/wasm/load-kernels.js';
 import type { WasmKernels } from '../backends/wasm/wasm-kernels.js';
-import type { CompileEnvironment, SlicePlan, StepUpdate } from '../compile/compile-environment.js';
+import type { CompileEnvironment, SlicePlan, StepUpdate, StepWord } from '../compile/compile-environment.js';
 import type { CompileTarget, LaidOutProgram } from '../compile/compiler.js';
 import { checkThreads, usualThreads } from '../pool/thread-count.js';
 import { layHeapOut, TableMemory, type TablePolicy, type TableRegion } from '../tables/table-memory.js';
+import { ForeseenWords } from './foreseen-words.js';
 import { type SessionOptions, specsOf } from './session-options.js';
 import { SessionTrace } from './session-trace.js';
 import { SessionVariables } from './session-variables.js';
@@ -56,7 +57,8 @@ export class SessionCore implements CompileTarget {
   readonly tablePolicy: TablePolicy;
   readonly backend: SettledBackend;
   readonly #resources = new Map<object, unknown>();
-  readonly #onStep: StepUpdate[] = [];
+  readonly #onStep: { readonly update: StepUpdate; readonly words: (() => readonly StepWord[]) | undefined }[] = [];
+  #foreseen: ForeseenWords | undefined;
 
   constructor({ graph, options, backend, memory, module, tables }: CoreParts) {
     this.graph = graph;
@@ -106,13 +108,28 @@ export class SessionCore implements CompileTarget {
     return this.#resources.get(key) as T;
   }
 
-  onStep(update: StepUpdate): void {
-    this.#onStep.push(update);
+  onStep(update: StepUpdate, words?: () => readonly StepWord[]): void {
+    this.#onStep.push({ update, words });
   }
 
   /** Whether something must be brought up to the global step before every step. */
   get followsStep(): boolean {
     return this.#onStep.length > 0;
+  }
+
+  /** Whether what follows the step can be written down for several steps at once. */
+  get foreseesSteps(): boolean {
+    return this.variables.has(GLOBAL_STEP) && this.#onStep.every(({ words }) => words !== undefined);
+  }
+
+  /** What follows the step, for `count` steps that count `by` each from the one at hand: a record for each command. */
+  foreseeSteps(count: number, by: number): number[] {
+    const { views, arena, tables, globalStep } = this;
+    this.#foreseen ??= new ForeseenWords(views, arena, tables.banks);
+    const words = this.#onStep.flatMap((follower) => follower.words?.() ?? []);
+    return this.#foreseen.write(words, count, (step) => {
+      for (const { update } of this.#onStep) update(globalStep + step * by, true);
+    });
   }
 
   /**
@@ -121,7 +138,7 @@ export class SessionCore implements CompileTarget {
    */
   followGlobalStep(): void {
     const isCounted = this.variables.has(GLOBAL_STEP);
-    for (const update of this.#onStep) update(this.globalStep, isCounted);
+    for (const { update } of this.#onStep) update(this.globalStep, isCounted);
   }
 
   /** Steps trained so far; 0 when the graph has no counter. */

@@ -188,7 +188,8 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     // Making the program is what asks for rates that follow the step.
     const program = this.#programs.of(fetches);
     const outlives = fetches.every((fetch) => outlivesStep(program, fetch));
-    if (this.#core.followsStep || program.steps === null || !outlives) return 1;
+    if (program.steps === null || !outlives) return 1;
+    if (this.#core.followsStep && (program.cut !== undefined || !this.#core.foreseesSteps)) return 1;
     return program.cut === undefined ? STEPS_AHEAD_MAX : this.#cut!.stepsAheadMax;
   }
 
@@ -305,8 +306,13 @@ export class Session<Values extends FeedMap = FeedMap> extends SessionHandle {
     const core = this.#core;
     if (program.needsBatch) for (const batch of batches) checkBatch(core.views, batch, core, program);
     await this.#cut?.finish();
-    core.followGlobalStep();
-    let command = await this.#runner.run(batches.map((batch) => commandOf(program, 'step', 0, batch)));
+    const isGroup = batches.length > 1 && core.followsStep;
+    const foreseen = isGroup ? core.foreseeSteps(batches.length, program.steps!) : [];
+    if (!isGroup) core.followGlobalStep();
+    const commands = batches.map((batch, step) => {
+      return { ...commandOf(program, 'step', 0, batch), foreseen: foreseen[step] ?? 0 };
+    });
+    let command = await this.#runner.run(commands);
     return batches.map(() => {
       const own = command;
       command = nextCommand(command);

@@ -20,7 +20,7 @@ import { zeroRuns } from './linalg.js';
 import { sessionTableOptions } from './session-table-options.js';
 import { sumGradients } from './sum-gradients.js';
 import { checkNow, checkTime, type GradientRows, idList, rowList } from './table-checks.js';
-import { noteRemovals, raiseUpdateTime, ratesOf, setRatesOf } from './table-control.js';
+import { noteRemovals, raiseUpdateTime, ratesOf, setRatesOf, stepWordsOf } from './table-control.js';
 import { freeTables, makeTables } from './table-making.js';
 import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
 import { clearTables, evictTables, expireDays } from './table-removal.js';
@@ -73,7 +73,10 @@ export class HashTable extends HeldTable implements EmbeddingTable {
       const table = HashTable.create(owner.tables, config, sessionTableOptions(owner, config, options));
       const { tables: homes } = owner.backend;
       if (homes !== undefined) table.residence = new TableResidence(homes, table.name, table.plan, table.tables[0]!);
-      if (table.plan.followsStep) owner.onStep((step, isCounted) => table.setGlobalStep(step, undefined, isCounted));
+      if (table.plan.followsStep) {
+        const follow = (step: number, isCounted: boolean) => table.setGlobalStep(step, undefined, isCounted);
+        owner.onStep(follow, () => stepWordsOf(table.tables, table.sliceSize));
+      }
       return table;
     });
   }

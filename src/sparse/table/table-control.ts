@@ -176,6 +176,21 @@ export function setStepOf(tables: readonly BankTable[], rates: readonly (number 
   }
 }
 
+/** All words that setStepOf writes. */
+export function stepWordsOf(
+  tables: readonly BankTable[],
+  segmentCount: number,
+): { readonly views: Views; readonly address: number }[] {
+  return tables.flatMap(({ bank: { views }, address }) =>
+    Array.from({ length: segmentCount }, (_, index) => segmentAt(address, index)).flatMap((segment) => {
+      const parameters = segment + SEGMENT.parameters * 4;
+      const [draw, step] = [segment + SEGMENT.drawStep * 4, parameters + PARAMETER_BLOCK.globalStep];
+      const words = [parameters + PARAMETER_BLOCK.rate, draw, draw + 4, step, step + 4, segment + SEGMENT.scale * 4];
+      return words.map((word) => ({ views, address: word }));
+    }),
+  );
+}
+
 /**
  * The scale that a one_bit segment has after all steps before `globalStep`, whoever took them: a restored table has it
  * too.
