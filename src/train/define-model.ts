@@ -19,7 +19,7 @@ export interface ModelOptions<F extends Features> {
 export interface ModeOption<M extends Mode> {
   /**
    * Default: none. The graph then serves all modes: a run that updates something trains, any other evaluates or
-   * predicts. With a mode, every run that says nothing else has it, whatever it updates; in `eval` and `predict` tables and
+   * predicts. With a mode, every run that says nothing else has it; in `eval` and `predict` tables and
    * weights are only read.
    */
   readonly mode?: M;
