@@ -16,6 +16,7 @@ export const ERROR_MESSAGES = {
   ML_CKPT_SETTINGS: 'checkpoint {path} was trained with other settings: {changes}',
   ML_CKPT_SHARDS: '{reason}',
   ML_CKPT_TABLE: 'table {table} cannot be restored from record {record} of {file}: {field} {reason}',
+  ML_SAVER: '{reason}',
   ML_CKPT_WRITE: 'checkpoint could not be written to {file}: {reason}',
   // command line and files the user names
   ML_DIR: 'model directory {dir} cannot be used: {reason}',

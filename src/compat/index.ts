@@ -58,6 +58,11 @@ export {
 export { getMonolithCheckpointState } from '../checkpoint/monolith-state.js';
 // save_utils, runner_utils.
 export { isabs } from '../checkpoint/names.js';
+export {
+  PartialRecoverySaver,
+  type PartialRecoverySaverOptions,
+  type SaverSaveOptions,
+} from '../checkpoint/partial-recovery-saver.js';
 // feature, feature_utils, embedding_combiners.
 export { type Combiner, FirstN, ReduceMean, ReduceSum } from '../feature/model/combiners.js';
 export { createEmbeddingSlices } from '../feature/model/embedding-slices.js';
@@ -203,6 +208,8 @@ export {
 export { AsyncFunctionMgr, AsyncPushHook, type AsyncTarget } from '../train/async-function-mgr.js';
 // session_run_hooks, sync_hooks, barrier_ops, controller.
 export { BarrierHook, BarrierOp } from '../train/hooks/barrier.js';
+// basic_restore_hook.
+export { CheckpointRestorerHook, type CheckpointRestorerListener } from '../train/hooks/checkpoint-restorer.js';
 export { EnqueueHook } from '../train/hooks/enqueue-hook.js';
 export { FetchAllCachedVariablesHook } from '../train/hooks/fetch-cached-variables.js';
 export { QueryActionHook } from '../train/hooks/query-action.js';

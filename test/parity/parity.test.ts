@@ -28,7 +28,6 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
     'record',
     'restore',
     'runner_utils',
-    'save_utils',
     'service_discovery',
     'summary/event_file',
     'summary/summary_ops',
