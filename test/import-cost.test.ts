@@ -23,8 +23,8 @@ function loadedBy(entry: string): { readonly files: string[]; readonly packages:
 }
 
 const ENTRIES: readonly (readonly [entry: string, filesMax: number])[] = [
-  ['src/index.js', 330],
-  ['src/api/tables.js', 160],
+  ['src/index.js', 340],
+  ['src/api/tables.js', 170],
   ['src/api/trace.js', 30],
   ['src/cli/main.js', 30],
 ];
