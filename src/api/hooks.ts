@@ -6,6 +6,7 @@ export { AsyncPushHook } from '../train/async-function-mgr.js';
 export { BarrierHook, BarrierOp, type BarrierOptions } from '../train/hooks/barrier.js';
 export { CheckpointSaverHook, type CheckpointSaverOptions } from '../train/hooks/checkpoint-saver.js';
 export { type ControlKv, LocalControlKv } from '../train/hooks/control-kv.js';
+export { ControllerFlags, ControllerHook, type ControllerOptions, StopHelper } from '../train/hooks/controller.js';
 export { Coordinator } from '../train/hooks/coordinator.js';
 export { CsvLogHook, type CsvLogOptions } from '../train/hooks/csv-log.js';
 export { type EarlyStop, EarlyStopping, type EarlyStoppingOptions } from '../train/hooks/early-stopping.js';
