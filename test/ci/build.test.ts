@@ -9,7 +9,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A checkout that is built in a second: the tools are real, the sources are two lines. */
 function smallCheckout(home: string): void {
-  for (const part of ['.ci', 'assembly/build.mjs', 'package.json', 'package-lock.json', 'asconfig.json']) {
+  const tools = ['.ci', 'assembly/build.mjs', 'assembly/generated/dispatch.ts'];
+  for (const part of [...tools, 'package.json', 'package-lock.json', 'asconfig.json']) {
     cpSync(join(root, part), join(home, part), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'));

@@ -24,7 +24,10 @@ t.test('a damaged checkpoint is refused, named and left alone, whichever file it
     { cwd },
   );
   t.equal(made.code, 0, made.err);
-  const files = Object.keys(treeOf(whole)).filter((name) => /^(checkpoint|model\.ckpt-20\..*[^/])$/.test(name));
+  // The description of the graph is for people: no restore reads it.
+  const files = Object.keys(treeOf(whole)).filter((name) => {
+    return /^(checkpoint|model\.ckpt-20\..*[^/])$/.test(name) && !name.endsWith('.meta');
+  });
   t.ok(files.length >= 6, files.join(', '));
   for (const file of files) {
     for (const [damage, apply] of Object.entries(DAMAGES)) {
