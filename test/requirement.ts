@@ -17,7 +17,7 @@ export const REQUIREMENTS = {
   linux: '/proc and /dev/full',
   unprivileged: 'a user who is not root',
   root: 'root on Linux, with setpriv, prlimit and a mount of tmpfs',
-  sigusr1: 'a Node.js with --disable-sigusr1',
+  sigusr: 'a Node.js whose inspector can be told to leave SIGUSR1 alone',
   'relaxed-simd': 'an engine with relaxed SIMD',
 } as const;
 

@@ -52,7 +52,7 @@ t.test('SIGUSR1 is for processes whose Node.js leaves it alone', async (t) => {
 });
 
 const hasFlag = process.allowedNodeEnvironmentFlags.has(FLAG);
-const skip = hasFlag ? false : missing('sigusr1', `this Node.js has no ${FLAG}`);
+const skip = hasFlag ? false : missing('sigusr', `this Node.js has no ${FLAG}`);
 
 t.test('with that flag a process takes the signal that comes', { skip }, async (t) => {
   const err = await signalled([FLAG, PROGRAM, '1'], 1);
