@@ -78,11 +78,11 @@ const cases: readonly Case[] = [
     name: 'the demo trains to the same bytes, and resumes to them on other threads',
     run: async (at) => {
       await at.cli(['train', ...SMALL, '--model-dir', 'whole', '--steps', '100', '--threads', '1']);
-      const whole = treeOf(join(at.dir, 'whole'));
+      const whole = timeless(treeOf(join(at.dir, 'whole')));
       for (const threads of ['2', '3']) {
         await at.cli(['train', ...SMALL, '--model-dir', 'parts', '--steps', '50', '--threads', threads]);
       }
-      deepEqual(treeOf(join(at.dir, 'parts')), whole);
+      deepEqual(timeless(treeOf(join(at.dir, 'parts'))), whole);
       match(await at.cli(['inspect', 'whole']), /rows +\d+ in 1 file/);
       return whole;
     },
@@ -148,4 +148,9 @@ const probed: readonly Case[] = [
 export function casesOf({ runtime, major }: Place): readonly Case[] {
   const isProbed = runtime.kind === 'node' && major > WIDE_NODE_MIN && process.arch === 'x64';
   return isProbed ? [...cases, ...probed] : cases;
+}
+
+/** Files without the one that holds when it was written. */
+function timeless<T>({ monolith_checkpoint: _, ...files }: Readonly<Record<string, T>>): Record<string, T> {
+  return files;
 }
