@@ -66,6 +66,20 @@ export async function restoreFiles(
   files: readonly string[],
   options: RestoreFilesOptions = {},
 ): Promise<RestoredTable> {
+  return withLoad(table, files, options, async (image, load) => {
+    const loaded = await loadBeside(image, load);
+    settle(image, loaded, options);
+    return { files, rows: loaded.rows, inPlace: loaded.inPlace };
+  });
+}
+
+/** Runs `body` with what reads `files` into the table. */
+async function withLoad<T>(
+  table: StoredTable | HashTable,
+  files: readonly string[],
+  options: RestoreFilesOptions,
+  body: (image: ReturnType<typeof tableImageOf>, load: Load) => Promise<T>,
+): Promise<T> {
   if (table instanceof HashTable) table.changed();
   const image = tableImageOf(table);
   const rowsExpected = rowsGuess(image, files);
@@ -74,14 +88,21 @@ export async function restoreFiles(
   try {
     // Memory for reading is taken before any row is: a table that fills the rest can then still be replaced.
     load = new Load(image, files, threads, rowsExpected, options.layOut);
-    const loaded = await loadBeside(image, load);
-    image.raiseMaxUpdateSec(loaded.maxUpdateSec);
-    if (options.layOut === undefined) image.noteRemovals();
-    return { files, rows: loaded.rows, inPlace: loaded.inPlace };
+    return await body(image, load);
   } finally {
     load?.close();
     await threads.close();
   }
+}
+
+/** The table has the rows that were read. */
+function settle(
+  image: ReturnType<typeof tableImageOf>,
+  { maxUpdateSec }: Pick<LoadedRows, 'maxUpdateSec'>,
+  { layOut }: RestoreFilesOptions,
+): void {
+  image.raiseMaxUpdateSec(maxUpdateSec);
+  if (layOut === undefined) image.noteRemovals();
 }
 
 /** Rows that were read into a table and are not kept yet: until one of the two is called, the table shows them. */
@@ -103,13 +124,7 @@ export async function readFilesBeside(
   files: readonly string[],
   options: RestoreFilesOptions = {},
 ): Promise<PendingRows> {
-  if (table instanceof HashTable) table.changed();
-  const image = tableImageOf(table);
-  const rowsExpected = rowsGuess(image, files);
-  const threads = ShardThreads.start(image, files.length, rowsExpected, options.threads);
-  let load: Load | null = null;
-  try {
-    load = new Load(image, files, threads, rowsExpected, options.layOut);
+  return withLoad(table, files, options, async (image, load) => {
     const fresh = FreshPartitions.beginOrFail(image);
     let loaded: LoadedRows;
     try {
@@ -118,20 +133,15 @@ export async function readFilesBeside(
       fresh.discard();
       throw cause;
     }
-    const { rows, maxUpdateSec } = loaded;
     return {
-      rows,
+      rows: loaded.rows,
       keep: () => {
         fresh.keep();
-        image.raiseMaxUpdateSec(maxUpdateSec);
-        if (options.layOut === undefined) image.noteRemovals();
+        settle(image, loaded, options);
       },
       discard: () => fresh.discard(),
     };
-  } finally {
-    load?.close();
-    await threads.close();
-  }
+  });
 }
 
 /** Files of `base` in shard order. */
