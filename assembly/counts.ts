@@ -47,3 +47,18 @@ export function advanceGeneration(cell: usize, table: usize, cells: u32): u32 {
   store<u32>(cell, generation);
   return generation;
 }
+
+@inline
+function shareBegin(count: usize, share: u32, shares: u32): u64 {
+  return <u64>load<u32>(count) * <u64>share / <u64>shares;
+}
+
+/** How many of the things counted at `count` are the share `share` of `shares`. */
+export function shareOf(count: usize, share: u32, shares: u32): u32 {
+  return <u32>(shareBegin(count, share + 1, shares) - shareBegin(count, share, shares));
+}
+
+/** Where that share begins in a list from `base` on, of things of `bytes` bytes. */
+export function shareAt(base: u32, count: usize, share: u32, shares: u32, bytes: u32): u32 {
+  return base + <u32>shareBegin(count, share, shares) * bytes;
+}

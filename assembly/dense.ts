@@ -4,6 +4,7 @@
 // caller.
 export * from "./dense/activation";
 export * from "./dense/auc";
+export * from "./dense/inbatch";
 export * from "./dense/broadcast";
 export { batchMatMulF32, multiplyU32 } from "./dense/batch-matmul";
 export * from "./dense/blocks";

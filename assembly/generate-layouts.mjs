@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as batch from '../build/src/memory/batch.js';
 import * as control from '../build/src/memory/control-layout.js';
+import * as decode from '../build/src/memory/decode-layout.js';
 import * as dense from '../build/src/memory/dense-layout.js';
 import * as dump from '../build/src/memory/dump-layout.js';
 import * as filter from '../build/src/memory/filter-layout.js';
@@ -16,6 +17,7 @@ import * as kinds from '../build/src/memory/kinds.js';
 import * as optimizer from '../build/src/memory/optimizer-layout.js';
 import * as program from '../build/src/memory/program-layout.js';
 import * as record from '../build/src/memory/record-layout.js';
+import * as route from '../build/src/memory/route-layout.js';
 import * as secret from '../build/src/memory/secret.js';
 import * as sumBlocks from '../build/src/memory/sum-blocks.js';
 import * as table from '../build/src/memory/table-layout.js';
@@ -43,6 +45,17 @@ const inlined = (kind) => ({ ...kind, inline: true });
 const SHARED = [
   { file: 'batch.ts', module: batch, kinds: [words('BATCH')] },
   { file: 'control-layout.ts', module: control, kinds: [words('CONTROL'), numbers('i32', 'COMMAND_CAPACITY')] },
+  {
+    file: 'decode-layout.ts',
+    module: decode,
+    kinds: [
+      words('DECODE', 'CELL', 'TEXT'),
+      sizes('CELL_WORDS', 'TEXT_WORDS'),
+      numbers('u32', 'CELL_KIND', 'CELL_FLAG', 'RULE'),
+      numbers('i32', 'DECODED'),
+      numbers('usize', 'DECODE_SCRATCH_BYTES'),
+    ],
+  },
   { file: 'dense-layout.ts', module: dense, kinds: [words('SHAMPOO', 'SHAMPOO_AXIS'), sizes('SHAMPOO_AXIS_WORDS')] },
   {
     file: 'dump-layout.ts',
@@ -91,9 +104,9 @@ const SHARED = [
     file: 'record-layout.ts',
     module: record,
     kinds: [
-      words('PIECE', 'FIELD', 'MATMUL_SHAPE', 'COPY', 'UNIQUE_CELL'),
+      words('PIECE', 'FIELD', 'MATMUL_SHAPE', 'COPY', 'COPY_ROWS', 'UNIQUE_CELL'),
       words('REORDER_INPUT', 'GATHER_OUTPUT', 'LAYOUT_SOURCE', 'SHARD_SERVER'),
-      sizes('PIECE_WORDS', 'FIELD_WORDS', 'COPY_WORDS', 'RECORD_WORDS'),
+      sizes('PIECE_WORDS', 'FIELD_WORDS', 'COPY_WORDS', 'COPY_ROWS_WORDS', 'RECORD_WORDS'),
       numbers('usize', 'UNIQUE_CELL_BYTES'),
     ],
   },
@@ -102,6 +115,16 @@ const SHARED = [
     file: 'sum-blocks.ts',
     module: sumBlocks,
     kinds: [numbers('i32', 'SUM_BLOCK', 'CHAIN_K', 'SUM_K', 'PAIR_ROWS'), numbers('usize', 'REPEATS')],
+  },
+  {
+    file: 'route-layout.ts',
+    module: route,
+    kinds: [
+      words('ROUTE', 'ROUTE_SLICE'),
+      sizes('ROUTE_SLICE_WORDS'),
+      inlined(numbers('u32', 'ROUTE_FIRST')),
+      numbers('usize', 'ROUTE_CELLS'),
+    ],
   },
   {
     file: 'table-layout.ts',

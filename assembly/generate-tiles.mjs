@@ -88,7 +88,7 @@ ${body(shape, packed)}
 }
 
 /**
- * ${rows} rows and ${cols} columns of C from a packed panel of A (${rows} floats per k) and of B (${cols} per k), k >= 1.
+ * ${rows} rows and ${cols} columns of C, k >= 1, from packed panels: ${rows} floats of A per k and ${cols} of B.
  * ${why}
  */
 export function tile${name}(k: i32, a: usize, b: usize, c: usize, cStep: usize): void {
@@ -105,7 +105,7 @@ function crossed${name}(k: i32, a: usize, aStep: usize, b: usize, c: usize, cSte
 ${body(shape, crossed)}
 }
 
-/** As tile${name}, of rows of A packed as the other side: ${cols} of the k in a row of a panel, panels \`aStep\` apart. */
+/** As tile${name}, of rows of A packed as B is: ${cols} of the k in a row of a panel, panels \`aStep\` apart. */
 export function tileCrossed${name}(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: usize): void {
   crossed${name}(k, a, aStep, b, c, cStep, false);
 }

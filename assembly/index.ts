@@ -2,6 +2,7 @@
 // objects, no string or array literals (a data segment would be written again by every instance that joins the memory).
 export * from "./compress";
 export * from "./counts";
+export * from "./decode";
 export * from "./dense";
 export * from "./dump";
 export * from "./filter";
@@ -13,4 +14,5 @@ export * from "./program";
 export * from "./sparse";
 export * from "./table";
 export * from "./touched";
+export * from "./touched-steal";
 export * from "./trace";

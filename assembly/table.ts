@@ -17,6 +17,7 @@ export { tableClear, tableEvict } from "./table/evict";
 export { tableFind } from "./table/find";
 export * from "./table/lookup";
 export * from "./table/retrieve";
+export * from "./table/route";
 export { tableInitRow, tableUpsert } from "./table/rows";
 export * from "./table/scan";
 export * from "./table/shared";

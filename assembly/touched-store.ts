@@ -4,7 +4,7 @@ import {
   INSERT_RANGE, LANE_BYTES, TOUCHED, TOUCHED_HEADER_BYTES, TOUCHED_SLOT, TOUCHED_SLOT_SHIFT, TOUCHED_STRIPE,
   TOUCHED_STRIPE_BYTES,
 } from "./generated/layouts";
-import { mix64, mixSecretly, secretOf } from "./hash";
+import { mix64 } from "./hash";
 import { lockInTime, unlock } from "./sync";
 
 /**
@@ -24,10 +24,16 @@ export function slotShift<K>(): u32 {
   return isPair<K>() ? TOUCHED_SLOT_SHIFT.pair : TOUCHED_SLOT_SHIFT.id;
 }
 
-/** The mix of a pair covers both: tables of one id lie apart. `salt` is the mix of the table. */
+/** The bits of a key that are mixed: those of a pair cover both, tables of one id lie apart. */
 @inline
-export function mixKey<K>(id: i64, salt: u64): u64 {
-  return mix64(isPair<K>() ? <u64>id ^ salt : <u64>id);
+export function foldKey<K>(id: i64, salt: u64): u64 {
+  return isPair<K>() ? <u64>id ^ salt : <u64>id;
+}
+
+/** What tells the pairs of a table from those of others. */
+@inline
+export function saltOf<K>(table: u32): u64 {
+  return isPair<K>() ? mix64(table) : 0;
 }
 
 @inline
@@ -190,12 +196,12 @@ export function clearFull<K>(set: usize, epoch: u32, pending: u32): i64 {
 
 /**
  * Where the key is in the overflow set, or the free place where it would go. The caller holds the overflow lock.
- * Probing is linear and by the secret of the memory: what was made to overflow was made to meet.
+ * Probing is linear and by the public mix: keys that met by the secret one, and overflowed, lie apart here.
  */
 function findOverflow<K>(set: usize, id: i64, table: u32): usize {
   const overflow = <usize>load<u32>(set, TOUCHED.overflow);
   const mask = load<u32>(set, TOUCHED.overflowMask);
-  let i = <u32>mixSecretly(isPair<K>() ? <u64>id ^ mix64(table) : <u64>id, secretOf()) & mask;
+  let i = <u32>mix64(foldKey<K>(id, saltOf<K>(table))) & mask;
   let p = overflow + (<usize>i << slotShift<K>());
   // Ends: a quarter of the places stays free.
   while (load<u32>(p, TOUCHED_SLOT.hash) != 0 && !isKey<K>(p, id, table)) {

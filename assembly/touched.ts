@@ -8,14 +8,14 @@
 //   exact size; with T writers the set may run over its capacity by T * lump keys (lump is 1 up to capacity 2047).
 import { WORD } from "./units";
 import {
-  HOP_RANGE, INSERT_RANGE, LANE_BYTES, STOLEN_PAIR, TOUCHED, TOUCHED_CHUNK, TOUCHED_SLOT, TOUCHED_SLOT_BYTES,
-  TOUCHED_STRIPE, TOUCHED_STRIPE_BYTES,
+  HOP_RANGE, INSERT_RANGE, LANE_BYTES, TOUCHED, TOUCHED_CHUNK, TOUCHED_SLOT, TOUCHED_SLOT_BYTES, TOUCHED_STRIPE,
+  TOUCHED_STRIPE_BYTES,
 } from "./generated/layouts";
-import { mix64 } from "./hash";
+import { mixSecretly, secretOf } from "./hash";
 import { lockBriefly, lockInTime, tryLock, unlock } from "./sync";
 import {
-  INSERTED, IdKey, LOST_LOCK, PRESENT, PairKey, addOverflow, clearFull, countTouchedKeys, createTouched, initialise,
-  isPair, lockStripes, mixKey, overflowHas, putKey, slotShift, tableAt, unlockStripes, wipe,
+  INSERTED, IdKey, LOST_LOCK, PRESENT, PairKey, addOverflow, clearFull, createTouched, foldKey, initialise, isPair,
+  overflowHas, putKey, saltOf, slotShift, tableAt,
 } from "./touched-store";
 
 export { capacityOfTouchedKeys, countTouchedClears, countTouchedKeys, countTouchedOverflow } from "./touched-store";
@@ -136,10 +136,11 @@ function insertLocked<K>(
   return INSERTED;
 }
 
-/** Hashes of `count` keys to `hashes`. */
-function hashChunk<K>(keys: usize, count: u32, salt: u64, hashes: usize): void {
+/** Hashes of `count` keys to `hashes`: by the secret of the memory, so that no ids can be made to fill one bucket. */
+function hashChunk<K>(keys: usize, count: u32, salt: u64, secret: u64, hashes: usize): void {
   for (let i: u32 = 0; i < count; i++) {
-    store<u32>(hashes + (<usize>i << 2), <u32>mixKey<K>(load<i64>(keys + (<usize>i << 3)), salt) | 3);
+    const key = foldKey<K>(load<i64>(keys + (<usize>i << 3)), salt);
+    store<u32>(hashes + (<usize>i << 2), <u32>mixSecretly(key, secret) | 3);
   }
 }
 
@@ -183,7 +184,8 @@ function insert<K>(set: usize, keys: usize, count: u32, table: u32, scratch: usi
   const bucketMask = load<u32>(set, TOUCHED.bucketMask);
   const stripeMask = load<u32>(set, TOUCHED.stripeMask);
   const lump = load<u32>(set, TOUCHED.lump);
-  const salt: u64 = isPair<K>() ? mix64(table) : 0;
+  const salt = saltOf<K>(table);
+  const secret = secretOf();
   const slots = <usize>load<u32>(set, TOUCHED.slots);
   const stripes = <usize>load<u32>(set, TOUCHED.stripes);
   let epoch = atomic.load<u32>(set + TOUCHED.epoch) & ~1;
@@ -194,7 +196,7 @@ function insert<K>(set: usize, keys: usize, count: u32, table: u32, scratch: usi
   for (let start: u32 = 0; start < count; start += TOUCHED_CHUNK) {
     const chunk = keys + (<usize>start << 3);
     const length = min(TOUCHED_CHUNK, count - start);
-    hashChunk<K>(chunk, length, salt, scratch);
+    hashChunk<K>(chunk, length, salt, secret, scratch);
     // The sum is stored only so that no compiler drops the reads.
     store<u32>(scratch, touchChunk<K>(slots, bucketMask, scratch, length), TOUCHED_CHUNK << 2);
 
@@ -249,105 +251,6 @@ function insert<K>(set: usize, keys: usize, count: u32, table: u32, scratch: usi
     unlock(stripe);
   }
   return <f64>dropped;
-}
-
-/**
- * Takes the clear lock and every stripe and returns the number of keys; with 0 (empty) or -1 (lost lock) it holds none.
- */
-function stop(set: usize): i32 {
-  if (atomic.load<i32>(set + TOUCHED.state) == 0) return 0;
-  if (!lockInTime(set + TOUCHED.clearLock)) return -1;
-  let count = -1;
-  if (lockStripes(set)) {
-    count = countTouchedKeys(set);
-    if (count != 0) return count;
-    unlockStripes(set, load<u32>(set, TOUCHED.stripeMask) + 1);
-  }
-  unlock(set + TOUCHED.clearLock);
-  return count;
-}
-
-function resume(set: usize): void {
-  unlockStripes(set, load<u32>(set, TOUCHED.stripeMask) + 1);
-  unlock(set + TOUCHED.clearLock);
-}
-
-/**
- * Stops the set and packs its ids at the start of its slots (see `stolenTouchedKeys`); returns how many, or -1 when a
- * lock is lost. Unless it returns 0 or -1, `endSteal` must follow: until then inserts wait.
- */
-export function beginSteal(set: usize): i32 {
-  return begin<IdKey>(set);
-}
-
-/** beginSteal of a set of pairs: each takes 16 bytes, | 0 id i64 | 8 table index u32 | 12 unused |. */
-export function beginStealPairs(set: usize): i32 {
-  return begin<PairKey>(set);
-}
-
-function begin<K>(set: usize): i32 {
-  const count = stop(set);
-  if (count <= 0) return count;
-  // Packing overwrites slots that readers without a lock may be at; the odd epoch voids what they see.
-  atomic.store<u32>(set + TOUCHED.epoch, load<u32>(set, TOUCHED.epoch) | 1);
-  // A packed key takes half a slot, so the packed keys never reach the slot being read.
-  packAll<K>(set, load<u32>(set, TOUCHED.slots));
-  return count;
-}
-
-function packAll<K>(set: usize, to: usize): void {
-  const out = pack<K>(load<u32>(set, TOUCHED.slots), load<u32>(set, TOUCHED.slotCount), to);
-  if (load<u32>(set, TOUCHED.overflowCount) != 0) {
-    pack<K>(load<u32>(set, TOUCHED.overflow), load<u32>(set, TOUCHED.overflowMask) + 1, out);
-  }
-}
-
-function pack<K>(from: usize, count: u32, to: usize): usize {
-  const end = from + (<usize>count << slotShift<K>());
-  let out = to;
-  for (let p = from; p < end; p += 1 << slotShift<K>()) {
-    if (load<u32>(p, TOUCHED_SLOT.hash) == 0) continue;
-    if (isPair<K>()) {
-      const table = tableAt<K>(p);
-      // After the epoch for every reader: half of one pair and half of another may look like a third.
-      atomic.store<i64>(out, load<i64>(p, TOUCHED_SLOT.id), STOLEN_PAIR.id);
-      store<u32>(out, table - 1, STOLEN_PAIR.tableIndex);
-    } else store<i64>(out, load<i64>(p, TOUCHED_SLOT.id), STOLEN_PAIR.id);
-    out += 1 << (slotShift<K>() - 1);
-  }
-  return out;
-}
-
-/** Where the keys of a begun steal are. */
-export function stolenTouchedKeys(set: usize): usize {
-  return <usize>load<u32>(set, TOUCHED.slots);
-}
-
-/** Empties the set and lets inserts go on. */
-export function endSteal(set: usize): void {
-  wipe<IdKey>(set);
-  resume(set);
-}
-
-export function endStealPairs(set: usize): void {
-  wipe<PairKey>(set);
-  resume(set);
-}
-
-/**
- * Moves all ids to `out` and returns how many. -1: a lock is lost; -2: `outCount` is too small and nothing was moved.
- * Room for capacity + 1 + 32 keys per inserting thread always suffices.
- */
-export function stealTouchedKeys(set: usize, out: usize, outCount: u32): i32 {
-  const count = stop(set);
-  if (count <= 0) return count;
-  if (<u32>count > outCount) {
-    resume(set);
-    return -2;
-  }
-  packAll<IdKey>(set, out);
-  endSteal(set);
-  return count;
 }
 
 /** A lane for one insert call: src/memory/touched-layout.ts draws it. 0 when none came free in 30 s. */

@@ -123,7 +123,7 @@ function body4x8(k: i32, a: usize, b: usize, c: usize, cStep: usize, acc: bool):
 }
 
 /**
- * 4 rows and 8 columns of C from a packed panel of A (4 floats per k) and of B (8 per k), k >= 1.
+ * 4 rows and 8 columns of C, k >= 1, from packed panels: 4 floats of A per k and 8 of B.
  * Eight accumulators and the operands are what 16 registers of 128 bits hold.
  */
 export function tile4x8(k: i32, a: usize, b: usize, c: usize, cStep: usize): void {
@@ -321,7 +321,7 @@ function crossed4x8(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: u
   v128.store(row, c3_1, 1 * VECTOR);
 }
 
-/** As tile4x8, of rows of A packed as the other side: 8 of the k in a row of a panel, panels `aStep` apart. */
+/** As tile4x8, of rows of A packed as B is: 8 of the k in a row of a panel, panels `aStep` apart. */
 export function tileCrossed4x8(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: usize): void {
   crossed4x8(k, a, aStep, b, c, cStep, false);
 }
@@ -502,7 +502,7 @@ function body6x16(k: i32, a: usize, b: usize, c: usize, cStep: usize, acc: bool)
 }
 
 /**
- * 6 rows and 16 columns of C from a packed panel of A (6 floats per k) and of B (16 per k), k >= 1.
+ * 6 rows and 16 columns of C, k >= 1, from packed panels: 6 floats of A per k and 16 of B.
  * For engines that join neighbouring vectors to 256 bits: then these are twelve accumulators. Others spill.
  */
 export function tile6x16(k: i32, a: usize, b: usize, c: usize, cStep: usize): void {
@@ -1216,7 +1216,7 @@ function crossed6x16(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: 
   v128.store(row, c5_3, 3 * VECTOR);
 }
 
-/** As tile6x16, of rows of A packed as the other side: 16 of the k in a row of a panel, panels `aStep` apart. */
+/** As tile6x16, of rows of A packed as B is: 16 of the k in a row of a panel, panels `aStep` apart. */
 export function tileCrossed6x16(k: i32, a: usize, aStep: usize, b: usize, c: usize, cStep: usize): void {
   crossed6x16(k, a, aStep, b, c, cStep, false);
 }

@@ -205,283 +205,314 @@ export function dispatch(opcode: u32, o: usize, r: usize): i32 {
       dense.inbatchAucGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9));
       return 0;
-    case 52: // gemmF32
+    case 52: // inbatchSoftmaxF32
+      dense.inbatchSoftmaxF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
+        u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
+      return 0;
+    case 53: // inbatchSoftmaxGradF32
+      dense.inbatchSoftmaxGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
+        u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12));
+      return 0;
+    case 54: // gemmF32
       dense.gemmF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12));
       return 0;
-    case 53: // gemmRepeatsF32
+    case 55: // gemmRepeatsF32
       dense.gemmRepeatsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12));
       return 0;
-    case 54: // gemmRepeatsGradF32
+    case 56: // gemmRepeatsGradF32
       dense.gemmRepeatsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12), u(o, r, 13), u(o, r, 14),
         u(o, r, 15), u(o, r, 16), u(o, r, 17));
       return 0;
-    case 55: // batchMatMulF32
+    case 57: // batchMatMulF32
       dense.batchMatMulF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8));
       return 0;
-    case 56: // rowDotF32
+    case 58: // rowDotF32
       dense.rowDotF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8));
       return 0;
-    case 57: // fmPairsF32
+    case 59: // fmPairsF32
       dense.fmPairsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
       return 0;
-    case 58: // fmPairsGradF32
+    case 60: // fmPairsGradF32
       dense.fmPairsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9));
       return 0;
-    case 59: // pairProductsF32
+    case 61: // pairProductsF32
       dense.pairProductsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
       return 0;
-    case 60: // pairProductsGradF32
+    case 62: // pairProductsGradF32
       dense.pairProductsGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12));
       return 0;
-    case 61: // cinF32
+    case 63: // cinF32
       dense.cinF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12), u(o, r, 13));
       return 0;
-    case 62: // cinGradF32
+    case 64: // cinGradF32
       dense.cinGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12), u(o, r, 13), u(o, r, 14), u(o, r, 15),
         u(o, r, 16), u(o, r, 17), u(o, r, 18), u(o, r, 19));
       return 0;
-    case 63: // multiplyU32
+    case 65: // multiplyU32
       return <i32>dense.multiplyU32(u(o, r, 0), u(o, r, 1));
-    case 64: // sumRowsF32
+    case 66: // sumRowsF32
       dense.sumRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
       return 0;
-    case 65: // sumF32
+    case 67: // sumF32
       dense.sumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5));
       return 0;
-    case 66: // sumColumnsF32
+    case 68: // sumColumnsF32
       dense.sumColumnsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6));
       return 0;
-    case 67: // maxColumnsF32
+    case 69: // maxColumnsF32
       dense.maxColumnsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
       return 0;
-    case 68: // maxRowsF32
+    case 70: // maxRowsF32
       dense.maxRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 69: // reduceSlicesF32
+    case 71: // reduceSlicesF32
       dense.reduceSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 70: // sumSquaresF64
+    case 72: // sumSquaresF64
       dense.sumSquaresF64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
       return 0;
-    case 71: // rootOfSumF32
+    case 73: // rootOfSumF32
       dense.rootOfSumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2));
       return 0;
-    case 72: // clipToNormF32
+    case 74: // clipToNormF32
       dense.clipToNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), f(o, r, 4));
       return 0;
-    case 73: // clipValueF32
+    case 75: // clipValueF32
       optim.clipValueF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), f(o, r, 3), f(o, r, 4));
       return 0;
-    case 74: // clipRowsToNormF32
+    case 76: // clipRowsToNormF32
       optim.clipRowsToNormF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         f(o, r, 7));
       return 0;
-    case 75: // sumF64
+    case 77: // sumF64
       optim.sumF64(u(o, r, 0), u(o, r, 1), u(o, r, 2));
       return 0;
-    case 76: // rowSquaresF64
+    case 78: // rowSquaresF64
       optim.rowSquaresF64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 77: // copyBlocksF32
+    case 79: // copyBlocksF32
       dense.copyBlocksF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9));
       return 0;
-    case 78: // transposeInnerF32
+    case 80: // transposeInnerF32
       dense.transposeInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8));
       return 0;
-    case 79: // gatherInnerF32
+    case 81: // gatherInnerF32
       dense.gatherInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
       return 0;
-    case 80: // scatterInnerF32
+    case 82: // scatterInnerF32
       dense.scatterInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
       return 0;
-    case 81: // sumInnerF32
+    case 83: // sumInnerF32
       dense.sumInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         f(o, r, 8), u(o, r, 9));
       return 0;
-    case 82: // broadcastInnerF32
+    case 84: // broadcastInnerF32
       dense.broadcastInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), f(o, r, 8), u(o, r, 9));
       return 0;
-    case 83: // maxInnerF32
+    case 85: // maxInnerF32
       dense.maxInnerF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8));
       return 0;
-    case 84: // maxInnerGradF32
+    case 86: // maxInnerGradF32
       dense.maxInnerGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10), u(o, r, 11), u(o, r, 12));
       return 0;
-    case 85: // addSharedF32
+    case 87: // addSharedF32
       dense.addSharedF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8));
       return 0;
-    case 86: // mulSharedF32
+    case 88: // mulSharedF32
       dense.mulSharedF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8));
       return 0;
-    case 87: // sumSharedF32
+    case 89: // sumSharedF32
       dense.sumSharedF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7));
       return 0;
-    case 88: // scaleGroupsF32
+    case 90: // scaleGroupsF32
       dense.scaleGroupsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9));
       return 0;
-    case 89: // groupDotF32
+    case 91: // groupDotF32
       dense.groupDotF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8), u(o, r, 9));
       return 0;
-    case 90: // softmaxF32
+    case 92: // softmaxF32
       dense.softmaxF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8), u(o, r, 9));
       return 0;
-    case 91: // softmaxGradF32
+    case 93: // softmaxGradF32
       dense.softmaxGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9));
       return 0;
-    case 92: // topKF32
+    case 94: // topKF32
       dense.topKF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8), u(o, r, 9));
       return 0;
-    case 93: // topKGradF32
+    case 95: // topKGradF32
       dense.topKGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7),
         u(o, r, 8), u(o, r, 9), u(o, r, 10));
       return 0;
-    case 94: // applySgdF32
+    case 96: // applySgdF32
       dense.applySgdF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), f(o, r, 3));
       return 0;
-    case 95: // applyAdagradF32
+    case 97: // applyAdagradF32
       dense.applyAdagradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), f(o, r, 4), f(o, r, 5));
       return 0;
-    case 96: // applyFtrlF32
+    case 98: // applyFtrlF32
       dense.applyFtrlF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), f(o, r, 6), f(o, r, 7),
         f(o, r, 8));
       return 0;
-    case 97: // applyStandardFtrlF32
+    case 99: // applyStandardFtrlF32
       optim.applyStandardFtrlF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), f(o, r, 6),
         f(o, r, 7), f(o, r, 8));
       return 0;
-    case 98: // applyDenseMomentumF32
+    case 100: // applyDenseMomentumF32
       optim.applyDenseMomentumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), f(o, r, 4), f(o, r, 5), u(o, r, 6));
       return 0;
-    case 99: // applyDenseAdamF32
+    case 101: // applyDenseAdamF32
       optim.applyDenseAdamF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), u(o, r, 6),
         u(o, r, 7), f(o, r, 8), f(o, r, 9), f(o, r, 10), f(o, r, 11), u(o, r, 12));
       return 0;
-    case 100: // applyAdamomF32
+    case 102: // applyAdamomF32
       optim.applyAdamomF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), f(o, r, 6),
         f(o, r, 7), f(o, r, 8), f(o, r, 9), f(o, r, 10), u(o, r, 11), u(o, r, 12));
       return 0;
-    case 101: // applyDenseRmspropF32
+    case 103: // applyDenseRmspropF32
       optim.applyDenseRmspropF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), f(o, r, 5), f(o, r, 6),
         f(o, r, 7), f(o, r, 8), f(o, r, 9), u(o, r, 10));
       return 0;
-    case 102: // applyShampooF32
+    case 104: // applyShampooF32
       optim.applyShampooF32(u(o, r, 0), f(o, r, 1), u(o, r, 2));
       return 0;
-    case 103: // addCountI64
+    case 105: // addCountI64
       counts.addCountI64(u(o, r, 0), u(o, r, 1));
       return 0;
-    case 104: // sumI64
+    case 106: // sumI64
       counts.sumI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
       return 0;
-    case 105: // maxI64
+    case 107: // maxI64
       counts.maxI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
       return 0;
-    case 106: // addSlicesI64
+    case 108: // addSlicesI64
       counts.addSlicesI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
       return 0;
-    case 107: // latestOfSlices
+    case 109: // latestOfSlices
       return <i32>counts.latestOfSlices(u(o, r, 0), u(o, r, 1), u(o, r, 2));
-    case 108: // advanceGeneration
+    case 110: // advanceGeneration
       return <i32>counts.advanceGeneration(u(o, r, 0), u(o, r, 1), u(o, r, 2));
-    case 109: // uniqueI64
+    case 111: // shareOf
+      return <i32>counts.shareOf(u(o, r, 0), u(o, r, 1), u(o, r, 2));
+    case 112: // shareAt
+      return <i32>counts.shareAt(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
+    case 113: // uniqueI64
       return <i32>sparse.uniqueI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7));
-    case 110: // uniqueColumnsI64
+    case 114: // uniqueColumnsI64
       return <i32>sparse.uniqueColumnsI64(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5),
         u(o, r, 6), u(o, r, 7), u(o, r, 8), u(o, r, 9), u(o, r, 10));
-    case 111: // countInverseU32
+    case 115: // countInverseU32
       sparse.countInverseU32(u(o, r, 0), u(o, r, 1), u(o, r, 2));
       return 0;
-    case 112: // countColumnsU32
+    case 116: // countColumnsU32
       sparse.countColumnsU32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
       return 0;
-    case 113: // partitionByHash
+    case 117: // partitionByHash
       sparse.partitionByHash(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 114: // numberRepeatsU32
+    case 118: // numberRepeatsU32
       sparse.numberRepeatsU32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8));
       return 0;
-    case 115: // zeroRowsF32
+    case 119: // zeroRowsF32
       sparse.zeroRowsF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
       return 0;
-    case 116: // poolSumF32
+    case 120: // poolSumF32
       sparse.poolSumF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
       return 0;
-    case 117: // poolMeanF32
+    case 121: // poolMeanF32
       sparse.poolMeanF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
       return 0;
-    case 118: // scatterAddF32
+    case 122: // scatterAddF32
       sparse.scatterAddF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8));
       return 0;
-    case 119: // scatterMeanF32
+    case 123: // scatterMeanF32
       sparse.scatterMeanF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8));
       return 0;
-    case 120: // seqMaskF32
+    case 124: // seqMaskF32
       sparse.seqMaskF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 121: // firstNF32
+    case 125: // firstNF32
       sparse.firstNF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6), u(o, r, 7));
       return 0;
-    case 122: // firstNGradF32
+    case 126: // firstNGradF32
       sparse.firstNGradF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7), u(o, r, 8), u(o, r, 9));
       return 0;
-    case 123: // gatherSlicesF32
+    case 127: // gatherSlicesF32
       sparse.gatherSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
       return 0;
-    case 124: // scatterSlicesF32
+    case 128: // scatterSlicesF32
       sparse.scatterSlicesF32(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7));
       return 0;
-    case 125: // tableFind
+    case 129: // tableFind
       return <i32>table.tableFind(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
-    case 126: // tableRetrieve
+    case 130: // tableRetrieve
       return <i32>table.tableRetrieve(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
-    case 127: // tableApply
+    case 131: // tableApply
       return <i32>table.tableApply(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
-    case 128: // tableAdmit
+    case 132: // tableAdmit
       return <i32>table.tableAdmit(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
-    case 129: // tableTouch
+    case 133: // tableTouch
       return <i32>table.tableTouch(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6),
         u(o, r, 7));
-    case 130: // filterAsk
+    case 134: // routeGroups
+      table.routeGroups(u(o, r, 0), u(o, r, 1), u(o, r, 2));
+      return 0;
+    case 135: // routeIds
+      table.routeIds(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
+      return 0;
+    case 136: // rowsOfRoute
+      table.rowsOfRoute(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
+      return 0;
+    case 137: // mergeRoute
+      table.mergeRoute(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
+      return 0;
+    case 138: // countsOfRoute
+      table.countsOfRoute(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3));
+      return 0;
+    case 139: // filterAsk
       filter.filterAsk(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5));
       return 0;
-    case 131: // filterCount
+    case 140: // filterCount
       filter.filterCount(u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4));
       return 0;
-    case 132: // bankedFind
-      return host(132, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), 0);
-    case 133: // bankedApply
-      return host(133, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
+    case 141: // bankedFind
+      return host(141, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), 0);
+    case 142: // bankedApply
+      return host(142, u(o, r, 0), u(o, r, 1), u(o, r, 2), u(o, r, 3), u(o, r, 4), u(o, r, 5), u(o, r, 6));
+    case 143: // copyPieces
+      return <i32>sparse.copyPieces(u(o, r, 0), u(o, r, 1));
+    case 144: // copyMatrices
+      return <i32>sparse.copyMatrices(u(o, r, 0), u(o, r, 1));
     default:
       return STATUS.kernel;
   }

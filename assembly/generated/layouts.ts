@@ -21,6 +21,80 @@ export namespace CONTROL {
 }
 export const COMMAND_CAPACITY: i32 = 64;
 
+// src/memory/decode-layout.ts
+export namespace DECODE {
+  export const fields: usize = 0;
+  export const fieldCount: usize = 4;
+  export const columnCount: usize = 8;
+  export const delimiter: usize = 12;
+  export const decimalComma: usize = 16;
+  export const powers: usize = 20;
+  export const scratch: usize = 24;
+  export const next: usize = 28;
+  export const rows: usize = 32;
+  export const lines: usize = 36;
+  export const column: usize = 40;
+  export const found: usize = 44;
+}
+export namespace CELL {
+  export const column: usize = 0;
+  export const kind: usize = 4;
+  export const to: usize = 8;
+  export const values: usize = 12;
+  export const capacity: usize = 16;
+  export const max: usize = 20;
+  export const split: usize = 24;
+  export const flags: usize = 28;
+  export const weights: usize = 32;
+  export const perRow: usize = 36;
+  export const nulls: usize = 40;
+  export const texts: usize = 44;
+  export const operator: usize = 48;
+  export const weightMark: usize = 52;
+  export const missing: usize = 56;
+  export const hasMissing: usize = 60;
+  export const operand: usize = 64;
+  export const name: usize = 72;
+  export const nameBytes: usize = 76;
+}
+export namespace TEXT {
+  export const address: usize = 0;
+  export const bytes: usize = 4;
+}
+@inline export const CELL_BYTES: usize = 80;
+@inline export const TEXT_BYTES: usize = 8;
+export namespace CELL_KIND {
+  export const float: u32 = 0;
+  export const double: u32 = 1;
+  export const id: u32 = 2;
+  export const ids: u32 = 3;
+  export const rule: u32 = 4;
+  export const text: u32 = 5;
+  export const oneOf: u32 = 6;
+  export const time: u32 = 7;
+  export const int: u32 = 8;
+  export const hash: u32 = 9;
+}
+export namespace CELL_FLAG {
+  export const lower: u32 = 1;
+  export const weighted: u32 = 2;
+  export const ms: u32 = 4;
+}
+export namespace RULE {
+  export const atLeast: u32 = 0;
+  export const above: u32 = 1;
+  export const atMost: u32 = 2;
+  export const below: u32 = 3;
+  export const equal: u32 = 4;
+  export const other: u32 = 5;
+}
+export namespace DECODED {
+  export const end: i32 = 0;
+  export const full: i32 = 1;
+  export const odd: i32 = 2;
+}
+export const DECODE_SCRATCH_BYTES: usize = 1024;
+
 // src/memory/dense-layout.ts
 export namespace SHAMPOO {
   export const rank: usize = 0;
@@ -316,6 +390,14 @@ export namespace COPY {
   export const to: usize = 4;
   export const bytes: usize = 8;
 }
+export namespace COPY_ROWS {
+  export const from: usize = 0;
+  export const to: usize = 4;
+  export const rows: usize = 8;
+  export const bytes: usize = 12;
+  export const fromBytes: usize = 16;
+  export const toBytes: usize = 20;
+}
 export namespace UNIQUE_CELL {
   export const key: usize = 0;
   export const generation: usize = 8;
@@ -346,6 +428,7 @@ export namespace SHARD_SERVER {
 @inline export const PIECE_BYTES: usize = 32;
 @inline export const FIELD_BYTES: usize = 32;
 @inline export const COPY_BYTES: usize = 12;
+@inline export const COPY_ROWS_BYTES: usize = 24;
 @inline export const RECORD_BYTES: usize = 16;
 export const UNIQUE_CELL_BYTES: usize = 16;
 
@@ -358,6 +441,37 @@ export const CHAIN_K: i32 = 512;
 export const SUM_K: i32 = 256;
 export const PAIR_ROWS: i32 = 256;
 export const REPEATS: usize = 256;
+
+// src/memory/route-layout.ts
+export namespace ROUTE {
+  export const owners: usize = 0;
+  export const slices: usize = 4;
+  export const records: usize = 8;
+  export const ids: usize = 12;
+  export const ends: usize = 16;
+  export const order: usize = 20;
+  export const offsets: usize = 24;
+  export const counts: usize = 28;
+  export const gradients: usize = 32;
+  export const stride: usize = 36;
+  export const dim: usize = 40;
+  export const groups: usize = 44;
+  export const found: usize = 48;
+  export const places: usize = 52;
+  export const cells: usize = 56;
+  export const partitions: usize = 60;
+}
+export namespace ROUTE_SLICE {
+  export const ids: usize = 0;
+  export const order: usize = 4;
+  export const offsets: usize = 8;
+  export const trained: usize = 12;
+  export const place: usize = 16;
+  export const counts: usize = 20;
+}
+@inline export const ROUTE_SLICE_BYTES: usize = 32;
+@inline export const ROUTE_FIRST: u32 = 2147483648;
+export const ROUTE_CELLS: usize = 4;
 
 // src/memory/table-layout.ts
 export namespace TABLE {

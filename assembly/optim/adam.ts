@@ -35,7 +35,10 @@ function nextPower(power: f32, beta: f32): f32 {
   return next < <f32>1.17549435e-38 ? 0 : next;
 }
 
-/** A step of either; `keepsMax` is amsgrad. Both flags are known where it is put. */
+/**
+ * A step of either; `keepsMax` is amsgrad. Both flags are known where it is put; `epsilon` is a divisor() already. The
+ * loop ends in its condition: what does not change in it is then computed before.
+ */
 @inline
 export function adamStep(
   w: usize, state: usize, g: usize, n: i32,
@@ -55,14 +58,21 @@ export function adamStep(
   const vBeta1 = splat<v128>(beta1);
   const vRest1 = splat<v128>(rest1);
   const vRest2 = splat<v128>(rest2);
-  const eps = divisor<f32>(epsilon);
-  const vDecay = splat<v128>(decay), vEps = splat<v128>(eps);
+  const vDecay = splat<v128>(decay), vEps = splat<v128>(epsilon);
   let left = n;
-  for (; left >= 4; left -= 4, w += 16, m += 16, v += 16, vhat += 16, g += 16) {
-    stepAdam<v128>(w, m, v, vhat, g, vRate, vBeta1, vRest1, vRest2, vDecay, vEps, nesterov, keepsMax);
+  if (left >= 4) {
+    do {
+      stepAdam<v128>(w, m, v, vhat, g, vRate, vBeta1, vRest1, vRest2, vDecay, vEps, nesterov, keepsMax);
+      left -= 4;
+      w += 16;
+      m += 16;
+      v += 16;
+      vhat += 16;
+      g += 16;
+    } while (left >= 4);
   }
   for (; left > 0; left--, w += 4, m += 4, v += 4, vhat += 4, g += 4) {
-    stepAdam<f32>(w, m, v, vhat, g, rate, beta1, rest1, rest2, decay, eps, nesterov, keepsMax);
+    stepAdam<f32>(w, m, v, vhat, g, rate, beta1, rest1, rest2, decay, epsilon, nesterov, keepsMax);
   }
   store<f32>(powers, nextPower(power1, beta1));
   store<f32>(powers, nextPower(power2, beta2), FLOAT);
@@ -78,8 +88,9 @@ export function applyAdamF32(
   w: usize, state: usize, g: usize, n: i32,
   lr: f32, beta1: f32, beta2: f32, decay: f32, epsilon: f32, nesterov: i32,
 ): void {
-  if (nesterov != 0) adamStep(w, state, g, n, lr, beta1, beta2, decay, epsilon, true, false);
-  else adamStep(w, state, g, n, lr, beta1, beta2, decay, epsilon, false, false);
+  const eps = divisor<f32>(epsilon);
+  if (nesterov != 0) adamStep(w, state, g, n, lr, beta1, beta2, decay, eps, true, false);
+  else adamStep(w, state, g, n, lr, beta1, beta2, decay, eps, false, false);
 }
 
 /** Adam with vhat' = max(vhat, v') in place of v' in the denominator. State: m[n], v[n], vhat[n], power1, power2. */
@@ -87,6 +98,7 @@ export function applyAmsgradF32(
   w: usize, state: usize, g: usize, n: i32,
   lr: f32, beta1: f32, beta2: f32, decay: f32, epsilon: f32, nesterov: i32,
 ): void {
-  if (nesterov != 0) adamStep(w, state, g, n, lr, beta1, beta2, decay, epsilon, true, true);
-  else adamStep(w, state, g, n, lr, beta1, beta2, decay, epsilon, false, true);
+  const eps = divisor<f32>(epsilon);
+  if (nesterov != 0) adamStep(w, state, g, n, lr, beta1, beta2, decay, eps, true, true);
+  else adamStep(w, state, g, n, lr, beta1, beta2, decay, eps, false, true);
 }

@@ -38,12 +38,12 @@ export function larger<T>(a: T, b: T): T {
   else return max<f32>(a, b);
 }
 
+/** The root of the smallest float, 2^-74.5. */
 const LEAST_ROOT: f32 = 3.743392066509216e-23;
 
 /**
- * What a root or a sum of them is divided by: 2^-74.5, the root of the smallest float, in place of 0, and any other
- * root as it is. A weight that had no gradient so far then stays, where 0 / 0 would make it NaN for good. NaN stays
- * NaN.
+ * What a root or a sum of them is divided by: LEAST_ROOT in place of 0, and any other root as it is. A weight that had
+ * no gradient so far then stays, where 0 / 0 would make it NaN for good. NaN stays NaN.
  */
 @inline
 export function divisor<T>(a: T): T {

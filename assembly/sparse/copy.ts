@@ -1,6 +1,6 @@
 // The copy behind pack, unpack and nested flatten: many pieces in one call.
 import { LINE, V1, V2, V3 } from "../units";
-import { COPY, COPY_BYTES } from "../generated/layouts";
+import { COPY, COPY_BYTES, COPY_ROWS, COPY_ROWS_BYTES } from "../generated/layouts";
 
 const CHUNK_PIECES: usize = 64;
 /** memory.copy leaves WASM for a library call: it wins from here on, the inline loop below. */
@@ -91,4 +91,21 @@ export function copyPieces(descriptors: usize, count: i32): i32 {
   }
   // A count is never negative; the test keeps the touching loads alive through every optimizer.
   return count < 0 ? i32(touched) : 0;
+}
+
+/** Copies the rows of `count` matrices, under the same terms as copyPieces. Returns 0. */
+export function copyMatrices(descriptors: usize, count: i32): i32 {
+  const last = descriptors + <usize>count * COPY_ROWS_BYTES;
+  for (let q = descriptors; q < last; q += COPY_ROWS_BYTES) {
+    let src = <usize>load<u32>(q, COPY_ROWS.from);
+    let dst = <usize>load<u32>(q, COPY_ROWS.to);
+    const bytes = <usize>load<u32>(q, COPY_ROWS.bytes);
+    const fromBytes = <usize>load<u32>(q, COPY_ROWS.fromBytes);
+    const toBytes = <usize>load<u32>(q, COPY_ROWS.toBytes);
+    for (let r: u32 = 0; r < load<u32>(q, COPY_ROWS.rows); r++, src += fromBytes, dst += toBytes) {
+      if (bytes >= BULK_BYTES) memory.copy(dst, src, bytes);
+      else copyPiece(dst, src, bytes);
+    }
+  }
+  return 0;
 }

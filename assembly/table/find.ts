@@ -103,42 +103,42 @@ export function firstBucket(partitions: usize, count: u64, id: u64): u32 {
   return load<u32>(partition, PARTITION.index) + bucketOffset(load<u32>(partition, PARTITION.mask), hash);
 }
 
-/** First bucket of a hash in a partition with this mask, unless its buckets are by the secret. */
+/** First bucket of an id in a partition that has none by the secret. */
 @inline
-function plainBucket(partition: usize, mask: u32, hash: u64): u32 {
-  return load<u32>(partition, PARTITION.index) + ((<u32>hash & mask) << 6);
+function plainBucket(partitions: usize, count: u64, id: u64): u32 {
+  const hash = mix64(id);
+  const partition = partitionFor(partitions, count, hash);
+  return load<u32>(partition, PARTITION.index) + ((<u32>hash & load<u32>(partition, PARTITION.mask)) << 6);
 }
 
-/**
- * buckets[i] = first bucket of ids[i], for an even number of ids. As if no buckets were by the secret: nothing is
- * tested for an id, and the result is negative when it has to be done again.
- */
+/** Whether no partition has its buckets by the secret. */
 @inline
-function plainBuckets(partitions: usize, count: u64, ids: usize, buckets: usize, end: usize): i32 {
+function arePlain(partitions: usize, count: u64): bool {
   let masks: u32 = 0;
-  for (; buckets < end; buckets += 8, ids += 16) {
-    const h0 = mix64(load<u64>(ids)), h1 = mix64(load<u64>(ids, LONG));
-    const p0 = partitionFor(partitions, count, h0), p1 = partitionFor(partitions, count, h1);
-    const m0 = load<u32>(p0, PARTITION.mask), m1 = load<u32>(p1, PARTITION.mask);
-    store<u32>(buckets, plainBucket(p0, m0, h0));
-    store<u32>(buckets, plainBucket(p1, m1, h1), WORD);
-    masks |= m0 | m1;
-  }
-  return <i32>masks;
+  const end = partitions + (<usize>count << 6);
+  for (let p = partitions; p < end; p += 64) masks |= load<u32>(p, PARTITION.mask);
+  return <i32>masks >= 0;
 }
+
+/** From so many ids on, one look at all partitions is cheaper than a test for each id. */
+const MANY: u32 = 128;
 
 /** buckets[i] = first bucket of ids[i], brought near. */
 export function touchBuckets(table: usize, ids: usize, n: u32, buckets: usize): void {
   const count = partitionCount(table);
   const partitions = <usize>load<u32>(table, TABLE.partitions);
   const end = buckets + (<usize>n << 2);
-  const pairs = buckets + (<usize>(n & ~1) << 2);
-  const isPlain = plainBuckets(partitions, count, ids, buckets, pairs) >= 0;
-  const done: usize = isPlain ? pairs - buckets : 0;
-  ids += done << 1;
-  for (let at = buckets + done; at < end; at += 4, ids += 8) {
-    store<u32>(at, firstBucket(partitions, count, load<u64>(ids)));
+  let at = buckets;
+  if (n >= MANY && arePlain(partitions, count)) {
+    const fours = buckets + (<usize>(n & ~3) << 2);
+    for (; at < fours; at += 16, ids += 32) {
+      store<u32>(at, plainBucket(partitions, count, load<u64>(ids)));
+      store<u32>(at, plainBucket(partitions, count, load<u64>(ids, LONG)), WORD);
+      store<u32>(at, plainBucket(partitions, count, load<u64>(ids, 2 * LONG)), 2 * WORD);
+      store<u32>(at, plainBucket(partitions, count, load<u64>(ids, 3 * LONG)), 3 * WORD);
+    }
   }
+  for (; at < end; at += 4, ids += 8) store<u32>(at, firstBucket(partitions, count, load<u64>(ids)));
   touch(buckets, n);
 }
 

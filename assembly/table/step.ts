@@ -4,9 +4,11 @@ import { FLOAT, V1, V2, V3 } from "../units";
 import {
   BAD_GRADIENTS, OPTIMIZER_NUMBER, PARAMETER_BLOCK, RETRIEVER, SEGMENT, SEGMENT_FLAG, TABLE,
 } from "../generated/layouts";
-import { adagradStep, ftrlStep, sgdStep } from "../dense/optimizers";
+import { stepFtrl } from "../dense/ftrl";
+import { adagradStep, sgdStep } from "../dense/optimizers";
 import { adamStep } from "../optim/adam";
 import { roundingKey, roundToHalfF32 } from "../optim/decorate";
+import { divisor } from "../optim/lanes";
 import { applyOptimizerF32 } from "../optim/step";
 import { EXPONENT, isFinite4, isFiniteRow, largerExponents } from "./finite";
 import { gradientAt, idAt, rowAt } from "./listing";
@@ -77,7 +79,7 @@ export function stepRow(table: usize, row: usize, gradient: usize, id: i64): voi
 
 /**
  * Steps one segment of all rows of a list, whose gradients are finite. What the segment is decides which loop runs, not
- * what each row does: the common optimizers without a retriever have loops of their own.
+ * what each row does: the common optimizers without a retriever have loops of their own, Adagrad two.
  */
 @inline
 function stepColumn<L>(
@@ -96,10 +98,17 @@ function stepColumn<L>(
   const special = load<u32>(segment, SEGMENT.flags) != 0 ||
     load<u32>(segment, SEGMENT.retriever) == RETRIEVER.oneBit ||
     load<u32>(segment, SEGMENT.parameters + PARAMETER_BLOCK.flags) != 0;
-  if (!special && optimizer == OPTIMIZER_NUMBER.adagrad) {
+  if (!special && optimizer == OPTIMIZER_NUMBER.adagrad && a == 0) {
     for (let q = list; q < end; q += 4) {
       const row = rowAt<L>(q, rows);
-      adagradStep(row + offset, row + state, gradientAt<L>(q, list, gradients, strideBytes) + offset, dim, lr, a);
+      const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
+      adagradStep(row + offset, row + state, gradient, dim, lr, a, false);
+    }
+  } else if (!special && optimizer == OPTIMIZER_NUMBER.adagrad) {
+    for (let q = list; q < end; q += 4) {
+      const row = rowAt<L>(q, rows);
+      const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
+      adagradStep(row + offset, row + state, gradient, dim, lr, a, true);
     }
   } else if (!special && optimizer == OPTIMIZER_NUMBER.sgd) {
     for (let q = list; q < end; q += 4) {
@@ -110,13 +119,14 @@ function stepColumn<L>(
     for (let q = list; q < end; q += 4) {
       const row = rowAt<L>(q, rows);
       const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
-      ftrlStep(row + offset, row + state, row + zero, gradient, dim, lr, a, b, c);
+      stepFtrl(row + offset, row + state, row + zero, gradient, dim, lr, a, b, c, false);
     }
   } else if (!special && optimizer == OPTIMIZER_NUMBER.adam) {
+    const epsilon = divisor<f32>(d);
     for (let q = list; q < end; q += 4) {
       const row = rowAt<L>(q, rows);
       const gradient = gradientAt<L>(q, list, gradients, strideBytes) + offset;
-      adamStep(row + offset, row + state, gradient, dim, lr, a, b, c, d, false, false);
+      adamStep(row + offset, row + state, gradient, dim, lr, a, b, c, epsilon, false, false);
     }
   } else {
     renewScale(segment);

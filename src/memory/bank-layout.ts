@@ -2,9 +2,11 @@
  * @file What a program keeps about a table in other memories: where it is there, and where threads copy their ids to.
  *
  * Record, u32 words in the session's memory:
- * | 0 banks | 1 floats of a copied row | 2 ids a slice can have | 3 slices | 4 gate, or 0 | control block per bank … | bay per thread and bank … |
+ * | 0 banks | 1 floats of a copied row | 2 ids a slice can have | 3 slices | 4 gate, or 0 |
+ * | control block per bank … | bay per thread and bank … |
  * Bay, in the bank, for the ids of all slices; parts begin at multiples of 64:
- * | ids i64 | order u32, the identity | rows u32 | slots u32 | merged u32 | slice records | offsets of each slice | floats |
+ * | ids i64 | order u32, the identity | rows u32 | slots u32 | merged u32 |
+ * | slice records | offsets of each slice | floats |
  */
 import { APPLY_SLICE_BYTES, LOOKUP_SCRATCH_BYTES, PARTITIONS } from './table-layout.js';
 

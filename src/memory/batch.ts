@@ -182,15 +182,26 @@ export function layBatchOut(views: Views, at: number, schema: BatchSchema, rows:
 
 /** A copy of the batch at `at`. For tests and tools: a step reads the arrays in place. */
 export function readBatch(views: Views, at: number, schema: BatchSchema): BatchData {
+  const { rows, feeds } = readPartialBatch(views, at, schema);
+  const all = feeds.map((feed, index) => {
+    if (feed === undefined) throw misfit(schema[index]!.name, 'the batch has no values of it');
+    return feed;
+  });
+  return { rows, feeds: all };
+}
+
+/** A copy of a batch that may lack feeds, such as one to predict on. */
+export function readPartialBatch(views: Views, at: number, schema: BatchSchema): PartialBatchData {
   const header = view(Uint32Array, views.buffer, at, BATCH.pointers + pointerCount(schema), 'batch header');
   const rows = header[BATCH.rows]!;
   if (header[BATCH.pointerCount] !== pointerCount(schema)) {
     throw misfit('batch', `it has ${header[BATCH.pointerCount]} pointers and the schema ${pointerCount(schema)}`);
   }
   let next = BATCH.pointers;
-  const feeds = schema.map((spec): FeedData => {
+  const feeds = schema.map((spec): FeedData | undefined => {
     const first = header[next++]!;
-    if (first === 0) throw misfit(spec.name, 'the batch has no values of it');
+    const second = spec.kind === 'ragged' ? header[next++]! : 0;
+    if (first === 0) return undefined;
     if (spec.kind === 'dense') {
       return { kind: 'dense', values: view(Float32Array, views.buffer, first, rows * spec.width, spec.name).slice() };
     }
@@ -198,7 +209,7 @@ export function readBatch(views: Views, at: number, schema: BatchSchema): BatchD
       return { kind: 'ids', values: view(BigInt64Array, views.buffer, first, rows * spec.width, spec.name).slice() };
     }
     const splits = view(Int32Array, views.buffer, first, rows + 1, spec.name).slice();
-    const values = view(BigInt64Array, views.buffer, header[next++]!, splits[rows]!, spec.name).slice();
+    const values = view(BigInt64Array, views.buffer, second, splits[rows]!, spec.name).slice();
     return { kind: 'ragged', splits, values };
   });
   return { rows, feeds };

@@ -2,7 +2,8 @@
  * @file Layout of a session's control block: the barrier of its threads and the ring of commands.
  *
  * ```
- * control, i32 words:  | 0 command | 1 done | 2 abort | 3 joined | 4 spins | … | 16 arrived | … | 32 generation | … | 48 commands |
+ * control, i32 words:  | 0 command | 1 done | 2 abort | 3 joined | 4 spins | … |
+ *                      | 16 arrived | … | 32 generation | … | 48 commands |
  * command, 8 words:    | 0 kind | 1 context of thread 0 | 2 context stride | 3 batch | 4 quiet | 5 foreseen | 2 spare |
  * ```
  * `command` and `done` are sequence numbers: the main thread publishes a command by storing its number, the last thread

@@ -2,8 +2,8 @@
  * @file The record of a table that lives on a device: what the thread that runs steps and the main thread know of it.
  *
  * ```
- * u32 words: | 0 table | 1 validity | 2 rows at first | 3 grows | 4 first values | 5 ranges | 6 name | 7 bytes of it | 8 rows max |
- *            | 9 - | 10, 11 rows | 12, 13 ids | 14, 15 times | 16, 17 counters |
+ * u32 words: | 0 table | 1 validity | 2 rows at first | 3 grows | 4 first values | 5 ranges |
+ *            | 6 name | 7 bytes of it | 8 rows max | 9 - | 10, 11 rows | 12, 13 ids | 14, 15 times | 16, 17 counters |
  * ```
  * `table` is the control block of the same table on the host, `validity` as in placement-layout.ts. `first values` and
  * `ranges` have the floats of a row: cuda/kernels/device-table.cu makes new rows of them. From `rows max` on the thread

@@ -5,8 +5,8 @@
  * holds that message with zeros for values (the template), which of its bytes are constant, and the runs of floats:
  *
  * | 0 checksum tables | 1 fixed bytes | 2 template | 3 mask | 4 runs | 5 row bytes | 6 checksum state of the template |
- * | 7 skips | 8..12 stored checksum of the length for a time of 1..5 bytes | 13 shift tables | 14 lane tables | 15 - | 16..20 checksum of
- * the header with the payload as zeros, for the same | 21..23 - | 24.. runs, 4 words each |
+ * | 7 skips | 8..12 stored checksum of the length for a time of 1..5 bytes | 13 shift tables | 14 lane tables | 15 - |
+ * | 16..20 checksum of the header with the payload as zeros, for the same | 21..23 - | 24.. runs, 4 words each |
  *
  * Addresses and counts are u32. `fixed bytes` counts the message up to and with the tag of the time; template and mask
  * are padded with zeros to 64 bytes. `skips` is 1 for serving tables: only id and weights are fixed, an optimizer field

@@ -15,3 +15,6 @@ export const ROW_DIM_MAX = 16384;
 export const ROW_FLOATS_MAX = (HEAP_BLOCK_MAX / ROWS_BLOCK_MAX - 16) / 4;
 /** Batches whose rows a session reads ahead at the most: each is a copy of them in memory. */
 export const PREFETCH_MAX = 16;
+
+/** Owners that the rows of a cut step are spread over at the most. */
+export const OWNERS_MAX = 1024;

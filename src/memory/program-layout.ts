@@ -2,10 +2,10 @@
  * @file Layout of a compiled program and of the step context by which a thread runs it. All words are u32.
  *
  * ```
- * stage:        | 0 kind | 1 code | 2 end of the code | 3 trace name |
- * instruction:  | 0 opcode + (operands << 12) + (checked << 20) | 1 trace name | 2 result register | operand registers … |
- * bindings:     | 0 entries | 1 register of the row count | 2 register of 1 / batch | 3 rows a slice can hold | entries … |
- * captures:     | 0 count | 1 where they go | 2 bytes per command | 3 - | pairs … |
+ * stage:       | 0 kind | 1 code | 2 end of the code | 3 trace name |
+ * instruction: | 0 opcode + (operands << 12) + (checked << 20) | 1 trace name | 2 result | operand registers … |
+ * bindings:    | 0 entries | 1 register of the row count | 2 that of 1 / batch | 3 rows a slice can hold | entries … |
+ * captures:    | 0 count | 1 where they go | 2 bytes per command | 3 - | pairs … |
  * ```
  */
 

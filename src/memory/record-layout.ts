@@ -56,6 +56,9 @@ export const MATMUL_SHAPE_WORDS = 12;
 /** A copy of copyPieces. */
 export const COPY = { from: 0, to: 1, bytes: 2 } as const;
 export const COPY_WORDS = 3;
+/** A copy of copyMatrices: rows of `bytes` bytes that lie `fromBytes` and `toBytes` apart, all multiples of four. */
+export const COPY_ROWS = { from: 0, to: 1, rows: 2, bytes: 3, fromBytes: 4, toBytes: 5 } as const;
+export const COPY_ROWS_WORDS = 6;
 
 /** A cell of the scratch table of uniqueI64. A cell of another generation is empty; the key is an i64. */
 export const UNIQUE_CELL = { key: 0, generation: 2, index: 3 } as const;

@@ -8,6 +8,9 @@ import type { WasmMemory } from '../base/wasm-types.js';
 import { writeSecret } from './secret.js';
 
 export const PAGE_BYTES = 65536;
+
+/** What comes before everything else of a memory, so that no address is 0. */
+export const NULL_PAGE_BYTES = PAGE_BYTES;
 /** One WebAssembly memory ends at 4 GiB. */
 export const MEMORY_BYTES_MAX = 65536 * PAGE_BYTES;
 
@@ -43,6 +46,39 @@ export function reserveSharedMemory(): WasmMemory {
       return createSharedMemory(bytes);
     } catch (error) {
       if (bytes <= RESERVE_BYTES_MIN) throw error;
+    }
+  }
+}
+
+/** A shared memory of one thread, which grows: views of it are made anew when it did. */
+export class GrowingMemory {
+  readonly memory: WasmMemory & { grow(pages: number): number };
+
+  constructor() {
+    const memory: unknown = new WebAssembly.Memory({
+      initial: 1,
+      maximum: MEMORY_BYTES_MAX / PAGE_BYTES,
+      shared: true,
+    });
+    this.memory = memory as GrowingMemory['memory'];
+  }
+
+  get buffer(): SharedArrayBuffer {
+    return this.memory.buffer;
+  }
+
+  /** Makes it at least this large. ML_MEMORY where the machine has no more. */
+  growTo(bytes: number): void {
+    const pages = Math.ceil(bytes / PAGE_BYTES) - this.buffer.byteLength / PAGE_BYTES;
+    if (pages <= 0) return;
+    try {
+      this.memory.grow(pages);
+    } catch (cause) {
+      throw new MonolithError(
+        'ML_MEMORY',
+        { name: 'memory of a reader', bytes, free: this.buffer.byteLength },
+        { cause },
+      );
     }
   }
 }

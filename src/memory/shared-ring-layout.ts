@@ -4,7 +4,8 @@
  * ```
  *  Int32 words from the start of the region, one cache line (16 words) per group of writers:
  *
- *    0 magic | 1 capacity | 2 slot count | 3 words per slot | 4 low water | 5 first position | 6 cancelled | 7 name length
+ *    0 magic | 1 capacity | 2 slot count | 3 words per slot
+ *    4 low water | 5 first position | 6 cancelled | 7 name length
  *    8 … 15 name, up to 32 bytes                              written once, except `cancelled`: 0 or the reason's code
  *   16 head: position of the next push, with bit 0 set once the ring is closed
  *   32 tail: position of the next pop

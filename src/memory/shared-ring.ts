@@ -262,6 +262,11 @@ export class SharedRing {
     this.#core.wake(PUSH);
   }
 
+  /** Takes `close` back. No other thread may be pushing or waiting. */
+  reopen(): void {
+    Atomics.and(this.#words, L.HEAD, ~L.CLOSED_BIT);
+  }
+
   /** Ends everything at once; what is left in the ring is not delivered. The first reason is kept. */
   cancel(reason: CancelReason): void {
     Atomics.compareExchange(this.#words, L.CANCELLED, 0, reason);

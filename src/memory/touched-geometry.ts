@@ -33,8 +33,8 @@ export function nextPow2(n: number): number {
 /**
  * Sizes for `capacity` keys and `concurrencyLevel` locks, both whole numbers from 1.
  *
- * The overflow set holds keys whose neighbourhood is full. Natural ids put none there, so a sixteenth of the capacity
- * is ample; ids made to collide fill it, and then count as a set over its capacity.
+ * The overflow set holds keys whose neighbourhood is full. Buckets are by the secret of the memory, so neither natural
+ * ids nor made ones put any there, and a sixteenth of the capacity is ample.
  */
 export function touchedGeometry(
   capacity: number,

@@ -6,7 +6,7 @@
  *
  * ```
  * | word 0 capacity | 1 written | 2 on | 3 thread | 4-5 origin (f64 ms) | 6 wraps | 7-15 reserved |   64 bytes
- * | record: word 0 = kind << 24 | nameId | word 1 = argument (u32 or f32 by kind) | words 2-3 time (f64 ms) |  x capacity
+ * | record: word 0 = kind << 24 | nameId | word 1 = argument (u32 or f32 by kind) | 2-3 time (f64 ms) |  x capacity
  * ```
  */
 

@@ -7,7 +7,8 @@
 import { Arena } from '../../src/memory/arena.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { Views, view } from '../../src/memory/views.js';
-import { compileKernels, instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../../src/runtime/backends/wasm/instantiate-kernels.js';
+import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import type { WasmKernels } from '../../src/runtime/backends/wasm/wasm-kernels.js';
 
 export class KernelHarness {

@@ -61,62 +61,17 @@ t.test('ids are reordered by shard, and keys uniqued by row', async () => {
           const inputs = h.putI32(
             lists.flatMap((list, m) => [h.putI64(list), list.length, m + 1, h.alloc(list.length * 4)]),
           );
-          const blocks = [
-            total * 8,
-            total * 4,
-            total * 4,
-            lists.length * 4 + 4,
-            shards * lists.length * 4,
-            shards * 8,
-            total * 8,
-          ];
-          const [uids, shardOf, floatOf, ends, cells, cursors, output] = blocks.map((bytes) => h.alloc(bytes)) as [
-            number,
-            number,
-            number,
-            number,
-            number,
-            number,
-            number,
-          ];
-          both(
-            begin,
-            'fusedReorderI64',
-            inputs,
-            lists.length,
-            shards,
-            skip,
-            table,
-            63,
-            7,
-            uids,
-            shardOf,
-            floatOf,
-            ends,
-            cells,
-            cursors,
-            output,
-          );
+          const count = lists.length;
+          const [uids, shardOf, floatOf] = [h.alloc(total * 8), h.alloc(total * 4), h.alloc(total * 4)];
+          const [ends, cells, cursors] = [h.alloc(count * 4 + 4), h.alloc(shards * count * 4), h.alloc(shards * 8)];
+          const work = [uids, shardOf, floatOf, ends, cells, cursors, h.alloc(total * 8)] as const;
+          both(begin, 'fusedReorderI64', inputs, count, shards, skip, table, 63, 7, ...work);
           const splits = h.putI32([0, ...lists.map((_, r) => lists.slice(0, r + 1).flat().length)]);
           const dims = h.putI32(lists.map((_, r) => r + 1));
           const keys = h.putI64(lists.flat());
-          const more = [lists.length * 4 + 4, total * 4 + 8, total * 4, total * 4].map((bytes) => h.alloc(bytes));
-          both(
-            begin,
-            'uniqueKeyOffsetsI64',
-            keys,
-            splits,
-            lists.length,
-            dims,
-            table,
-            63,
-            20,
-            uids,
-            more[0]!,
-            more[1]!,
-            more[2]!,
-            more[3]!,
-          );
+          const [firsts, seconds] = [h.alloc(count * 4 + 4), h.alloc(total * 4 + 8)];
+          const more = [uids, firsts, seconds, h.alloc(total * 4), h.alloc(total * 4)] as const;
+          both(begin, 'uniqueKeyOffsetsI64', keys, splits, count, dims, table, 63, 20, ...more);
         }),
     ),
     { numRuns: 60 },
@@ -208,37 +163,9 @@ t.test('layouts go forward and backward, for every pooling', async () => {
           const [rowStride, positionStride] = [4 * dim + 3, dim];
           const out = h.putF32(randomFloats(next, batch * rowStride), skew);
           const flag = Number(shared);
-          both(
-            begin,
-            'layoutForwardF32',
-            rows,
-            samples,
-            batch,
-            flag,
-            2,
-            dim,
-            pooling,
-            4,
-            out,
-            rowStride,
-            positionStride,
-          );
-          both(
-            begin,
-            'layoutBackwardF32',
-            rows,
-            samples,
-            batch,
-            flag,
-            2,
-            dim,
-            pooling,
-            4,
-            out,
-            rowStride,
-            positionStride,
-            0.7,
-          );
+          const place = [rows, samples, batch, flag, 2, dim, pooling, 4, out, rowStride, positionStride] as const;
+          both(begin, 'layoutForwardF32', ...place);
+          both(begin, 'layoutBackwardF32', ...place, 0.7);
         }),
     ),
     { numRuns: 80 },

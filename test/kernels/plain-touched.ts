@@ -5,17 +5,16 @@
  * It takes the same steps in the same order, so that it places every key in the same slot and drains in the same order.
  */
 import { mix64BigInt } from '../../src/memory/hash.js';
-import { SECRET_HIGH, SECRET_LOW } from '../../src/memory/secret.js';
 import type { TouchedGeometry } from '../../src/memory/touched-geometry.js';
 import { INSERT_RANGE } from '../../src/memory/touched-layout.js';
+import { SECRET } from '../sparse/colliding-keys.js';
 
 const HOP_RANGE = 32;
 const MASK_64 = (1n << 64n) - 1n;
-const SECRET = (BigInt(SECRET_HIGH) << 32n) | BigInt(SECRET_LOW);
 
 /** Hash of a key: never 0, which marks a free slot, and never 1. */
 export function hashKey(key: bigint): number {
-  return (Number(mix64BigInt(key) & 0xffffffffn) | 3) >>> 0;
+  return (Number(mix64BigInt(key, SECRET) & 0xffffffffn) | 3) >>> 0;
 }
 
 /** The set over keys of any width, by the 64 bits of a key that are mixed. */
@@ -129,7 +128,7 @@ class ReferenceTouchedSet {
   /** Where `key` is in the overflow set, or the free place where it would go. */
   #overflowPlace(key: bigint): number {
     const mask = this.geometry.overflowSlots - 1;
-    let at = Number(mix64BigInt(this.#fold(key), SECRET) & BigInt(mask));
+    let at = Number(mix64BigInt(this.#fold(key)) & BigInt(mask));
     while (this.#overflow[at] !== undefined && this.#overflow[at] !== key) at = (at + 1) & mask;
     return at;
   }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import * as reference from '../../src/runtime/backends/reference/sparse.js';
 import { KernelHarness } from './harness.js';
+import { runPair } from './pair.js';
 
 const h = await KernelHarness.create(32 << 20);
 
@@ -84,4 +85,40 @@ t.test('pieces of any size and alignment arrive whole, and nothing is written be
 t.test('pieces scattered over more than the cache arrive whole', async (t) => {
   const lengths = Array.from({ length: 200 }, (_, i) => (i * 37) % 400);
   t.same(copyReversed(lengths, 20_000, h.wasm.copyPieces), ARRIVED);
+});
+
+t.test('rows of matrices are packed and unpacked, whatever lies between them', async () => {
+  const matrix = fc.record({
+    rows: fc.nat(12),
+    floats: fc.nat(20),
+    from: fc.nat(5),
+    to: fc.nat(5),
+    wide: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(matrix, { maxLength: 6 }), (matrices) =>
+      h.scope(() => {
+        const begin = h.arena.mark();
+        const wanted: (() => void)[] = [];
+        const words = matrices.flatMap(({ rows, floats, from: fromGap, to: toGap, wide }) => {
+          // Rows of a kilobyte and more are copied another way.
+          const bytes = (floats + (wide ? 256 : 0)) * 4;
+          const [fromBytes, toBytes] = [bytes + fromGap * 4, bytes + toGap * 4];
+          const from = h.putF32(Array.from({ length: (rows * fromBytes) / 4 }, (_, i) => i + 0.5));
+          const to = h.alloc(rows * toBytes);
+          wanted.push(() => {
+            for (let r = 0; r < rows; r++) {
+              const [there, here] = [h.f32(to + r * toBytes, bytes / 4), h.f32(from + r * fromBytes, bytes / 4)];
+              assert.deepEqual(there, here);
+            }
+          });
+          return [from, to, rows, bytes, fromBytes, toBytes];
+        });
+        const args = [h.putI32(words), matrices.length];
+        runPair(h, begin, h.wasm.copyMatrices as never, reference.copyMatrices as never, args);
+        for (const check of wanted) check();
+      }),
+    ),
+    { numRuns: 40 },
+  );
 });

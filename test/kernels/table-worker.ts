@@ -3,7 +3,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Views } from '../../src/memory/views.js';
-import { instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../../src/runtime/backends/wasm/instantiate-kernels.js';
 
 export interface TableWorkerData {
   readonly module: WebAssembly.Module;

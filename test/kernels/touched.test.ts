@@ -191,10 +191,18 @@ t.test('hashes keep clear of the marks of a free slot, and powers of two round u
   t.same([1, 2, 3, 4, 5, 1000, 1024, 1025, 2 ** 31 + 1].map(nextPow2), [1, 2, 4, 4, 8, 1024, 1024, 2048, 2 ** 32]);
 });
 
-t.test('keys that were made to overflow and to meet there lie apart', async (t) => {
+t.test('ids made to meet by the public hash each have a place, in a set of ids and in its reference', async (t) => {
+  const pair = new Pair(1 << 16, 64);
+  const keys = idsOfOneBucket(8000);
+  t.same(pair.insert(keys), { kernel: 0, reference: 0 });
+  t.equal(harness.wasm.countTouchedOverflow(pair.set), 0);
+  t.equal(harness.wasm.countTouchedKeys(pair.set), keys.length);
+});
+
+t.test('keys that met and overflowed do not meet among what overflowed', async (t) => {
   const capacity = 1 << 16;
   const pair = new Pair(capacity, 64);
-  const keys = idsOfOneBucket(2000);
+  const keys = Array.from({ length: 2000 }, (_, i) => keyWithHash(0, i << 8));
   t.same(pair.insert(keys), { kernel: 0, reference: 0 });
   t.ok(harness.wasm.countTouchedOverflow(pair.set) > 1900);
   // Words 9 and 10 of the header: the overflow set and its mask. A slot has its hash in the third of four words.

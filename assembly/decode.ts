@@ -1,0 +1,4 @@
+// Bytes of data files into columns: ids, floats, labels. src/memory/decode-layout.ts draws the plan; whatever is not
+// plain ends a call, and the caller reads that row with the functions that are written to be read.
+export { fingerprint64 } from "./decode/farmhash";
+export { decodeCsv } from "./decode/csv";

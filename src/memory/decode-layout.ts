@@ -1,0 +1,83 @@
+/**
+ * @file Layout of the plan by which kernels turn the bytes of data files into columns.
+ *
+ * | 0 fields | 1 field count | 2 columns of a line | 3 delimiter | 4 decimal comma | 5 powers of ten | 6 scratch |
+ * | 7 next | 8 rows | 9 lines | 10 column | 11 found |
+ *
+ * Addresses and counts are u32. `next`, `rows`, `lines` are results: where to go on, rows that are whole, newlines that
+ * were passed; `column` is the field that ended the call. `found` is a byte for each field, 1 once a row has it.
+ *
+ * A field, in the order of columns: what its cells are made into, and where. Floats and ids have an array of a value
+ * for each row at `to`; a field of many ids has splits there, and ids at `values`. Lists of texts are addresses of
+ * | count | address | length | … |.
+ */
+export const DECODE = {
+  fields: 0,
+  fieldCount: 1,
+  columnCount: 2,
+  delimiter: 3,
+  decimalComma: 4,
+  powers: 5,
+  scratch: 6,
+  next: 7,
+  rows: 8,
+  lines: 9,
+  column: 10,
+  found: 11,
+} as const;
+export const DECODE_WORDS = 12;
+
+export const CELL = {
+  column: 0,
+  kind: 1,
+  to: 2,
+  values: 3,
+  capacity: 4,
+  max: 5,
+  split: 6,
+  flags: 7,
+  /** Floats of the weights of ids, `perRow` of them for each row. */
+  weights: 8,
+  perRow: 9,
+  /** Texts that are missing values, 0 without any. */
+  nulls: 10,
+  /** Texts of a label. */
+  texts: 11,
+  operator: 12,
+  /** Between an id and its weight. */
+  weightMark: 13,
+  /** Floats in place of a missing number, and whether there is one. */
+  missing: 14,
+  hasMissing: 15,
+  /** What a label is compared with, a double. */
+  operand: 16,
+  name: 18,
+  nameBytes: 19,
+} as const;
+export const CELL_WORDS = 20;
+
+/** What a cell is made into. */
+export const CELL_KIND = {
+  float: 0,
+  double: 1,
+  id: 2,
+  ids: 3,
+  rule: 4,
+  text: 5,
+  oneOf: 6,
+  time: 7,
+  int: 8,
+  hash: 9,
+} as const;
+export const CELL_FLAG = { lower: 1, weighted: 2, ms: 4 } as const;
+/** Comparisons of a rule. */
+export const RULE = { atLeast: 0, above: 1, atMost: 2, below: 3, equal: 4, other: 5 } as const;
+/** Why a decoder ended: at the end of the bytes, full, or at a row that only the slow way knows. */
+export const DECODED = { end: 0, full: 1, odd: 2 } as const;
+/** Bytes of text that a decoder may change, such as to lower case. */
+export const DECODE_SCRATCH_BYTES = 1024;
+/** Bytes behind the input that decoders may read. */
+export const DECODE_SLACK_BYTES = 64;
+/** Texts of one list: address and bytes. */
+export const TEXT = { address: 0, bytes: 1 } as const;
+export const TEXT_WORDS = 2;
