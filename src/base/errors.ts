@@ -5,7 +5,7 @@
  * and docs/errors.md is made from this table.
  */
 
-/** Code → sentence. `{name}` is replaced by the field of that name. Grouped by area, each group sorted. */
+/** The sentence of each error code. A field stands for `{name}`. Grouped by area, each group sorted. */
 export const ERROR_MESSAGES = {
   // checkpoint
   ML_CKPT_CORRUPT: 'checkpoint file {file} is damaged: {reason}',
@@ -15,12 +15,15 @@ export const ERROR_MESSAGES = {
   ML_CKPT_READ: 'checkpoint file {file} cannot be read: {reason}',
   ML_CKPT_SETTINGS: 'checkpoint {path} was trained with other settings: {changes}',
   ML_CKPT_SHARDS: '{reason}',
+  ML_CKPT_NO_TABLE:
+    "Unable to find table checkpoint in '{dir}' for table: {table}. Maybe the model structure has been changed.",
   ML_CKPT_TABLE: 'table {table} cannot be restored from record {record} of {file}: {field} {reason}',
   ML_SAVER: '{reason}',
   ML_CKPT_WRITE: 'checkpoint could not be written to {file}: {reason}',
   // command line and files the user names
   ML_DIR: 'model directory {dir} cannot be used: {reason}',
   ML_FLAG: '{flag}: {reason}',
+  ML_CONFIG_FILE: 'config file {file} cannot be used: {reason}',
   ML_INTERNAL: 'unexpected failure: {reason}',
   ML_OUTPUT: 'output cannot be written: {reason}',
   ML_TRACE_NAME: 'trace name {name} cannot be used: {reason}',
@@ -48,8 +51,12 @@ export const ERROR_MESSAGES = {
   ML_CUDA_PTX: 'PTX was refused, {call} failed with {name} ({status}): {reason}',
   ML_GPU_TABLE: 'table {table} cannot be on the device: {reason}',
   ML_GPU_TABLE_FULL:
-    'table {table} has {rows} rows on the device and may need {more} more: there is room for {rowsMax} of {rowBytes} bytes each',
+    'table {table} has {rows} rows on the device and may need {more} more: ' +
+    'there is room for {rowsMax} of {rowBytes} bytes each',
   // data
+  ML_COLUMN: '{source} has no column "{column}"; it has {columns}',
+  ML_DATA: '{where}, column {column}: {reason}',
+  ML_LABEL: 'label {label} cannot be used: {reason}',
   ML_DATASET: 'data set cannot be made: {reason}',
   // dense optimizers; wording that upstream callers test is upstream's
   ML_DENSE_LEGACY: 'Please use tf.compat.v1.disable_eager_execution() instead of tf.compat.v1.disable_v2_behavior()',
@@ -63,18 +70,33 @@ export const ERROR_MESSAGES = {
   ML_SYNC_MPI: 'sync training must running under mpi mode',
   ML_DEVICE: 'device {device} cannot be read at {part}',
   ML_GRADIENT_VARS: 'Invalid variables in the input: {variable} is none of {valid}',
+  ML_TASK: '{reason}',
   ML_GRAPH_JSON: 'description of a graph {source} cannot be read: {reason}',
   ML_FEED: 'feed {name} does not fit: {reason}',
   ML_NAN_LOSS: 'NaN loss during training at step {step}',
   ML_OPS_DEPENDENCE:
-    'Checking ops dependence, the ops [{ops}] depend on ops [{needed}], which may cause ops [{needed}] to be run twice.',
+    'Checking ops dependence, the ops [{ops}] depend on ops [{needed}], ' +
+    'which may cause ops [{needed}] to be run twice.',
   ML_OUT_OF_RANGE: 'end of input: {source}',
+  // queues; wording that upstream callers test is upstream's
+  ML_QUEUE_DEVICES: 'When using multi-device queues, this interface is disabled.{advice}',
   ML_QUEUE_ELEMENT: 'element does not fit the queue {queue}: {reason}',
+  ML_QUEUE_EMPTY: 'Arguments `dense_list` should not be empty.',
+  ML_QUEUE_LIST: 'dense_list should be a list of `tf.Tensor`s',
+  ML_QUEUE_MANY:
+    'GPUCompatiblePaddingFIFOQueue does not support enqueue_many or dequeue_many, only enqueue and dequeue.',
+  ML_QUEUE_SELF: 'the queue {queue} is empty, and the run that would take from it is the one that fills it',
+  ML_QUEUE_SHAPES: 'Shapes must be provided for all components, but received {dtypes} dtypes and {shapes} shapes.',
   // arguments; wording that upstream callers test is upstream's
   ML_LIST_NONE: 'ListChecker cannot accept None candidate',
   ML_LIST_RANGE: 'ListChecker got candidate beyonds the range',
   ML_LIST_TYPE: 'ListChecker got candidate in the wrong type[{type}]',
   ML_OPTION: '{where}: {reason}',
+  // configuration; wording that upstream callers test is upstream's
+  ML_RUNNER: '{reason}',
+  ML_LINK_FIELD: '{name} is not a valid attribute of {type}',
+  ML_LINK_FLAG: '{flag} is not defined in gflags',
+  ML_PARAMETER_SYNC: 'enable_parameter_sync not set!',
   // hyper-parameters; wording that upstream callers test is upstream's
   ML_PARAM_CLASS: 'params have no class to make an instance of: cls is null',
   ML_PARAM_DEFINED: 'Parameter {name} is already defined',
@@ -138,7 +160,16 @@ export const ERROR_MESSAGES = {
   ML_RAGGED_VALUES: 'Ragged tensor values size must match indices size. Got {values} v.s. {indices}',
   ML_SEGMENT_EMPTY: 'Indices and updates specified for empty output shape',
   ML_UNIQUE_ROWS: 'RaggedKey should have {expected} but got {found}',
+  // models for serving
+  ML_EXPORT: 'the model cannot be exported: {what}: {reason}',
+  ML_MODEL: 'model {model} cannot be used: {reason}',
+  ML_NO_MODELS: 'no models in dir {path}',
+  ML_REQUEST: '{reason}',
+  ML_RELOAD: 'version {version} of {model} is not taken: {reason}',
+  ML_SERVER: 'the server cannot start: {reason}',
+  ML_SAFETENSORS: 'tensor file {file} is damaged: {reason}',
   // features
+  ML_FEATURE_TABLE: 'Feature must only belongs to one table.',
   ML_FID_SLOT: 'slot should be less than {limit}, while got {slot}',
   ML_INPUT_TYPE: 'input_type only support example/examplebatch.',
   ML_LAYOUT: 'layout {layout} cannot be made: {reason}',
@@ -190,10 +221,10 @@ export interface ErrorOptions {
 }
 
 /**
- * An error with a code.
+ * An error with a code that programs can test, fields, a sentence and mostly a hint.
  *
- * Two fields may come with any code and end its sentence: `place`, the user's line that asked for what failed, and `node`,
- * the op of the graph that was being made or run.
+ * Two fields may come with any code and end its sentence: `place`, the user's line that asked for what failed, and
+ * `node`, the op of the graph that was being made or run.
  *
  * ```ts
  * throw new MonolithError('ML_FLAG', { flag: '--steps', reason: 'must be at least 1' }, { hint: 'try --steps 100' });

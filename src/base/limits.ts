@@ -16,9 +16,12 @@ export const LIMITS = {
   manifestBytes: 2 ** 23,
   manifestValues: 2 ** 18,
   settingsBytes: 2 ** 20,
+  inputBytes: 2 ** 22,
   probeBytes: 2 ** 14,
   traceBytes: 500_000_000,
   traceValues: 2 ** 25,
+  logBytes: 2 ** 28,
+  recipeBytes: 2 ** 24,
   // tensor bundles
   indexBytes: 2 ** 26,
   indexDecodedBytes: 2 ** 27,
@@ -36,6 +39,11 @@ export const LIMITS = {
   rowSegments: 2 ** 14,
   tables: 2 ** 16,
   slotCounts: 2 ** 20,
+  // models in files
+  graphOps: 2 ** 17,
+  modelBytes: 2 ** 26,
+  modelValues: 2 ** 22,
+  tensorsHeaderBytes: 2 ** 26,
 } as const;
 
 export type LimitName = keyof typeof LIMITS;

@@ -19,14 +19,22 @@ import { compareBytes, SstableWriter } from './sstable.js';
 const COPY_BYTES = 1 << 20;
 
 export class BundleWriter {
-  readonly #sink: ByteSink;
+  #sink: ByteSink;
+  #shard = 0;
   readonly #entries = new Map<string, WrittenEntry>();
   readonly #copy = new Uint8Array(COPY_BYTES);
   #offset = 0;
 
-  /** Data goes to `sink`, the only data file of the bundle. */
+  /** Data goes to `sink`, the first data file of the bundle. */
   constructor(sink: ByteSink) {
     this.#sink = sink;
+  }
+
+  /** What comes next goes to the next data file. */
+  nextShard(sink: ByteSink): void {
+    this.#sink = sink;
+    this.#shard++;
+    this.#offset = 0;
   }
 
   async add(tensor: BundleTensor): Promise<void> {
@@ -38,7 +46,14 @@ export class BundleWriter {
     }
     const offset = this.#offset;
     const crc = isStrings(data) ? await this.#writeStrings(data) : await this.#writeNumbers(data, dtype, name);
-    this.#entries.set(name, { dtype, shape, shard: 0, offset, size: this.#offset - offset, crc: maskCrc(crc) });
+    this.#entries.set(name, {
+      dtype,
+      shape,
+      shard: this.#shard,
+      offset,
+      size: this.#offset - offset,
+      crc: maskCrc(crc),
+    });
   }
 
   /** The bytes of the index file. */
@@ -47,7 +62,7 @@ export class BundleWriter {
     const keyed = [...this.#entries].map(([name, entry]) => ({ key: encoder.encode(name), entry }));
     keyed.sort((a, b) => compareBytes(a.key, b.key));
     const table = new SstableWriter();
-    table.add(new Uint8Array(0), encodeHeader(1));
+    table.add(new Uint8Array(0), encodeHeader(this.#shard + 1));
     for (const { key, entry } of keyed) table.add(key, encodeEntry(entry));
     return table.finish();
   }

@@ -8,6 +8,18 @@
  */
 import { MonolithError } from '../base/errors.js';
 import {
+  constantPositions,
+  type EntryRun,
+  entryLayout,
+  FIELD_ID,
+  FIELD_NUM,
+  FIELD_OPT,
+  FIELD_TIME,
+  FLOAT_FIELD_BYTES,
+  hasVarint,
+  ID_AT,
+} from './entry-layout.js';
+import {
   type DumpSegment,
   dumpShapeOf,
   floatsOf,
@@ -17,7 +29,8 @@ import {
   wordOf,
 } from './optimizer-dump.js';
 import { ProtoReader } from './proto-reader.js';
-import { ProtoWriter, putVarint, varintSize, WIRE_BYTES, WIRE_FIXED32 } from './proto-writer.js';
+import { ProtoWriter, putVarint } from './proto-writer.js';
+import { putWords, takeWords } from './state-words.js';
 
 /** One row. `state` holds the words of optimizer state of each segment in turn: adagrad norm; ftrl norm, then zero. */
 export interface EntryRow {
@@ -25,32 +38,6 @@ export interface EntryRow {
   readonly weights: Float32Array;
   readonly state: Float32Array;
   lastUpdateSec: number;
-}
-
-const FIELD_ID = 1;
-const FIELD_NUM = 2;
-const FIELD_OPT = 3;
-const FIELD_TIME = 4;
-const ID_AT = 1;
-const FLOAT_FIELD_BYTES = 5;
-
-/** Floats that follow each other in the message, one tag byte before each. */
-export interface EntryRun {
-  /** Byte of the first tag. */
-  readonly at: number;
-  readonly count: number;
-  readonly ofState: boolean;
-  /** First of them in the weights or in the state. */
-  readonly index: number;
-}
-
-/** The message that all rows of a table have in common. */
-export interface EntryLayout {
-  /** With zeros in place of values, up to and including the tag of the time. */
-  readonly template: Uint8Array;
-  readonly runs: readonly EntryRun[];
-  /** True when every row has a message of the same size, but for the time. */
-  readonly isFixed: boolean;
 }
 
 export interface DecodeOptions {
@@ -271,22 +258,6 @@ function decodeSingle(reader: ProtoReader, segment: DumpSegment, state: Float32A
   return stateAt + segmentStateCount(segment);
 }
 
-/** The words as they are: as floats they could be NaN, and a NaN may lose bits on its way through a number. */
-function wordsOf(state: Float32Array): Uint32Array {
-  return new Uint32Array(state.buffer, state.byteOffset, state.length);
-}
-
-function putWords(state: Float32Array, at: number, value: bigint): void {
-  const words = wordsOf(state);
-  words[at] = Number(BigInt.asUintN(32, value));
-  words[at + 1] = Number(BigInt.asUintN(32, value >> 32n));
-}
-
-function takeWords(state: Float32Array, at: number): bigint {
-  const words = wordsOf(state);
-  return BigInt.asIntN(64, (BigInt(words[at + 1]!) << 32n) | BigInt(words[at]!));
-}
-
 /** A row field by field, for shapes whose messages differ in size. */
 function encodeAny(segments: readonly DumpSegment[], row: EntryRow, bytes: Uint8Array, at: number): number {
   const writer = new ProtoWriter(1024);
@@ -314,58 +285,4 @@ function encodeAny(segments: readonly DumpSegment[], row: EntryRow, bytes: Uint8
   const message = writer.finish();
   bytes.set(message, at);
   return message.length;
-}
-
-function hasVarint(segment: DumpSegment): boolean {
-  return dumpShapeOf(segment).parts.some((part) => part.kind === 'int64');
-}
-
-export function entryLayout(segments: readonly DumpSegment[]): EntryLayout {
-  const runs: EntryRun[] = [];
-  const writer = new ProtoWriter();
-  const addRun = (field: number, count: number, ofState: boolean, index: number): void => {
-    runs.push({ at: writer.length, count, ofState, index });
-    for (let i = 0; i < count; i++) writer.tag(field, WIRE_FIXED32).raw(new Uint8Array(4));
-  };
-  writer.sfixed64Field(FIELD_ID, 0n);
-  addRun(FIELD_NUM, weightCountOf(segments), false, 0);
-
-  const partsOf = (segment: DumpSegment) =>
-    dumpShapeOf(segment).parts.map((part) => ({ part, range: floatsOf(segment, part) }));
-  const dumpBytes = segments.map((segment) =>
-    partsOf(segment).reduce((sum, { range }) => sum + (range === null ? 2 : range.count * FLOAT_FIELD_BYTES), 0),
-  );
-  const singleBytes = dumpBytes.map((size, i) =>
-    dumpShapeOf(segments[i]!).field === null ? 0 : 1 + varintSize(size) + size,
-  );
-  writer
-    .tag(FIELD_OPT, WIRE_BYTES)
-    .varint(singleBytes.reduce((sum, size) => sum + (size === 0 ? 0 : 1 + varintSize(size) + size), 0));
-  let stateAt = 0;
-  segments.forEach((segment, i) => {
-    const { field } = dumpShapeOf(segment);
-    if (field !== null) {
-      writer.tag(1, WIRE_BYTES).varint(singleBytes[i]!).tag(field, WIRE_BYTES).varint(dumpBytes[i]!);
-      for (const { part, range } of partsOf(segment)) {
-        if (range !== null) addRun(part.field, range.count, true, stateAt + range.at);
-        else writer.int64Field(part.field, 0);
-      }
-    }
-    stateAt += segmentStateCount(segment);
-  });
-  writer.tag(FIELD_TIME, 0);
-  return { template: writer.finish(), runs, isFixed: !segments.some(hasVarint) };
-}
-
-/** Bytes of a template that are neither id nor float, tags of floats included. */
-export function constantPositions(length: number, runs: readonly EntryRun[]): number[] {
-  const isValue = new Uint8Array(length);
-  isValue.fill(1, ID_AT, ID_AT + 8);
-  for (const run of runs) {
-    for (let i = 0; i < run.count; i++) {
-      const at = run.at + i * FLOAT_FIELD_BYTES;
-      isValue.fill(1, at + 1, at + FLOAT_FIELD_BYTES);
-    }
-  }
-  return Array.from(isValue.keys()).filter((at) => isValue[at] === 0);
 }

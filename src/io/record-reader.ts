@@ -7,7 +7,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { crc32c, crcHex, maskCrc } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { openRegular } from '../base/files/read-file.js';
+import { openToRead } from '../base/files/read-file.js';
 import { checkLimit } from '../base/limits.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from './record-writer.js';
 
@@ -34,13 +34,9 @@ export class RecordReader implements Iterable<Uint8Array> {
     this.file = file;
     this.#bytes = new Uint8Array(Math.max(options.bufferBytes ?? 1 << 20, RECORD_HEADER_BYTES));
     this.#view = new DataView(this.#bytes.buffer);
-    try {
-      const { fd, bytes } = openRegular(file);
-      this.#fd = fd;
-      this.#fileBytes = bytes;
-    } catch (cause) {
-      throw new MonolithError('ML_FILE_READ', { file, reason: messageOf(cause) }, { cause });
-    }
+    const { fd, bytes } = openToRead(file);
+    this.#fd = fd;
+    this.#fileBytes = bytes;
   }
 
   /** Number of the record that `next` returns next, from 0. */

@@ -8,7 +8,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { crc32c, crcHex, maskCrc } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
-import { openRegular } from '../base/files/read-file.js';
+import { openToRead } from '../base/files/read-file.js';
 import { checkLimit, LIMITS } from '../base/limits.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from './record-writer.js';
 import { snappyUncompress } from './snappy.js';
@@ -28,13 +28,9 @@ export class SnappyRecordReader {
 
   constructor(file: string) {
     this.file = file;
-    try {
-      const { fd, bytes } = openRegular(file);
-      this.#fd = fd;
-      this.#fileBytes = bytes;
-    } catch (cause) {
-      throw new MonolithError('ML_FILE_READ', { file, reason: messageOf(cause) }, { cause });
-    }
+    const { fd, bytes } = openToRead(file);
+    this.#fd = fd;
+    this.#fileBytes = bytes;
   }
 
   /** Number of the record that `next` returns next, from 0. */

@@ -27,14 +27,36 @@ export async function writeTensorBundle(
   tensors: readonly BundleTensor[],
   fs: FileSystem = nodeFileSystem,
 ): Promise<void> {
-  const dataFile = shardFileName(`${prefix}.data`, 0, 1);
-  const temporary = temporaryName(dataFile);
+  await writeShardedBundle(prefix, [tensors], fs);
+}
+
+/** The same with a data file for each list of tensors. */
+export async function writeShardedBundle(
+  prefix: string,
+  shards: readonly (readonly BundleTensor[])[],
+  fs: FileSystem = nodeFileSystem,
+): Promise<void> {
+  const files = shards.map((_, shard) => shardFileName(`${prefix}.data`, shard, shards.length));
+  const temporaries = files.map(temporaryName);
+  let writer: BundleWriter | undefined;
   try {
-    const { index } = await writeBundleData(temporary, tensors, fs);
-    await fs.rename(temporary, dataFile);
-    await writeFileAtomic(`${prefix}.index`, index, fs);
+    for (const [shard, tensors] of shards.entries()) {
+      const sink = await FileSink.create(temporaries[shard]!, fs);
+      try {
+        if (writer === undefined) writer = new BundleWriter(sink);
+        else writer.nextShard(sink);
+        for (const tensor of sortedByName(tensors)) await writer.add(tensor);
+        await sink.finish();
+      } finally {
+        await sink.close();
+      }
+    }
+    for (const [shard, file] of files.entries()) await fs.rename(temporaries[shard]!, file);
+    await writeFileAtomic(`${prefix}.index`, writer!.finish(), fs);
   } catch (cause) {
-    throw await cleanUp(writeError(dataFile, cause), () => fs.remove(temporary));
+    throw await cleanUp(writeError(files[0]!, cause), async () => {
+      for (const temporary of temporaries) await fs.remove(temporary);
+    });
   }
 }
 

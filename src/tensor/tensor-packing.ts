@@ -27,7 +27,10 @@ export interface TensorPlaceholder {
  * Packs tensors whose sizes are known only when they come.
  *
  * ```ts
- * const packing = new TensorPacking({ ids: { dtype: 'int64', shape: [null] }, x: { dtype: 'float32', shape: [null, 4] } });
+ * const packing = new TensorPacking({
+ *   ids: { dtype: 'int64', shape: [null] },
+ *   x: { dtype: 'float32', shape: [null, 4] },
+ * });
  * const list = packing.pack({ ids, x }); // x, ids, counts and sizes
  * packing.unpack(list); // { x, ids } of the same shapes
  * ```

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import {
   findMain,
+  findMainByMarkers,
   getDebuggingInfoFileName,
   getLibopsPath,
   getLocalHost,
@@ -106,6 +107,9 @@ t.test('the folder of the package is found from any file in it', async (t) => {
   t.ok(existsSync(join(findMain(), 'package.json')));
   t.ok(existsSync(getLibopsPath('build/kernels.wasm')));
   t.equal(findMain(getLibopsPath('src/base/files/paths.ts')), findMain());
+  for (const file of ['/nowhere/at/all.py', '/x/monolith/path_utils.py']) {
+    t.throws(() => findMainByMarkers(file, () => false), { code: 'ML_FILE_READ', message: /under bazel structure\?/ });
+  }
   t.throws(() => findMain('/nowhere/at/all.js'), { code: 'ML_FILE_READ', message: /nowhere\/at\/all\.js/ });
 });
 

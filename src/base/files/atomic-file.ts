@@ -9,6 +9,7 @@ import { dirname } from 'node:path';
 import { crc32c } from '../crc32c.js';
 import { MonolithError, messageOf } from '../errors.js';
 import { type FileSystem, nodeFileSystem, type WritableFile } from './file-system.js';
+import { fileSystemOf } from './file-systems.js';
 import { temporaryName } from './temporary-names.js';
 
 /** ML_CKPT_WRITE for whatever went wrong while `file` was written; an error that already is one stays as it is. */
@@ -108,7 +109,7 @@ export interface ReplaceOptions {
 export async function replaceFile(
   path: string,
   write: (sink: FileSink) => Promise<void>,
-  { fileSystem: fs = nodeFileSystem, errorOf = writeError }: ReplaceOptions = {},
+  { fileSystem: fs = fileSystemOf(path), errorOf = writeError }: ReplaceOptions = {},
 ): Promise<void> {
   const temporary = temporaryName(path);
   try {

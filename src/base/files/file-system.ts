@@ -4,7 +4,7 @@
  * Everything that must survive a full disk, a refused directory or a killed process writes through this, so that tests
  * can make any single operation fail or cut the process off after it.
  */
-import { open, readdir, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { makeDirectory } from './make-directory.js';
 
 export interface WritableFile {
@@ -12,6 +12,20 @@ export interface WritableFile {
   write(bytes: Uint8Array): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A file that was opened to read. */
+export interface ReadableFile {
+  /** Fills `into` from `position` on as far as the file goes; the number of bytes. */
+  read(into: Uint8Array, position: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface FileStat {
+  readonly isDirectory: boolean;
+  readonly sizeBytes: number;
+  /** Milliseconds since 1970. */
+  readonly modifiedMs: number;
 }
 
 export interface FileSystem {
@@ -25,6 +39,9 @@ export interface FileSystem {
   /** Makes renames inside a directory durable. */
   syncDirectory(path: string): Promise<void>;
   list(path: string): Promise<string[]>;
+  /** Null when there is nothing of that name. */
+  stat(path: string): Promise<FileStat | null>;
+  openToRead(path: string): Promise<ReadableFile>;
 }
 
 export const nodeFileSystem: FileSystem = {
@@ -59,4 +76,27 @@ export const nodeFileSystem: FileSystem = {
     }
   },
   list: (path) => readdir(path),
+  async stat(path) {
+    try {
+      const found = await stat(path);
+      return { isDirectory: found.isDirectory(), sizeBytes: found.size, modifiedMs: found.mtimeMs };
+    } catch (cause) {
+      const code = cause instanceof Error && 'code' in cause ? cause.code : '';
+      if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+      throw cause;
+    }
+  },
+  async openToRead(path) {
+    const handle = await open(path, 'r');
+    return {
+      async read(into, position) {
+        for (let at = 0; ; ) {
+          const { bytesRead } = await handle.read(into, at, into.length - at, position + at);
+          at += bytesRead;
+          if (bytesRead === 0 || at === into.length) return at;
+        }
+      },
+      close: () => handle.close(),
+    };
+  },
 };

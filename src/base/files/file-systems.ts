@@ -12,7 +12,7 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):\//i;
 const registered = new Map<string, FileSystem>();
 
 /**
- * Has paths that begin with `<scheme>:/` written through `fileSystem`; returns what takes it back.
+ * Has paths that begin with `<scheme>:/` read and written through `fileSystem`; returns what takes it back.
  *
  * ```ts
  * const remove = registerFileSystem('hdfs', myHdfs);
@@ -25,11 +25,32 @@ export function registerFileSystem(scheme: string, fileSystem: FileSystem): () =
   };
 }
 
-/** The file system of a path: this machine's without a scheme. ML_FILE_SYSTEM when nobody registered one. */
-export function fileSystemOf(path: string): FileSystem {
+const schemeOf = (path: string): string | undefined => {
   const scheme = SCHEME.exec(path)?.[1]?.toLowerCase();
   // A drive of Windows has one letter.
-  if (scheme === undefined || scheme.length === 1) return nodeFileSystem;
+  return scheme?.length === 1 ? undefined : scheme;
+};
+
+/** Whether a path belongs to another file system than this machine's. */
+export function isRemote(path: unknown): path is string {
+  return typeof path === 'string' && schemeOf(path) !== undefined;
+}
+
+/** Folders of this machine whose files are elsewhere too (mirror.ts). */
+const mirrorsByFolder = new Map<string, FileSystem>();
+
+/** Has what is written below a folder go elsewhere too. */
+export function setMirrored(folder: string, fileSystem: FileSystem): void {
+  mirrorsByFolder.set(folder, fileSystem);
+}
+
+/** The file system of a path: this machine's without a scheme. ML_FILE_SYSTEM when nobody registered one. */
+export function fileSystemOf(path: string): FileSystem {
+  const scheme = schemeOf(path);
+  if (scheme === undefined) {
+    for (const [folder, fs] of mirrorsByFolder) if (path === folder || path.startsWith(`${folder}/`)) return fs;
+    return nodeFileSystem;
+  }
   const found = registered.get(scheme);
   if (found !== undefined) return found;
   const near = didYouMean(scheme, [...registered.keys()]);

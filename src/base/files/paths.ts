@@ -15,7 +15,7 @@ const PACKAGE = 'monolith-ts';
 
 /**
  * The folder of this package: the nearest one above `from` that has its package.json. Default: above this module.
- * Upstream looks for the folder names of Bazel and of Python packages, which are not part of an npm package.
+ * Upstream looks for the folder names of Bazel and of Python packages (`findMainByMarkers`).
  */
 export function findMain(from = fileURLToPath(import.meta.url)): string {
   for (let dir = dirname(from); ; dir = dirname(dir)) {
@@ -24,6 +24,27 @@ export function findMain(from = fileURLToPath(import.meta.url)): string {
     if (dir === dirname(dir)) break;
   }
   throw new MonolithError('ML_FILE_READ', { file: from, reason: `it is not below the folder of ${PACKAGE}` });
+}
+
+/** Names before which, or with which, a path ends at the base directory; the first that a path has counts. */
+const MARKERS = [
+  ['/__main__/', '/__main__'],
+  ['/site-packages/', '/site-packages'],
+  ['/monolith/', ''],
+] as const;
+
+/**
+ * The base directory of an installation of the reference, by the path of a file in it: upstream's rule, which knows
+ * Bazel and Python packages. Nothing here is found by it; tools that share a machine with the reference may be.
+ */
+export function findMainByMarkers(file: string, exists: (path: string) => boolean = existsSync): string {
+  const marker = MARKERS.find(([name]) => file.includes(name));
+  if (marker !== undefined) {
+    const base = file.slice(0, file.lastIndexOf(marker[0])) + marker[1];
+    if (exists(`${base}/monolith`)) return base;
+  }
+  const found = `Unable to find the monolith base directory. This file directory is ${file}.`;
+  throw new MonolithError('ML_FILE_READ', { file, reason: `${found} Are you running under bazel structure?` });
 }
 
 /** A file of the package by its path in it. */

@@ -6,6 +6,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { MonolithError, messageOf } from '../errors.js';
 import { LIMITS, type LimitName, overLimit } from '../limits.js';
 
 /** Does not wait for the other end, should the path have become a pipe since it was looked at. */
@@ -32,6 +33,15 @@ export function openRegular(file: string): OpenedFile {
   } catch (cause) {
     closeSync(fd);
     throw cause;
+  }
+}
+
+/** openRegular, whose failure is ML_FILE_READ. */
+export function openToRead(file: string): OpenedFile {
+  try {
+    return openRegular(file);
+  } catch (cause) {
+    throw new MonolithError('ML_FILE_READ', { file, reason: messageOf(cause) }, { cause });
   }
 }
 

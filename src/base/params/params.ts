@@ -47,15 +47,16 @@ const stateOf = (params: object): State => states.get(params)!;
 export const untyped = (params: object): Params => params as Params;
 
 /**
+ * Hyper-parameters: a tree of named values with descriptions.
+ *
  * ```ts
- * const train = new Params().define('steps', 100, 'Steps to train.').define('label_key', 'label', 'Name of the label.');
+ * const train = new Params().define('steps', 100, 'Steps to train.').define('label_key', 'label', 'The label.');
  * const params = new Params().define('train', train, 'Training.');
  * params.train.steps = 200;
  * params.set({ 'train.label_key': 'click' });
  * params.get('train.steps'); // 200
  * ```
  */
-/** Hyper-parameters: a tree of named values with descriptions. */
 // biome-ignore lint/complexity/noBannedTypes: no parameters is the type of no properties
 export class Params<S extends object = {}> {
   declare readonly [VALUES]?: S;

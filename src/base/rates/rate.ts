@@ -37,10 +37,18 @@ function pythonText(name: string, value: number | boolean | string): string {
 /** A rate: a number, or a function of the global step. */
 export type Rate = number | LearningRateFunction;
 
+/** ML_RATE for a number that no step is to be scaled by: one below 0 climbs away from what is sought. */
+export function checkConstantRate(rate: number): number {
+  if (rate >= 0 && rate < Number.POSITIVE_INFINITY) return rate;
+  const reason = `a rate is a finite number that is not below 0, not ${rate}`;
+  throw new MonolithError('ML_RATE', { reason }, { hint: 'to go up, negate the loss' });
+}
+
 /** ML_RATE for what only looks like a rate: a plain function has a `call` too, which would take the step for `this`. */
 export function checkRate(given: Rate): Rate {
-  if ((typeof given === 'number' && !Number.isNaN(given)) || given instanceof LearningRateFunction) return given;
-  const found = typeof given === 'number' ? 'NaN' : `a ${typeof given}`;
+  if (typeof given === 'number') return checkConstantRate(given);
+  if (given instanceof LearningRateFunction) return given;
+  const found = `a ${typeof given}`;
   throw new MonolithError(
     'ML_RATE',
     { reason: `a rate is a number or a LearningRateFunction, not ${found}` },
@@ -55,4 +63,10 @@ export function rateAt(rate: Rate, globalStep: number): number {
 /** Text by which two rates are equal. */
 export function printRate(rate: Rate): string {
   return typeof rate === 'number' ? pythonText('', rate) : rate.toString();
+}
+
+/** A number that must be above 0. */
+export function positive(name: string, value: number): number {
+  if (!(value > 0)) throw new MonolithError('ML_RATE', { reason: `${name} is ${value}, not above 0` });
+  return value;
 }

@@ -84,7 +84,7 @@ function readScalar(reader: ProtoReader, kind: Scalar): unknown {
     case 'string':
       return reader.string();
     case 'bytes':
-      return reader.payload().slice();
+      return new Uint8Array(reader.payload());
     default:
       kind satisfies never;
       throw new MonolithError('ML_PROTO', { field: kind, offset: reader.position, reason: 'unknown kind' });
@@ -110,7 +110,7 @@ function readArray(reader: ProtoReader, type: NumberArrayType): NumberArray {
     throw new MonolithError('ML_PROTO', { field: 'a packed field', offset: reader.position, reason });
   }
   // A copy: the payload may stand at any byte.
-  return new type(payload.slice().buffer as ArrayBuffer);
+  return new type(new Uint8Array(payload).buffer);
 }
 
 function readValues(reader: ProtoReader, field: Field<unknown>): unknown[] {

@@ -4,6 +4,7 @@
  * Mirrors distribution_ops unique_key_with_value_and_offset, fill_with_offset_map and finalize_shared_tensor. The value
  * buffer is shared by several fills; a handle stands for it until the last is done.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { RaggedTensor } from '../ragged-tensor.js';
 import { Tensor } from '../tensor.js';
@@ -59,8 +60,9 @@ export function checkUniqueKey(key: RaggedTensor, dims: readonly number[]): BigI
 export function uniqueKeyWithValueAndOffset(
   key: RaggedTensor,
   dims: readonly number[],
-  { generateBuffer = true }: { generateBuffer?: boolean } = {},
+  options: { generateBuffer?: boolean } = {},
 ): UniqueKeys {
+  const { generateBuffer = true } = checkOptions('uniqueKeyWithValueAndOffset', options, ['generateBuffer']);
   const values = checkUniqueKey(key, dims);
   const unique: bigint[] = [];
   const uniqueSplits = new BigInt64Array(dims.length + 1);

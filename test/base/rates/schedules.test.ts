@@ -121,7 +121,8 @@ t.test('schedules print their parameters, by which equal ones are found', async 
   const warmup = ml.schedules.warmup({ warmupSteps: 4, after: ml.schedules.constant(1) });
   t.equal(
     `${warmup}`,
-    'LearningRateFunction("Warmup",Params:after=LearningRateFunction("ConstantRate",Params:learning_rate=1.0),initial_learning_rate=0.0,warmup_steps=4)',
+    'LearningRateFunction("Warmup",Params:after=LearningRateFunction("ConstantRate",Params:learning_rate=1.0),' +
+      'initial_learning_rate=0.0,warmup_steps=4)',
   );
   const pieces = ml.schedules.piecewiseConstantDecay([5], [1, 0.5]);
   t.equal(`${pieces}`, 'LearningRateFunction("PiecewiseConstantDecay",Params:boundaries=[5],values=[1.0, 0.5])');
