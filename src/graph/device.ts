@@ -18,7 +18,10 @@ export function psDevice(index: number): string {
 export interface OpToPlace {
   readonly name: string;
   readonly type: string;
+  /** What scopes inside that of the function asked for. */
+  readonly device?: string;
 }
+/** Its answer goes before inner scopes, which it may look at, and before outer ones. */
 export type DeviceFunction = (op: OpToPlace) => string;
 /** A device, a function that says it per op, or null: whatever scopes are open do not count. */
 export type DeviceScope = string | DeviceFunction | null;
@@ -29,11 +32,20 @@ type DeviceSpec = Partial<Record<(typeof PARTS)[number], string>>;
 /** The device of an op under scopes, outermost first. */
 export function deviceUnder(scopes: readonly DeviceScope[], op: OpToPlace): string {
   let spec: DeviceSpec = {};
-  for (const scope of scopes) {
-    if (scope === null) spec = {};
-    else spec = { ...spec, ...parseDevice(typeof scope === 'string' ? scope : scope(op)) };
+  for (const scope of scopes.toReversed()) {
+    if (scope === null) break;
+    if (typeof scope === 'string') spec = { ...parseDevice(scope), ...spec };
+    else spec = { ...spec, ...parseDevice(scope({ ...op, device: deviceText(spec) })) };
   }
-  return PARTS.map((part) => (spec[part] === undefined ? '' : `/${part}:${spec[part]}`)).join('');
+  return deviceText(spec);
+}
+
+const deviceText = (spec: DeviceSpec) =>
+  PARTS.map((part) => (spec[part] === undefined ? '' : `/${part}:${spec[part]}`)).join('');
+
+/** A device with what it leaves open taken from another. */
+export function mergeDevices(device: string, rest: string): string {
+  return deviceText({ ...parseDevice(rest), ...parseDevice(device) });
 }
 
 /** Parts of a device string; `/cpu:0` and `/gpu:0` are devices too. */
@@ -60,8 +72,8 @@ function parseDevice(device: string): DeviceSpec {
  */
 export function roundRobinVariables(numPs: number, workerDevice = '/job:worker'): DeviceFunction {
   let next = 0;
-  return ({ type }) => {
+  return ({ type, device = '' }) => {
     if (numPs === 0) return '';
-    return type === 'Variable' ? `/job:${PS_JOB_NAME}/task:${next++ % numPs}` : workerDevice;
+    return mergeDevices(device, type === 'Variable' ? `/job:${PS_JOB_NAME}/task:${next++ % numPs}` : workerDevice);
   };
 }

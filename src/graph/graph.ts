@@ -6,22 +6,15 @@
  */
 import { CallPlace } from '../base/call-place.js';
 import { checkOptions } from '../base/check-options.js';
-import { MonolithError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 import { type DeviceScope, deviceUnder } from './device.js';
+import { located, misfit } from './misfit.js';
 import { checkMode, type Mode } from './mode.js';
+import { within, without } from './scopes.js';
+import { elementCount, type TensorSpec } from './tensor-spec.js';
 
-/** A size known when the graph is built, or the number of examples of the batch, which may change per step. */
-export type Dim = number | 'batch';
-
-export interface TensorSpec {
-  readonly dtype: 'float32' | 'int64';
-  readonly shape: readonly Dim[];
-  /** A ragged tensor has rows of differing length: int64 ids of a sparse feature. */
-  readonly ragged?: boolean;
-  /** The value is a sum over examples: every slice of the batch holds its part, and the parts are to be added. */
-  readonly partial?: boolean;
-}
+export { located, misfit } from './misfit.js';
+export { type Dim, elementCount, sameShape, shapeText, type TensorSpec } from './tensor-spec.js';
 
 /** What an op type means for the graph. */
 export interface OpDef<A> {
@@ -214,52 +207,38 @@ export class Graph {
 
   /** Ops made by `body` have their names under `name/`. */
   nameScope<T>(name: string, body: () => T): T {
-    this.#scopes.push(name);
-    try {
-      return body();
-    } finally {
-      this.#scopes.pop();
-    }
+    return within(this.#scopes, name, body);
   }
 
   /** Ops made by `body` have the names they ask for, whatever scope is open: slots are named after their variable. */
   rootScope<T>(body: () => T): T {
-    const scopes = this.#scopes.splice(0);
-    try {
-      return body();
-    } finally {
-      this.#scopes.push(...scopes);
-    }
+    return without(this.#scopes, body);
+  }
+
+  /** As `rootScope`; ops made by `body` wait for nobody either, as those of tf.init_scope. */
+  initScope<T>(body: () => T): T {
+    return without(this.#control, () => this.rootScope(body));
   }
 
   /** Ops made by `body` run after `ops`. */
   controlDependencies<T>(ops: readonly (Op | Tensor)[], body: () => T): T {
-    this.#control.push(ops.map((item) => (item instanceof Tensor ? item.op : item)));
-    try {
-      return body();
-    } finally {
-      this.#control.pop();
-    }
+    const before = ops.map((item) => (item instanceof Tensor ? item.op : item));
+    return within(this.#control, before, body);
+  }
+
+  /** The device that an op made here would have. */
+  get deviceHere(): string {
+    return deviceUnder(this.#devices, { name: '', type: '' });
   }
 
   /** Ops made by `body` are on `device`; what it leaves open comes from the scopes around it, unless it is null. */
   device<T>(device: DeviceScope, body: () => T): T {
-    this.#devices.push(device);
-    try {
-      return body();
-    } finally {
-      this.#devices.pop();
-    }
+    return within(this.#devices, device, body);
   }
 
   /** Variables made by `body` are made by `creator`, which gets the way they would be made without it. */
   variableCreatorScope<T>(creator: VariableCreator, body: () => T): T {
-    this.#creators.push(creator);
-    try {
-      return body();
-    } finally {
-      this.#creators.pop();
-    }
+    return within(this.#creators, creator, body);
   }
 
   /** Creators of the open scopes, outermost first. */
@@ -309,44 +288,4 @@ export class Graph {
     this.#suffixes.set(full, n);
     return `${full}_${n}`;
   }
-}
-
-/** An op, or what is known of one that could not be made. */
-type Placed = { readonly name: string; readonly place: string | undefined };
-
-/** ML_GRAPH. The place is where the op was made, or for a name the line of the user that runs. */
-export function misfit(subject: string | Placed | Tensor, reason: string, hint?: string): MonolithError {
-  const [op, place] =
-    typeof subject === 'string'
-      ? [subject, new CallPlace().text]
-      : [subject.name, subject instanceof Tensor ? subject.op.place : subject.place];
-  return new MonolithError('ML_GRAPH', { op, reason, ...(place && { place }) }, hint === undefined ? {} : { hint });
-}
-
-/** The error with the op it is about and the place of that op, unless it has an op already. */
-export function located(error: unknown, op: Placed): unknown {
-  if (!(error instanceof MonolithError) || error.fields.node !== undefined) return error;
-  const { code, fields, hint } = error;
-  const place = op.place ?? fields.place;
-  return new MonolithError(
-    code,
-    { ...fields, node: op.name, ...(place !== undefined && { place }) },
-    { cause: error, ...(hint !== undefined && { hint }) },
-  );
-}
-
-export function elementCount(shape: readonly Dim[]): number {
-  return shape.reduce<number>((count, dim) => {
-    if (dim === 'batch') throw misfit('shape', 'the batch dimension must come first');
-    return count * dim;
-  }, 1);
-}
-
-export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
-  return a.length === b.length && a.every((dim, index) => dim === b[index]);
-}
-
-/** `[batch, 16]` as text. */
-export function shapeText(shape: readonly Dim[]): string {
-  return `[${shape.join(', ')}]`;
 }

@@ -6,7 +6,8 @@
  * of that step, so that a step may take out the element of the step before and put its own in.
  */
 import { type Graph, misfit, type Op, type OpDef, type Tensor } from './graph.js';
-import { assign, group, increment, LOCAL_VARIABLES, Variable, type VariableAttrs } from './ops/state.js';
+import { localVariable } from './local-variable.js';
+import { assign, group, increment } from './ops/state.js';
 
 /** The value of a variable as it was before the updates of the step. */
 export const Dequeue: OpDef<null> = {
@@ -45,16 +46,9 @@ export class SlotQueue {
     this.name = name;
     const places = tensors.map((tensor, index) => {
       const shape = tensor.spec.shape as readonly number[];
-      const initial = () => new Float32Array(tensor.columns);
-      return local(graph, `${this.name}/place_${index}`, { dtype: 'float32', shape, initial, trainable: false });
+      return localVariable(graph, `${this.name}/place_${index}`, { dtype: 'float32', shape });
     });
-    const counter = (what: string) =>
-      local(graph, `${this.name}/${what}`, {
-        dtype: 'int64',
-        shape: [],
-        initial: () => new BigInt64Array(1),
-        trainable: false,
-      });
+    const counter = (what: string) => localVariable(graph, `${this.name}/${what}`, { dtype: 'int64', shape: [] });
     this.#put = counter('put');
     this.#taken = counter('taken');
     this.values = places.map((place) => graph.add(Dequeue, [place], null, `${this.name}/dequeue`).output);
@@ -71,11 +65,4 @@ export class SlotQueue {
   isFull(read: (name: string) => ArrayLike<number | bigint>): boolean {
     return read(this.#put.op.name)[0] !== read(this.#taken.op.name)[0];
   }
-}
-
-/** A variable of the session that is in no checkpoint. */
-function local(graph: Graph, name: string, attrs: VariableAttrs): Tensor {
-  const { output } = graph.rootScope(() => graph.add(Variable, [], attrs, name));
-  graph.addToCollection(LOCAL_VARIABLES, output);
-  return output;
 }

@@ -1,11 +1,12 @@
 /** @file A fully connected layer. */
 import { checkOptions } from '../base/check-options.js';
-import { misfit, shapeText, type Tensor } from '../graph/graph.js';
+import type { Tensor } from '../graph/graph.js';
 import { matMulInner } from '../graph/ops/batch-matmul.js';
 import { addShared } from '../graph/ops/inner.js';
 import { checkWhole, innerShape } from '../graph/ops/inner-shape.js';
 import { matMul } from '../graph/ops/matmul.js';
 import { addBias } from '../graph/ops/rows.js';
+import { reshape } from '../graph/ops/shape.js';
 import { activate, type LayerActivation } from './activation.js';
 import { Layer, type LayerOptions } from './layer.js';
 import type { WeightInitializer } from './weight-initializers.js';
@@ -46,13 +47,14 @@ export class DenseLayer extends Layer {
     this.#options = options;
   }
 
-  call(x: Tensor): Tensor {
+  call(input: Tensor): Tensor {
     const { activation, useBias = true, kernelInitializer = 'glorot', biasInitializer = 'zeros' } = this.#options;
-    const { graph } = x;
+    const { graph } = input;
     return this.within(graph, () => {
+      // One number per example is a column.
+      const x = innerShape(this.name, input).length === 0 ? reshape(input, [1]) : input;
       const sizes = innerShape(this.name, x);
-      const width = sizes.at(-1);
-      if (width === undefined) throw misfit(this.name, `${shapeText(x.spec.shape)} has no columns`);
+      const width = sizes.at(-1)!;
       const kernel = this.weight(graph, 'kernel', [width, this.units], kernelInitializer);
       const bias = useBias ? this.weight(graph, 'bias', [this.units], biasInitializer) : undefined;
       const flat = sizes.length === 1;

@@ -5,10 +5,12 @@ import { misfit, type OpDef, sameShape, type Tensor } from '../graph/graph.js';
 import { Variable, type VariableAttrs } from '../graph/ops/state.js';
 import type { FloatRegister } from '../runtime/compile/code.js';
 import type { LoweringContext, ThreadRange } from '../runtime/compile/lowering.js';
+import type { KERNEL } from '../runtime/kernels/kernels.js';
 
 /** What a step is made of when it is lowered. The gradient is complete. */
 export interface LoweredStep {
   readonly context: LoweringContext;
+  readonly kernels: typeof KERNEL;
   readonly target: Tensor;
   /** In the order of `slotsOf`. */
   readonly slots: readonly Tensor[];

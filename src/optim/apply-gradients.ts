@@ -8,7 +8,6 @@ import { MonolithError } from '../base/errors.js';
 import type { Rate } from '../base/rates/rate.js';
 import { resolveRate } from '../base/rates/segment-rates.js';
 import type { Op, Tensor } from '../graph/graph.js';
-import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { OptimizerMessage } from '../sparse/config/config-messages.js';
 import { type OptimizerPlan, planOptimizer } from '../sparse/config/optimizer-plan.js';
 import { type ApplyOptions, Optimizer } from './optimizer.js';
@@ -59,11 +58,11 @@ export function optimizerOf(config: OptimizerMessage, target = ''): Optimizer {
   }
 }
 
-const sgdStep = () => rangeStep(KERNEL.applySgdF32, { slots: {}, parameters: {}, flags: {} });
+const sgdStep = () => rangeStep('applySgdF32', { slots: {}, parameters: {}, flags: {} });
 
 function adagradStep({ initial, values }: OptimizerPlan) {
   const [decay] = values as [number];
-  return rangeStep(KERNEL.applyAdagradF32, {
+  return rangeStep('applyAdagradF32', {
     slots: { norm: { slot: 'accumulator', suffix: 'Adagrad', initial } },
     parameters: { decay },
     flags: {},
@@ -72,7 +71,7 @@ function adagradStep({ initial, values }: OptimizerPlan) {
 
 function ftrlStep({ initial, values }: OptimizerPlan) {
   const [beta, l1, l2] = values as [number, number, number];
-  return rangeStep(KERNEL.applyFtrlF32, {
+  return rangeStep('applyFtrlF32', {
     slots: { norm: { slot: 'accum', suffix: 'Ftrl', initial }, zero: { slot: 'linear', suffix: 'Ftrl' } },
     parameters: { beta, l1, l2 },
     flags: {},

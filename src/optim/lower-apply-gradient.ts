@@ -1,9 +1,9 @@
 /**
  * @file How a step of a variable becomes kernel calls, after all slices are done.
  *
- * Each thread owns a range of the variable, adds the slices' parts of the gradient up in slice order, and steps its range, so
- * the result does not depend on the number of threads. A gradient that is complete already, such as a clipped one, is taken
- * as it is. Optimizers that need a variable whole give it to one thread.
+ * Each thread owns a range of the variable, adds the slices' parts of the gradient up in slice order, and steps its
+ * range, so the result does not depend on the number of threads. A gradient that is complete already, such as a clipped
+ * one, is taken as it is. Optimizers that need a variable whole give it to one thread.
  */
 
 import { type Rate, rateAt } from '../base/rates/rate.js';
@@ -13,6 +13,7 @@ import { type LoweringContext, registerLowering, type ThreadRange } from '../run
 import { ownRange, rangeOf } from '../runtime/compile/own-range.js';
 import { KERNEL } from '../runtime/kernels/kernels.js';
 import { ApplyGradient } from './apply-gradient-op.js';
+import { MultiplyVariable } from './multiply-variable.js';
 
 registerLowering(
   ApplyGradient,
@@ -25,6 +26,7 @@ registerLowering(
     const range = optimizer.isRanged ? rangeOf(context, gradient) : wholeRange(context, owner, count);
     optimizer.lowerStep({
       context,
+      kernels: KERNEL,
       target,
       slots: rest.slice(0, slotCount),
       shared: rest.slice(slotCount),
@@ -40,6 +42,21 @@ registerLowering(
     learns: true,
     phase: ({ attrs }) => (attrs.optimizer.isRanged ? { runs: 'update', reads: 'range' } : { runs: 'update' }),
   },
+);
+
+registerLowering(
+  MultiplyVariable,
+  (op, context) => {
+    const { thread, environment } = context;
+    const [target, count] = [environment.variable(op.inputs[0]!), op.inputs[0]!.columns];
+    // Thread 0 multiplies all of it; the others have no rows.
+    const rows = thread.each((index) => (index === 0 ? 1 : 0));
+    const cols = thread.constant(count);
+    const matrix = { pointer: thread.constant(target), stride: cols };
+    const [factor, acc] = [thread.constantF32(op.attrs.factor), thread.constant(0)];
+    context.emitThread(KERNEL.scaleF32, { src: matrix, dst: matrix, rows, cols, factor, acc });
+  },
+  { learns: true, phase: { runs: 'update' } },
 );
 
 const OWNERS = {};

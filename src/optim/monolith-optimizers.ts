@@ -6,7 +6,6 @@
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import type { Rate } from '../base/rates/rate.js';
-import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { RangeOptimizer, rangeStep } from './range-optimizer.js';
 
@@ -43,7 +42,7 @@ export class AdamomOptimizer extends RangeOptimizer {
     ]);
     const { learningRate = 5e-6, useV2 = false, updateSlots = true, name = 'Adamom' } = options;
     const { adaDecay = 0.9999, momDecay = 0.99, epsilon = 1e-6, weightDecay = 0 } = options;
-    const step = rangeStep(KERNEL.applyAdamomF32, {
+    const step = rangeStep('applyAdamomF32', {
       slots: { m: slot(name, 'm'), v: slot(name, 'v'), c: slot(name, 'c') },
       parameters: {
         ada: scalarOf('ada_decay', adaDecay),
@@ -87,7 +86,7 @@ export class RmspropOptimizer extends RangeOptimizer {
     ]);
     const { learningRate = 5e-6, useV2 = false, updateSlots = true, name = 'Rmsprop' } = options;
     const { beta1 = 0.99, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = options;
-    const step = rangeStep(KERNEL.applyDenseRmspropF32, {
+    const step = rangeStep('applyDenseRmspropF32', {
       slots: { m: slot(name, 'm'), v: slot(name, 'v') },
       parameters: {
         beta1: scalarOf('beta1', beta1),

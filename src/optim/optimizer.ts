@@ -10,9 +10,11 @@ import { checkRate, type Rate } from '../base/rates/rate.js';
 import { gradients } from '../graph/gradients.js';
 import { elementCount, misfit, type Op, type OpDef, type Tensor } from '../graph/graph.js';
 import { group, increment, VARIABLES, type VariableAttrs, variable } from '../graph/ops/state.js';
-import { EmbeddingLookup } from '../sparse/steps/embedding-ops.js';
+import { lowerLater } from '../runtime/compile/late-lowerings.js';
+import { EmbeddingLookup } from '../sparse/steps/embedding-defs.js';
 import { ApplyGradient, type LoweredStep, type StepLowering } from './apply-gradient-op.js';
-import './lower-apply-gradient.js';
+
+lowerLater(() => import('./lower-apply-gradient.js'));
 
 /** A gradient, if the loss depends on the variable, and the variable. */
 export type GradientAndVariable = readonly [Tensor | undefined, Tensor];

@@ -5,7 +5,7 @@
 import { MonolithError } from '../base/errors.js';
 import type { Rate } from '../base/rates/rate.js';
 import type { FloatRegister, Register } from '../runtime/compile/code.js';
-import type { Kernel, Operands } from '../runtime/kernels/kernels.js';
+import type { KERNEL, Kernel, KernelName, Operands } from '../runtime/kernels/kernels.js';
 import type { Access, Operand, OperandType } from '../runtime/kernels/operand.js';
 import type { LoweredStep } from './apply-gradient-op.js';
 import { Optimizer, type SlotSpec } from './optimizer.js';
@@ -25,20 +25,15 @@ export interface RangeRule<O extends Operands> {
   readonly isIdle?: boolean;
 }
 
-/** A rule and its kernel. */
+/** A rule and its kernel, by name: kernels are loaded when something is compiled. */
 export interface RangeStep extends RangeRule<Operands> {
-  readonly kernel: Kernel;
-  /** Operands that the values all variables share are given for, in their order. */
-  readonly shared: readonly string[];
+  readonly kernel: KernelName;
 }
 
-export function rangeStep<O extends Operands>(kernel: Kernel<O>, rule: RangeRule<O>): RangeStep {
-  const read = kernel.words.filter(({ access, name }) => access === 'read' && name !== 'g');
-  return {
-    ...(rule as RangeRule<Operands>),
-    kernel,
-    shared: read.map(({ name }) => name),
-  };
+type OperandsOf<N extends KernelName> = (typeof KERNEL)[N] extends Kernel<infer O> ? O : never;
+
+export function rangeStep<N extends KernelName>(kernel: N, rule: RangeRule<OperandsOf<N>>): RangeStep {
+  return { ...(rule as RangeRule<Operands>), kernel };
 }
 
 export class RangeOptimizer extends Optimizer {
@@ -58,7 +53,7 @@ export class RangeOptimizer extends Optimizer {
     return Object.values(this.#step.slots);
   }
 
-  override lowerStep({ context, target, slots, shared, gradient, rate, range }: LoweredStep): void {
+  override lowerStep({ context, kernels, target, slots, shared, gradient, rate, range }: LoweredStep): void {
     const step = this.#step;
     if (step.isIdle) return;
     const { thread, environment } = context;
@@ -71,11 +66,14 @@ export class RangeOptimizer extends Optimizer {
     Object.keys(step.slots).forEach((name, index) => {
       operands[name] = range.at(environment.variable(slots[index]!));
     });
-    step.shared.forEach((name, index) => {
+    const kernel: Kernel = kernels[step.kernel];
+    // What all variables share is what the kernel reads besides the gradient, in its order.
+    const read = kernel.words.filter(({ access, name }) => access === 'read' && name !== 'g');
+    read.forEach(({ name }, index) => {
       operands[name] = context.threadPointer(shared[index]!);
     });
     for (const [name, value] of Object.entries<number>(step.parameters)) operands[name] = thread.constantF32(value);
     for (const [name, on] of Object.entries<boolean>(step.flags)) operands[name] = thread.constant(on ? 1 : 0);
-    context.emitThread(step.kernel, operands as never);
+    context.emitThread(kernel, operands as never);
   }
 }

@@ -13,7 +13,6 @@ import type { Rate } from '../base/rates/rate.js';
 import { elementCount } from '../graph/graph.js';
 import { inverseRootScratch, SHAMPOO, SHAMPOO_AXIS, SHAMPOO_AXIS_WORDS } from '../memory/dense-layout.js';
 import type { LoweringContext } from '../runtime/compile/lowering.js';
-import { KERNEL } from '../runtime/kernels/kernels.js';
 import type { LoweredStep } from './apply-gradient-op.js';
 import { Optimizer, type SlotSpec } from './optimizer.js';
 
@@ -87,10 +86,10 @@ export class ShampooOptimizer extends Optimizer {
   }
 
   override lowerStep(step: LoweredStep): void {
-    const { context, rate, owner } = step;
+    const { context, kernels, rate, owner } = step;
     const block = this.#writeBlock(step);
     const own = context.thread.each((index) => (index === owner ? block : 0));
-    context.emitThread(KERNEL.applyShampooF32, { block: own, lr: rate, step: stepRegister(context) });
+    context.emitThread(kernels.applyShampooF32, { block: own, lr: rate, step: stepRegister(context) });
   }
 
   /** What the kernel reads of the variable, and the buffers it works in. */

@@ -11,7 +11,6 @@ import type { Rate } from '../base/rates/rate.js';
 import type { Graph, Op, Tensor } from '../graph/graph.js';
 import { scale } from '../graph/ops/elementwise.js';
 import { variable } from '../graph/ops/state.js';
-import { KERNEL } from '../runtime/kernels/kernels.js';
 import { multiplyVariable } from './multiply-variable.js';
 import { RangeOptimizer, rangeStep } from './range-optimizer.js';
 
@@ -25,7 +24,7 @@ export class GradientDescentOptimizer extends RangeOptimizer {
   constructor(options: GradientDescentOptions) {
     checkOptions('optim.sgd', options, ['learningRate', 'name']);
     const { learningRate, name = 'GradientDescent' } = options;
-    super(name, learningRate, rangeStep(KERNEL.applySgdF32, { slots: {}, parameters: {}, flags: {} }));
+    super(name, learningRate, rangeStep('applySgdF32', { slots: {}, parameters: {}, flags: {} }));
   }
 }
 
@@ -44,7 +43,7 @@ export class MomentumOptimizer extends RangeOptimizer {
   constructor(options: MomentumOptions) {
     checkOptions('optim.momentum', options, ['learningRate', 'momentum', 'useNesterov', 'name']);
     const { learningRate, momentum, useNesterov = false, name = 'Momentum' } = options;
-    const step = rangeStep(KERNEL.applyDenseMomentumF32, {
+    const step = rangeStep('applyDenseMomentumF32', {
       slots: { accum: { slot: 'momentum', suffix: name } },
       parameters: { mu: momentum },
       flags: { nesterov: useNesterov },
@@ -67,7 +66,7 @@ export class AdagradOptimizer extends RangeOptimizer {
     if (!(initialAccumulatorValue > 0)) {
       throw bad('initialAccumulatorValue', `initial_accumulator_value must be positive: ${initialAccumulatorValue}`);
     }
-    const step = rangeStep(KERNEL.applyAdagradF32, {
+    const step = rangeStep('applyAdagradF32', {
       slots: { norm: { slot: 'accumulator', suffix: name, initial: initialAccumulatorValue } },
       parameters: { decay: 0 },
       flags: {},
@@ -104,7 +103,7 @@ export class FtrlOptimizer extends RangeOptimizer {
     for (const [key, value] of Object.entries({ initialAccumulatorValue, l1, l2, beta })) {
       if (!(value >= 0)) throw bad(key, `${value} needs to be positive or zero`);
     }
-    const step = rangeStep(KERNEL.applyStandardFtrlF32, {
+    const step = rangeStep('applyStandardFtrlF32', {
       slots: {
         norm: { slot: 'accum', suffix: name, initial: initialAccumulatorValue },
         zero: { slot: 'linear', suffix: name },
@@ -151,7 +150,7 @@ export class AdamOptimizer extends RangeOptimizer {
     ]);
     const { learningRate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, name = 'Adam' } = options;
     const { useNesterov = false, weightDecay = 0 } = options;
-    const step = rangeStep(KERNEL.applyDenseAdamF32, {
+    const step = rangeStep('applyDenseAdamF32', {
       slots: { m: { slot: 'm', suffix: name }, v: { slot: 'v', suffix: name } },
       parameters: { beta1, beta2, decay: weightDecay, epsilon },
       flags: { nesterov: useNesterov },

@@ -4,12 +4,20 @@ import { firstDifference, report } from './check.js';
 import { ALL_FEATURES, describe, draw } from './recipe.js';
 import { allComparisons, someComparisons, THREADS } from './ways.js';
 
-/** MONOLITH_DETERMINISM_SEED=7: that model, in every pair of ways. MONOLITH_DETERMINISM_MODELS=1000: so many models. */
-const { MONOLITH_DETERMINISM_SEED: seed, MONOLITH_DETERMINISM_MODELS: models } = process.env;
-const count = rounds({ quick: 14, deep: 20, variable: 'MONOLITH_DETERMINISM_MODELS' });
+/**
+ * MONOLITH_DETERMINISM_SEED=7: that model, in every pair of ways. MONOLITH_DETERMINISM_MODELS=1000: so many models,
+ * from seed MONOLITH_DETERMINISM_FROM on.
+ */
+const {
+  MONOLITH_DETERMINISM_SEED: seed,
+  MONOLITH_DETERMINISM_MODELS: models,
+  MONOLITH_DETERMINISM_FROM: from = '0',
+} = process.env;
+const count = rounds({ quick: 14, deep: 14, variable: 'MONOLITH_DETERMINISM_MODELS' });
 /** In a deep run these models and a few more, in every pair of ways. */
 const deep = DEEP || seed !== undefined || models !== undefined;
-const recipes = seed === undefined ? Array.from({ length: count }, (_, i) => draw(i)) : [draw(Number(seed))];
+const recipes =
+  seed === undefined ? Array.from({ length: count }, (_, i) => draw(Number(from) + i)) : [draw(Number(seed))];
 
 if (!deep) {
   t.test('the models have every feature between them, and the ways every number of threads', async (t) => {

@@ -1,9 +1,8 @@
 /** @file The parts of a model that a recipe names: optimizers, compressors, rates. */
 
+import { CosineDecay, CosineDecayRestarts } from '../../src/base/rates/cosine-decay.js';
 import type { Rate } from '../../src/base/rates/rate.js';
 import {
-  CosineDecay,
-  CosineDecayRestarts,
   ExponentialDecay,
   InverseTimeDecay,
   PiecewiseConstantDecay,

@@ -11,7 +11,7 @@ import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import { loadBatches } from '../../src/data/resident-batches.js';
 import { LocalRows, type RowStore } from '../../src/runtime/session/row-store.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
-import { sessionRegion } from '../../src/runtime/session/session-core.js';
+import { sessionRegion } from '../../src/runtime/session/session-handle.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { TouchedPairSet } from '../../src/sparse/table/touched-pair-set.js';
 import { quick, treeOf } from '../checkpoint/helpers.js';
@@ -35,6 +35,8 @@ export interface Way {
   readonly resumeAt?: number;
   /** The step cut where rows come in and gradients go out: by the threads alone, or with calls in between. */
   readonly cut?: 'local' | 'served';
+  /** How many the calls are made to as if they had the rows. Default: 1. */
+  readonly owners?: number;
   readonly prefetch?: number;
   readonly postpush?: boolean;
   /** Save in passing after so many steps. */
@@ -65,7 +67,11 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 /** Rows of the session's own tables, asked for from outside the threads. */
 const local = new LocalRows();
-const served: RowStore = { pull: (lease) => local.pull(lease), push: (lease) => local.push(lease) };
+const served = (owners: number): RowStore => ({
+  owners,
+  pull: (lease) => local.pull(lease),
+  push: (lease) => local.push(lease),
+});
 
 class Run {
   readonly losses: number[] = [];
@@ -118,7 +124,7 @@ class Run {
 
   #session<T>(threads: number, body: (session: Session) => Promise<T>): Promise<T> {
     const { deterministic = false, backend = 'wasm', banks = false, batchRoom = 0 } = this.#way;
-    const { cut, prefetch = 0, postpush = false } = this.#way;
+    const { cut, owners = 1, prefetch = 0, postpush = false } = this.#way;
     const whenFull = chosen(this.#recipe, 'full');
     const { graph, batchSize } = this.#model;
     const options = {
@@ -130,7 +136,7 @@ class Run {
       seed: this.#way.seed ?? this.#recipe.seed,
       ...(whenFull !== undefined && { tablePolicy: { whenFull }, tableBytes: TABLE_BYTES }),
       ...(banks && BANKS),
-      ...(cut !== undefined && { rows: cut === 'local' ? new LocalRows() : served }),
+      ...(cut !== undefined && { rows: cut === 'local' ? new LocalRows() : served(owners) }),
       prefetch,
       postpush,
     };
@@ -191,7 +197,7 @@ export async function train(recipe: Recipe, way: Way): Promise<Outcome> {
 
 /** What differs between two outcomes, or undefined. */
 export function difference(a: Outcome, b: Outcome): string | undefined {
-  // The step at which a memory without room left ends a run is not promised: indexes that grow at the same time need more.
+  // The step at which a full memory ends a run is not promised: indexes that grow at the same time need more.
   const isFull = [a, b].some(({ failed }) => failed?.startsWith('ML_MEMORY'));
   if (isFull) {
     const both = Math.min(a.losses.length, b.losses.length);

@@ -4,7 +4,7 @@ import {
   applyGradientsWithVarOptimizer,
   type VarOptimizerOptions,
 } from '../../src/feature/model/apply-gradients-with-var-optimizer.js';
-import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
+import { FeatureFactory } from '../../src/feature/model/feature-factory.js';
 import { Graph, type Op } from '../../src/graph/graph.js';
 import { add, mul } from '../../src/graph/ops/elementwise.js';
 import { batchNorm } from '../../src/graph/ops/norms.js';

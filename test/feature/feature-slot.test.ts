@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import { printRate } from '../../src/base/rates/rate.js';
 import { PolynomialDecay } from '../../src/base/rates/schedules.js';
-import { FeatureFactory, type FeatureSlot, type FeatureSlotConfig } from '../../src/feature/model/feature-slot.js';
+import { FeatureFactory } from '../../src/feature/model/feature-factory.js';
+import type { FeatureSlot, FeatureSlotConfig } from '../../src/feature/model/feature-slot.js';
 import { Graph } from '../../src/graph/graph.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
 import {

@@ -40,7 +40,8 @@ t.test('test_check_ops_dependence', async (t) => {
   t.throws(() => checkOpsDependence(graph, t1.op.name, add.name), {
     code: 'ML_OPS_DEPENDENCE',
     message:
-      'Checking ops dependence, the ops [Const_1] depend on ops [AssignAdd], which may cause ops [AssignAdd] to be run twice.',
+      'Checking ops dependence, the ops [Const_1] depend on ops [AssignAdd], ' +
+      'which may cause ops [AssignAdd] to be run twice.',
   });
   checkOpsDependence(graph, t1.op.name, t2.op.name);
 });

@@ -116,5 +116,8 @@ t.test('options that cannot be are refused', async (t) => {
   const ftrl = { learningRate: 1, l1RegularizationStrength: -1 };
   t.throws(() => new optimizers.FtrlOptimizer(ftrl), { code: 'ML_FLAG' });
   t.throws(() => new ShampooOptimizer({ learningRate: (() => 1) as unknown as number }), { code: 'ML_RATE' });
+  for (const learningRate of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+    t.throws(() => new ShampooOptimizer({ learningRate }), { code: 'ML_RATE', hint: /negate the loss/ });
+  }
   t.throws(() => new ShampooOptimizer({ tau1: 0 }), { code: 'ML_FLAG', message: /tau1/ });
 });

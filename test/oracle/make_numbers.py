@@ -65,7 +65,8 @@ def activations():
   op("leakyRelu", lambda x: tf.nn.leaky_relu(x, 0.2), {"x": x}, slope=0.2)
   op("prelu", lambda x, slope: tf.nn.relu(x) - slope * tf.nn.relu(-x), {"x": x}, {"slope": away(5)})
   large = np.linspace(-95, 95, B * 5, dtype=np.float32).reshape(B, 5)
-  for name, fn in [("sigmoid", tf.nn.sigmoid), ("tanh", tf.nn.tanh), ("softplus", tf.nn.softplus), ("swish", tf.nn.silu)]:
+  curves = {"sigmoid": tf.nn.sigmoid, "tanh": tf.nn.tanh, "softplus": tf.nn.softplus, "swish": tf.nn.silu}
+  for name, fn in curves.items():
     op(name, lambda x, fn=fn: fn(x), {"x": large})
   op("softmax", lambda x: tf.nn.softmax(x), {"x": x})
   mask = np.asarray([[1, 1, 0, 1, 0]] * B, np.float32)
@@ -134,7 +135,7 @@ def layers():
   layer = tf.keras.layers.MultiHeadAttention(num_heads=heads, key_dim=key_dim)
   layer.build([B, n, d], [B, n, d])
   layer.set_weights([away(*weight.shape) for weight in layer.weights])
-  names = ["query/kernel", "query/bias", "key/kernel", "key/bias", "value/kernel", "value/bias", "output/kernel", "output/bias"]
+  names = [f"{part}/{kind}" for part in ("query", "key", "value", "output") for kind in ("kernel", "bias")]
   shapes = [[d, heads * key_dim], [heads * key_dim]] * 3 + [[heads * key_dim, d], [d]]
   arrays = [value.reshape(shape) for value, shape in zip(layer.get_weights(), shapes)]
   mask = np.asarray([[1, 1, 1, 0]] * B, np.float32)
@@ -195,7 +196,8 @@ def optimizers():
       "adam": lambda: v1.AdamOptimizer(0.05),
       "ftrl": lambda: v1.FtrlOptimizer(0.2),
       "ftrl regularized": lambda: v1.FtrlOptimizer(
-          0.2, l1_regularization_strength=0.1, l2_regularization_strength=0.05, initial_accumulator_value=0.3, beta=0.5),
+          0.2, l1_regularization_strength=0.1, l2_regularization_strength=0.05, initial_accumulator_value=0.3,
+          beta=0.5),
   }
   results = {}
   for name, make in makers.items():
@@ -206,7 +208,8 @@ def optimizers():
     results[name] = {"after": plain(variable), "slots": slots}
   # Slots start from zeros here, where RMSPropOptimizer starts the squares from ones: the rule is that of its op.
   for name, momentum in (("rmsprop", 0.0), ("rmsprop with momentum", 0.9)):
-    variable, squares, velocity = tf.Variable(initial), tf.Variable(np.zeros(7, np.float32)), tf.Variable(np.zeros(7, np.float32))
+    variable = tf.Variable(initial)
+    squares, velocity = (tf.Variable(np.zeros(7, np.float32)) for _ in range(2))
     for grad in grads:
       tf.raw_ops.ResourceApplyRMSProp(var=variable.handle, ms=squares.handle, mom=velocity.handle, lr=0.01, rho=0.9,
                                       momentum=momentum, epsilon=1e-3, grad=grad)
@@ -262,7 +265,8 @@ activations()
 norms()
 losses()
 layers()
-tables = {"tensorflow": tf.__version__, "batch": B, "clipping": clipping(), "optimizers": optimizers(), "metrics": metrics()}
+tables = {
+    "tensorflow": tf.__version__, "batch": B, "clipping": clipping(), "optimizers": optimizers(), "metrics": metrics()}
 text = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in tables.items())
 cases = ",\n".join(json.dumps(each) for each in ops)
 with open(OUT, "w", encoding="utf8") as file:

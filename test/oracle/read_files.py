@@ -13,7 +13,8 @@ import tensorflow as tf
 def encode(value):
   value = np.asarray(value)
   if value.dtype == object:
-    return {"dtype": "string", "shape": list(value.shape), "data": [base64.b64encode(v).decode() for v in value.reshape(-1)]}
+    data = [base64.b64encode(v).decode() for v in value.reshape(-1)]
+    return {"dtype": "string", "shape": list(value.shape), "data": data}
   raw = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
   return {"dtype": str(value.dtype), "shape": list(value.shape), "data": raw}
 
@@ -29,7 +30,8 @@ if kind == "bundle":
   result = bundle(path)
 elif kind == "model":
   state = tf.train.get_checkpoint_state(path)
-  result = {"latest": state.model_checkpoint_path, "all": list(state.all_model_checkpoint_paths), "tensors": bundle(path)}
+  every = list(state.all_model_checkpoint_paths)
+  result = {"latest": state.model_checkpoint_path, "all": every, "tensors": bundle(path)}
 else:
   dataset = tf.data.TFRecordDataset(path, compression_type=rest[0] if rest else None)
   result = [base64.b64encode(record).decode() for record in dataset.as_numpy_iterator()]

@@ -54,6 +54,12 @@ export const LOSS_BUILDERS: Readonly<Record<string, LossBuilder>> = {
       ml.losses.inbatchAucLoss(shop.flat(x), shop.feeds.mark!, { negWeight: shop.random.of([1, 0.5]) }),
       -0.02,
     ),
+  inbatchSoftmax: (shop, x) => {
+    const rows = shop.rows(x);
+    const items = ml.ops.tanh(ml.ops.matMul(rows, shop.variable([rows.columns, rows.columns], 0.5)));
+    const users = ml.ops.tanh(rows);
+    return ml.ops.reduceMean(ml.losses.inbatchSoftmaxLoss(users, items, { temperature: 2, ...weights(shop) }));
+  },
   weightedMean: (shop, x) => {
     const flat = shop.rows(x);
     return ml.ops.weightedMean(ml.ops.mul(flat, flat), shop.feeds.weight!);

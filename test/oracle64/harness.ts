@@ -106,6 +106,7 @@ export async function shrink(failure: Failure): Promise<Failure> {
 }
 
 export function explain({ recipe, arrangement, wrong }: Failure): string {
-  const replay = `MONOLITH_ORACLE_SEED=${recipe.seed}, made smaller: MONOLITH_ORACLE_RECIPE='${JSON.stringify(recipe)}'`;
+  const smaller = `MONOLITH_ORACLE_RECIPE='${JSON.stringify(recipe)}'`;
+  const replay = `MONOLITH_ORACLE_SEED=${recipe.seed}, made smaller: ${smaller}`;
   return [describe(recipe), ...wrong.slice(0, 12), `in ${JSON.stringify(arrangement)}; replay ${replay}`].join('\n');
 }

@@ -22,11 +22,11 @@ const {
   MONOLITH_TEST_BACKENDS: backends,
   MONOLITH_TEST_GPU_TABLES: deviceTables,
 } = process.env;
-const QUICK = 200;
+const QUICK = 120;
 /** Fewer on backends that were asked for, such as the simulated GPU. */
-const COUNTS = backends ? { quick: 30, deep: 30 } : { quick: QUICK, deep: 600 };
+const COUNTS = backends ? { quick: 30, deep: 30 } : { quick: QUICK, deep: 300 };
 /** Graphs that share sessions. */
-const GROUP = 100;
+const GROUP = 120;
 const FAILURES_MAX = 5;
 
 function recipes(): Recipe[] {
@@ -68,7 +68,7 @@ t.test(`${all.length} random graphs from seed ${all[0]!.seed} on give what a flo
   t.ok(failures.length === 0 && numbers > 0, `all ${all.length} agree`);
   t.comment(`${numbers} numbers compared, ${((100 * telling) / numbers).toFixed(1)} % with a bound that tells`);
   if (all.length < QUICK || failures.length > 0) return;
-  t.ok(telling > 0.9 * numbers, 'most bounds are small');
+  t.ok(telling > 0.85 * numbers, 'most bounds are small');
   t.same(
     [...RULES.keys()].filter((type) => !types.has(type)),
     [],

@@ -3,89 +3,19 @@
  *
  * L is the weight decay, h the gradient with it. Right-hand sides use old values unless they are marked with a 1.
  */
+import { add, type Bounded, choose, div, exact, less, max, mul, neg, sqrt, square, sub } from './bounded.js';
 import {
-  add,
-  type Bounded,
-  choose,
-  div,
-  exact,
-  less,
-  max,
-  mul,
-  neg,
-  rounded,
-  sqrt,
-  square,
-  sub,
-  sumOf,
-} from './bounded.js';
-
-type Vector = readonly Bounded[];
-export interface Stepped {
-  readonly w: Vector;
-  readonly state: Vector;
-}
-export interface RowStep {
-  readonly w: Vector;
-  readonly state: Vector;
-  readonly g: Vector;
-  readonly eta: Bounded;
-  readonly globalStep: number;
-}
-export interface RowRule {
-  initial(dim: number): Vector;
-  step(step: RowStep): Stepped;
-}
-export type Options = Readonly<Record<string, number | boolean>>;
-
-const ONE = exact(1);
-const ZERO = exact(0);
-const fill = (dim: number, value: Bounded): Bounded[] => new Array<Bounded>(dim).fill(value);
-const reader = (options: Options, defaults: Options) => (key: string) => rounded(Number(options[key] ?? defaults[key]));
-
-/** A rule by component: a function of weight, its states and its gradient that gives the same anew. */
-type Component = (
-  w: Bounded,
-  states: Vector,
-  g: Bounded,
-  eta: Bounded,
-  shared: Vector,
-) => readonly [Bounded, ...Bounded[]];
-
-interface ByComponent {
-  readonly initial: Vector;
-  /** States of a row that all components share, after the others. */
-  readonly shared?: Vector;
-  readonly step: Component;
-  readonly advance?: (shared: Vector) => Vector;
-}
-
-function byComponent({ initial, shared = [], step, advance = (same) => same }: ByComponent): RowRule {
-  return {
-    initial: (dim) => [...initial.flatMap((value) => fill(dim, value)), ...shared],
-    step: ({ w, state, g, eta }) => {
-      const dim = w.length;
-      const common = state.slice(initial.length * dim);
-      const next = w.map((weight, c) =>
-        step(
-          weight,
-          initial.map((_, k) => state[k * dim + c]!),
-          g[c]!,
-          eta,
-          common,
-        ),
-      );
-      const states = initial.flatMap((_, k) => next.map((one) => one[k + 1]!));
-      return { w: next.map(([weight]) => weight), state: [...states, ...advance(common)] };
-    },
-  };
-}
-
-const norm = (vector: Vector): Bounded => sqrt(sumOf(vector.map(square)));
-/** g + L * w. */
-const decayed = (g: Bounded, decay: Bounded, w: Bounded): Bounded => add(g, mul(decay, w));
-
-type Make = (options: Options) => RowRule;
+  byComponent,
+  decayed,
+  fill,
+  type Make,
+  norm,
+  ONE,
+  type Options,
+  reader,
+  type Vector,
+  ZERO,
+} from './row-rule.js';
 
 const adagrad: Make = (options) => {
   const read = reader(options, { initialAccumulatorValue: 0.1, weightDecayFactor: 0 });

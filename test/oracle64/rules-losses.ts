@@ -84,6 +84,21 @@ export const LOSS_RULES: Rules = {
       );
     });
   },
+  InbatchSoftmaxLoss: (op, [, items, rows], evaluation) => {
+    const { tape } = evaluation;
+    const width = op.inputs[2]!.columns;
+    const row = (ids: Int32Array, r: number) => [...ids.subarray(r * width, (r + 1) * width)];
+    const count = rows!.ids.length / width;
+    const pairs = Array.from({ length: count }, (_, r) => {
+      const scores = Array.from({ length: count }, (_, j) => tape.dot(row(rows!.ids, r), row(items!.ids, j)));
+      const { pivot, sum } = exponentials(tape, scores)!;
+      const total = tape.sum([tape.curve(sum, curves.log), pivot]);
+      return { loss: tape.sub(total, scores[r]!), total };
+    });
+    return op.outputs.map((output, index) =>
+      evaluation.made(output, (r) => (index === 0 ? pairs[r]!.loss : pairs[r]!.total)),
+    );
+  },
   InbatchAucLoss: (op, [labels, , logits], evaluation) => {
     const { negWeight } = attrsOf<{ negWeight: number }>(op);
     return each(op, evaluation, () => inbatchAuc(evaluation, labels!.ids, logits!.ids, negWeight));

@@ -13,11 +13,15 @@ const UPDATE = 'an update: what it leaves behind is held to the steps of optimiz
 const NORM = 'part of clipping, which is computed on the gradients';
 
 export const WITHOUT_RULE: Readonly<Record<string, string>> = {
+  QueueEnqueueV2: 'moves values beside the step: test/train/prefetch-queue.test.ts',
+  QueueDequeueV2: 'hands on what was put into a queue: test/train/prefetch-queue.test.ts',
+  QueueCloseV2: 'ends a queue, and has no value',
   ActivationGrad: ADJOINT,
   BiasAddGrad: ADJOINT,
   CinGrad: ADJOINT,
   FmPairsGrad: ADJOINT,
   InbatchAucLossGrad: ADJOINT,
+  InbatchSoftmaxLossGrad: ADJOINT,
   L2NormalizeGrad: ADJOINT,
   LayerNormGainGrad: ADJOINT,
   LayerNormGrad: ADJOINT,

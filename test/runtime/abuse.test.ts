@@ -87,12 +87,14 @@ t.test('what is no variable, and values that are none, are errors with a code', 
     await t.rejects(prepareModelDir(any(path)), { code: 'ML_DIR' });
     await t.rejects(saveCheckpoint(dir, any(path)), { code: 'ML_CKPT_WRITE', hint: /snapshot/ });
     await t.rejects(restoreSession(session, any(path)), { code: 'ML_CKPT_READ', hint: /loadCheckpoint/ });
+    await t.rejects(restoreSession(any(path), dir), { code: 'ML_FLAG', fields: { flag: 'session' } });
+    t.throws(() => snapshotSession(any(path), 'x'), { code: 'ML_FLAG', fields: { flag: 'session' } });
   }
 });
 
 t.test('paths that no file can have are errors with a code', async (t) => {
   for (const path of ['a\0b', undefined, null, 7]) {
-    await t.rejects(loadCheckpoint(any(path)), { code: 'ML_CKPT_PATH' });
+    await t.rejects(loadCheckpoint(any(path)), { code: 'ML_CKPT_PATH', hint: /such as/ });
     await t.rejects(latestCheckpoint(any(path)), { code: 'ML_CKPT_READ' });
     t.throws(() => new RecordReader(any(path)), { code: 'ML_FILE_READ' });
   }

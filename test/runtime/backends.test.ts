@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 t.test('only the CUDA backend, and the list of backends, speak of a GPU', async (t) => {
   const allowed = (file: string) =>
-    file.startsWith('src/runtime/backends/cuda/') || file === 'src/runtime/pool/load-backend.ts';
+    file.startsWith('src/runtime/backends/cuda/') ||
+    ['src/runtime/pool/load-backend.ts', 'src/runtime/pool/check-backend-options.ts'].includes(file);
   const spoken = sourcesIn('src/runtime')
     .filter((file) => !allowed(file))
     .flatMap((file) => {
@@ -38,7 +39,15 @@ const GPU_SPOKEN_OF: Readonly<Record<string, string>> = {
   'src/queue': 'queues in the memory of a device',
   'src/tensor/ops/aligned-flat.ts': 'a name of the reference',
   'src/tensor/ops/reduce-and-split.ts': 'what the reference has on GPUs only',
+  'src/train/config': 'fields and variables of the reference',
+  'src/api/queues.ts': 'names of queues',
+  'src/train/estimator/estimator-options.ts': 'an option that sessions are given',
+  'src/train/runners': 'runners of the reference',
   'src/train/task-params.ts': 'parameters of the reference',
+  'src/train/tasks/cpu-training.ts': 'fields and names of the reference',
+  'src/train/tasks/hook-assembly.ts': 'fields of the reference',
+  'src/train/tasks/table-store.ts': 'names of the reference',
+  'src/train/tasks/export-context.ts': 'a parameter of the reference',
 };
 
 t.test('outside of src/runtime a GPU is spoken of where a reason is written down', async (t) => {

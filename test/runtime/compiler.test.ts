@@ -59,7 +59,7 @@ t.test('feeds of the program must be feeds of the input', async (t) => {
   ] as const;
   for (const [spec, message] of cases) {
     const session = await openSession(graph, { schema: [spec], threads: 1 });
-    t.throws(() => session.prepare([x]), { code: 'ML_FEED', message });
+    await t.rejects(session.prepare([x]), { code: 'ML_FEED', message });
     await session.close();
   }
 });

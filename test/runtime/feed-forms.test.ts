@@ -8,7 +8,7 @@ import { idsPlaceholder } from '../../src/graph/ops/state.js';
 import { readBatch } from '../../src/memory/batch.js';
 import { FeedWriter } from '../../src/runtime/session/feed-writer.js';
 import { Session } from '../../src/runtime/session/session.js';
-import { coreOf } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 import type { FeedValue } from '../../src/tensor/feed-values.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor as DenseTensor } from '../../src/tensor/tensor.js';

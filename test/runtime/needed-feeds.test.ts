@@ -12,7 +12,7 @@ import { globalStep, group, increment } from '../../src/graph/ops/state.js';
 import { readBatch } from '../../src/memory/batch.js';
 import { evaluate } from '../../src/metrics/evaluate.js';
 import { groupKeysOf } from '../../src/metrics/group-keys.js';
-import { coreOf } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 import { RandomUniformInitializer } from '../../src/sparse/config/initializers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';

@@ -4,7 +4,7 @@ import { CONTEXT, instructionWords, STAGE, STAGE_KIND, STAGE_WORDS } from '../..
 import { compile } from '../../src/runtime/compile/compiler.js';
 import { KERNEL_OF_OPCODE } from '../../src/runtime/kernels/kernels.js';
 import type { Session } from '../../src/runtime/session/session.js';
-import { coreOf } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 
 /** Kinds of the stages that `fetches` are compiled to: s for slices, t for threads. */
 export function stagesOf(session: Session, fetches: readonly (Tensor | Op)[]): string {

@@ -15,7 +15,7 @@ import { trainableVariables } from '../../optim/optimizer.js';
 import { getVarOptimizer } from '../../optim/var-optimizers.js';
 import { applyEmbeddingGradients, type EmbeddingUpdateOptions } from '../../sparse/steps/embedding-ops.js';
 import { CLIP_TYPES, type ClipOptions, clipGradients } from './clip-gradients.js';
-import { FeatureColumn } from './feature-slot.js';
+import { FeatureColumn } from './feature-column.js';
 
 export interface VarOptimizerOptions extends ClipOptions {
   readonly loss: Tensor;
@@ -37,6 +37,8 @@ export interface VarOptimizerOptions extends ClipOptions {
    * once.
    */
   readonly asyncFunctionMgr?: AsyncFunctions;
+  /** Steps the rows of lookups, in place of their tables, which it is up to. */
+  readonly applyEmbeddings?: (gradsAndLookups: readonly (readonly [Tensor, Tensor])[]) => Op;
   /** Unix seconds of each example: the latest of a batch is the time of the rows it updates, by which they expire. */
   readonly reqTime?: EmbeddingUpdateOptions['reqTime'];
   readonly name?: string;
@@ -67,6 +69,7 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
     'denseWeightDecay',
     'denseReduceMean',
     'batchSize',
+    'applyEmbeddings',
     'reqTime',
     'name',
     'clipType',
@@ -110,15 +113,20 @@ export function applyGradientsWithVarOptimizer(options: VarOptimizerOptions): Op
       : [
           asyncFunctionMgr.addAsyncFunction((...taken) => stepVariables(taken), grads, {}, undefined, 'postpush_queue'),
         ]),
-    ...applyEmbeddingGradients(
+    ...stepRows(
       sparse.map(([, lookup], i) => [clipped.sparse[i]!, lookup] as const),
-      { reqTime: options.reqTime },
+      options,
     ),
     ...graph.getCollection(UPDATE_OPS),
   ];
   if (counter === undefined) return group(graph, updates, { name }) as Op;
   const count = graph.controlDependencies(updates, () => increment(counter, { by: 1, name: `${name}/AssignAdd` }));
   return group(graph, [...updates, count as Op], { name }) as Op;
+}
+
+function stepRows(pairs: readonly (readonly [Tensor, Tensor])[], options: VarOptimizerOptions): readonly Op[] {
+  const { applyEmbeddings, reqTime } = options;
+  return applyEmbeddings === undefined ? applyEmbeddingGradients(pairs, { reqTime }) : [applyEmbeddings(pairs)];
 }
 
 function checkNumbers(name: string, options: VarOptimizerOptions): void {

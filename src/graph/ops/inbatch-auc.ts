@@ -8,13 +8,13 @@
 import { checkOptions } from '../../base/check-options.js';
 import { misfit, type OpDef, type Tensor } from '../graph.js';
 import { batchSum } from './batch-sum.js';
-import { oneFloat } from './checks.js';
+import { oneFloat, rowsOfFloats } from './checks.js';
 import type { OpOptions } from './options.js';
 
 /** The rows of all slices in one place. Only ops that read across slices can use it. */
 export const GatherBatch: OpDef<null> = {
   type: 'GatherBatch',
-  infer: ([x]) => [oneFloat('GatherBatch', x!, 'value').spec],
+  infer: ([x]) => [rowsOfFloats('GatherBatch', x!).spec],
 };
 
 export interface InbatchAucAttrs {
@@ -24,7 +24,8 @@ export interface InbatchAucAttrs {
 /** Inputs: gathered labels, gathered logits, logits. */
 export const InbatchAuc: OpDef<InbatchAucAttrs> = {
   type: 'InbatchAucLoss',
-  infer: (_, { negWeight }) => {
+  infer: (inputs, { negWeight }) => {
+    for (const value of inputs) oneFloat('InbatchAucLoss', value, 'value');
     if (!(negWeight > 0 && negWeight <= 1)) {
       throw misfit('InbatchAucLoss', `the weight of negatives is ${negWeight}, not in (0, 1]`);
     }

@@ -29,7 +29,10 @@ export const MatMul: OpDef<MatMulAttrs> = {
     if (k !== k2) {
       throw misfit('MatMul', `${shapeText(a!.spec.shape)} and ${shapeText(b!.spec.shape)} do not fit together`);
     }
-    if (n === 'batch' || (m === 'batch' && transposeA)) throw misfit('MatMul', 'the batch can only be rows or summed');
+    if (n === 'batch' || (m === 'batch' && transposeA)) {
+      const hint = 'losses.inbatchSoftmaxLoss scores each example against the others of its batch';
+      throw misfit('MatMul', 'the batch can only be rows or summed', hint);
+    }
     const spec: TensorSpec = { dtype: 'float32', shape: [m, n] };
     // A product is linear in either side, so a sum over the batch stays one; of two there is no product per slice.
     const sums = [a!, b!].filter((input) => input.spec.partial).length + (k === 'batch' ? 1 : 0);

@@ -14,14 +14,14 @@ export const SequenceMask: OpDef<{ readonly n: number }> = {
   },
 };
 
-/** `[batch, n]`: 1 for the first n positions that have an id, else 0. */
+/** 1 for each of the first n positions that has an id, else 0, `[batch, n]`. */
 export function sequenceMask(ids: Ids, n: number, options: OpOptions = {}): Tensor {
   const name = nameOf('sequenceMask', options, 'SequenceMask');
   return ids.graph.add(SequenceMask, [tensorOfIds(ids)], { n: checkWhole(name, 'the sequence length', n) }, name)
     .output;
 }
 
-/** `[batch]`: how many of the first n positions have an id. */
+/** How many of the first n positions have an id, `[batch]`. */
 export function sequenceLengths(ids: Ids, n: number, options: OpOptions = {}): Tensor {
   return sumInner(sequenceMask(ids, n), { name: nameOf('sequenceLengths', options, 'SequenceLengths') });
 }

@@ -76,7 +76,7 @@ export interface RaggedPlaceholderOptions extends Named {
   readonly valuesPerRow: number;
 }
 
-/** A sparse feature: rows of int64 ids. */
+/** A feed of any number of int64 ids per example. */
 export function raggedPlaceholder(graph: Graph, options: RaggedPlaceholderOptions): Tensor {
   const { name, valuesPerRow } = checkOptions('raggedPlaceholder', options, ['valuesPerRow', 'name']);
   const spec: TensorSpec = { dtype: 'int64', shape: ['batch'], ragged: true };

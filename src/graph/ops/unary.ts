@@ -15,7 +15,11 @@ export const exp = unaryOp('exp', (grad, _, y) => binary('mul', grad, y));
 /** The natural logarithm of each element. */
 export const log = unaryOp('log', (grad, x) => binary('div', grad, x));
 /** log(1 + x) of each element, exact near 0 too: the usual form of counts. */
-export const log1p = unaryOp('log1p', (grad, x) => binary('div', grad, add(x, 1)));
+export const log1p = unaryOp(
+  'log1p',
+  (grad, x) => binary('div', grad, add(x, 1)),
+  (words, x) => words.unary('log', words.binary('add', x, words.number(1))),
+);
 /** -x. */
 export const neg = (x: Tensor, options: OpOptions = {}): Tensor =>
   scale(x, -1, { name: nameOf('neg', options, 'Neg') });

@@ -22,7 +22,7 @@ export interface Backend<Options = unknown, Told = unknown> {
   /** In the main thread: the backend, or what keeps this machine from running it. */
   open(options: Options): OpenBackend<Told> | MonolithError;
   /** In a thread of the pool. */
-  join(thread: JoiningThread, told: Told): ThreadSteps;
+  join(thread: JoiningThread, told: Told): ThreadSteps | Promise<ThreadSteps>;
   /** The error of a session of another backend that was given options of this one. */
   misplaced?(backend: string): MonolithError;
 }

@@ -69,15 +69,7 @@ export class BankCalls {
   }
 
   readonly call: HostCall = (opcode, ...operands) => {
-    const [a, b, c, d, e, f, g] = operands.map((operand) => operand >>> 0) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0] = operands.map((operand) => operand >>> 0);
     return opcode === KERNEL.bankedFind.opcode ? this.find(a, b, c, d, e, f) : this.apply(a, b, c, d, e, f, g);
   };
 

@@ -7,11 +7,15 @@ import { StopGradient } from '../../graph/ops/cast.js';
 import { Columns, type ColumnsAttrs } from '../../graph/ops/columns.js';
 import { SoftmaxLoss, type SoftmaxLossAttrs } from '../../graph/ops/losses.js';
 import { Placeholder } from '../../graph/ops/state.js';
+import { Dequeue } from '../../graph/tensor-queue.js';
 import type { BatchSchema } from '../../memory/batch.js';
 import type { ClassLimit, NeededFeed, RaggedLimit, TimeLimit } from './check-batch.js';
 import type { FeedUse } from './compile-environment.js';
 import type { LoweringContext } from './lowering.js';
 import { pointerWords } from './pointer-words.js';
+
+/** Ops whose values a batch brings. */
+const FED = [Placeholder.type, Dequeue.type];
 
 /** Feeds that the program reads. */
 export function neededFeeds(schema: BatchSchema, feeds: readonly FeedUse[]): NeededFeed[] {
@@ -45,7 +49,7 @@ export function classLimits(schema: BatchSchema, ops: readonly Op[]): ClassLimit
     const labels = withoutStops(inputs[1]!);
     const isColumn = labels.op.def === (Columns as OpDef<unknown>);
     const feed = isColumn ? withoutStops(labels.op.inputs[0]!) : labels;
-    const place = feed.op.type === Placeholder.type ? words.get(feed.op.name) : undefined;
+    const place = FED.includes(feed.op.type) ? words.get(feed.op.name) : undefined;
     if (place === undefined) return [];
     const column = isColumn ? (labels.op.attrs as ColumnsAttrs).start : 0;
     return [{ name: feed.op.name, word: place.word, column, width: feed.columns, classes: logits.columns, op }];

@@ -52,6 +52,8 @@ export interface FeedLimits {
 export interface BatchLimits {
   readonly batchSize: number;
   readonly schema: BatchSchema;
+  /** Those of the schema, then those of queues. */
+  readonly feeds: BatchSchema;
   readonly plan: SlicePlan;
 }
 
@@ -61,14 +63,18 @@ export interface BatchLimits {
  */
 export function checkBatch(views: Views, batch: number, limits: BatchLimits, feeds: FeedLimits): void {
   const { needed, ragged, classes, times } = feeds;
-  const { schema, batchSize, plan } = limits;
+  const { schema, feeds: all, batchSize, plan } = limits;
   const at = batch / 4;
   const { u32, i32 } = views;
-  if (!Number.isInteger(batch / 64) || batch <= 0 || u32[at + BATCH.pointerCount] !== pointerCount(schema)) {
+  const pointers = u32[at + BATCH.pointerCount]!;
+  // A batch from a queue has feeds beyond those of the input.
+  const isKnown = pointers === pointerCount(schema) || pointers === pointerCount(all);
+  if (!Number.isInteger(batch / 64) || batch <= 0 || !isKnown) {
     throw misfit('batch', `there is no batch at address ${batch}`);
   }
   for (const { name, word } of needed) {
-    if (u32[at + word] === 0) throw misfit(name, 'no value was given', 'the fetches of this run need it');
+    if (word >= BATCH.pointers + pointers || u32[at + word] === 0)
+      throw misfit(name, 'no value was given', 'the fetches of this run need it');
   }
   const rows = u32[at + BATCH.rows]!;
   if (rows > batchSize) throw misfit('batch', `${rows} rows, the session holds ${batchSize}`);
@@ -78,7 +84,7 @@ export function checkBatch(views: Views, batch: number, limits: BatchLimits, fee
     for (let slice = 1; slice <= plan.slices; slice++) {
       const last = i32[splits + Math.floor((rows * slice) / plan.slices)]!;
       if (last - first > capacity) {
-        const reason = `${last - first} values in one slice of the batch are more than was planned for`;
+        const reason = `${last - first} values in one slice of the batch are more than the ${capacity} planned for`;
         throw misfit(name, reason, 'raise valuesPerRow of its placeholder');
       }
       first = last;

@@ -23,8 +23,8 @@ export type { FloatRegister, Register } from './registers.js';
 type Initial = (index: number, lease: number) => number;
 
 /**
- * The parts of a step: its ids, the rows of them, the computation with the update of variables, and the update of tables. A
- * step in one piece has `step` alone.
+ * The parts of a step: its ids, the rows of them, the computation with the update of variables, and the update of
+ * tables. A step in one piece has `step` alone.
  */
 export type StepPart = 'ids' | 'pull' | 'step' | 'push';
 
@@ -44,6 +44,8 @@ export class Code {
   readonly #lists = new Map<string, { readonly part: StepPart; readonly stage: number; readonly words: number[] }>();
   /** Registers that instructions write, of whatever part. */
   readonly results = new Set<Register>();
+  /** Those of them that the parts before the step write. */
+  readonly handedOn = new Set<Register>();
   readonly #bits = new DataView(new ArrayBuffer(4));
 
   /** A register that holds the same value for every index. */
@@ -87,7 +89,10 @@ export class Code {
     return this.#bits.getUint32(0);
   }
 
-  /** Adds a call. `operands` are named as the kernel names them; what is missing, left over or misspelt does not compile. */
+  /**
+   * Adds a call. `operands` are named as the kernel names them; what is missing, left over or misspelt does not
+   * compile.
+   */
   emit<O extends Operands, G extends OperandRegisters<O>>(
     kernel: Kernel<O>,
     operands: ExactRegisters<O, G>,
@@ -108,7 +113,10 @@ export class Code {
       list = { part, stage, words: [] };
       this.#lists.set(key, list);
     }
-    if (options.result !== undefined) this.results.add(options.result);
+    if (options.result !== undefined) {
+      this.results.add(options.result);
+      if (part === 'ids' || part === 'pull') this.handedOn.add(options.result);
+    }
     list.words.push(head, options.traceName, options.result ?? 0, ...registers);
   }
 

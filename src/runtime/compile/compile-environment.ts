@@ -30,6 +30,8 @@ export interface Cut {
   readonly leases: number;
   /** Whether somebody else than the threads brings rows and takes gradients: the part that pulls is then by itself. */
   readonly isServed: boolean;
+  /** How many have the rows, then. */
+  readonly owners: number;
 }
 
 /** `isCounted` is false when the graph counts no steps; the step is then 0 for good. */

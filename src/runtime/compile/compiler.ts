@@ -7,7 +7,7 @@
 import { misfit, type Op, Tensor } from '../../graph/graph.js';
 import type { Mode } from '../../graph/mode.js';
 import type { BatchSchema } from '../../memory/batch.js';
-import { CONTEXT, CONTEXT_BYTES } from '../../memory/program-layout.js';
+import { CONTEXT_BYTES } from '../../memory/program-layout.js';
 import { classLimits, neededFeeds, raggedLimits, timeLimits } from './batch-limits.js';
 import type { FeedLimits } from './check-batch.js';
 import type { StepPart } from './code.js';
@@ -18,18 +18,15 @@ import { LoweringContext } from './lowering.js';
 import { phaseOf, traitsOf } from './lowering-traits.js';
 import './lower/all.js';
 import { Destinations } from './destinations.js';
+import { type LeasedBatches, leasedBatches } from './leased-batches.js';
+import { type QueueUses, queueUsesOf } from './queue-uses.js';
 import { Schedule } from './schedule.js';
 import { stepsCounted } from './steps-counted.js';
 import type { Storage } from './storage.js';
 import { writeBindings } from './write-bindings.js';
 import { isBatchScalar, writeCaptures } from './write-captures.js';
+import { type ContextTarget, type RegisterFiles, writeContexts } from './write-contexts.js';
 import { writeStages } from './write-stages.js';
-
-/**
- * Kernels are recorded in one step of this many, a power of two; phases and waits in all of them. The clock is read
- * around every kernel, which in every step would cost several percent of a small one.
- */
-const TRACED_KERNELS_EVERY = 64;
 
 export interface Program extends FeedLimits {
   /** Step context of thread 0 for a part of the step and a lease; the others follow at `contextStride`. */
@@ -37,9 +34,14 @@ export interface Program extends FeedLimits {
   readonly contextStride: number;
   /** How the step is cut; undefined for one in one piece, which is the part `step` of lease 0. */
   readonly cut: Cut | undefined;
-  /** The tables of a cut step, as views of the blocks of a lease. */
+  /** The tables of a step that somebody else serves, as views of the blocks of a lease. */
   leased(lease: number): readonly LeasedTable[];
+  /** What the parts before the step have made of a batch; undefined for a step in one piece. */
+  readonly leasedBatches: LeasedBatches | undefined;
   readonly needsBatch: boolean;
+  readonly readsRows: boolean;
+  /** Undefined for most: it has nothing to do with queues. */
+  readonly queues: QueueUses | undefined;
   /** Global steps that a run counts; null when that is up to the batch. */
   readonly steps: number | null;
   storage(tensor: Tensor): Storage;
@@ -48,11 +50,9 @@ export interface Program extends FeedLimits {
   readonly captures: { readonly base: number; readonly commandBytes: number };
 }
 
-export interface CompileTarget extends CompileEnvironment {
-  readonly schema: BatchSchema;
-  readonly control: number;
-  /** Trace ring of each thread, 0 where nothing is traced. */
-  readonly traceRings: readonly number[];
+export interface CompileTarget extends CompileEnvironment, ContextTarget {
+  /** Whatever a batch can have. */
+  readonly feeds: BatchSchema;
   /** Writes down what the backend's threads must know of a program beyond it, and gives the address. */
   describe?(program: LaidOutProgram): number;
 }
@@ -77,7 +77,10 @@ export function compile(
 ): Program {
   const mode = modeOf(fetches, told);
   const ops = executionOrder(fetches, mode);
-  const fetched = new Set(fetches.filter((item): item is Tensor => item instanceof Tensor));
+  const asked = fetches.filter((item): item is Tensor => item instanceof Tensor);
+  // What goes into a queue is read after the step, as fetches are.
+  const put = queueUsesOf(ops)?.puts.flatMap(({ tensors }) => tensors) ?? [];
+  const fetched = new Set([...asked, ...put]);
   const schedule = new Schedule(ops);
   const isCut = cut !== undefined && ops.some(isPushed);
   if (isCut) refuseLater(ops, schedule);
@@ -98,38 +101,23 @@ export function compile(
   const sliceRegisters = context.slice.writeRegisters(views, arena, ofSlices);
   const threadRegisters = context.thread.writeRegisters(views, arena, ofThreads);
 
-  const captured = new Map([...fetched].filter(isBatchScalar).map((tensor, index) => [tensor, index]));
+  const captured = new Map([...new Set(asked)].filter(isBatchScalar).map((tensor, index) => [tensor, index]));
   const parts = writeStages(target, context, [...captured.keys()]);
   const captures = writeCaptures(target, context, [...captured.keys()]);
   const contextBytes = CONTEXT_BYTES * plan.threads;
   const contexts = arena.alloc(contextBytes * leases * parts.length, 'step contexts');
   const contextsOf = (part: number, lease: number) => contexts + (lease * parts.length + part) * contextBytes;
   const placement = target.describe?.({ context, fetched }) ?? 0;
-  for (const [index, { part, begin, end }] of parts.entries()) {
-    for (let file = 0; file < plan.threads * leases; file++) {
-      const [thread, lease] = [file % plan.threads, Math.floor(file / plan.threads)];
-      const words: Record<keyof typeof CONTEXT, number> = {
-        stages: begin,
-        stagesEnd: end,
-        sliceRegisters: sliceRegisters.begin + lease * plan.slices * sliceRegisters.stride,
-        sliceRegistersStride: sliceRegisters.stride,
-        sliceBegin: Math.floor((plan.slices * thread) / plan.threads),
-        sliceEnd: Math.floor((plan.slices * (thread + 1)) / plan.threads),
-        sliceCount: plan.slices,
-        threadRegisters: threadRegisters.begin + file * threadRegisters.stride,
-        control: target.control,
-        threads: plan.threads,
-        trace: target.traceRings[thread] ?? 0,
-        traceBarrier: target.traceNames.id('wait at barrier', 'wait'),
+  for (const [index, stages] of parts.entries()) {
+    for (let lease = 0; lease < leases; lease++) {
+      writeContexts(target, contextsOf(index, lease), {
+        stages,
+        sliceRegisters: fileOf(sliceRegisters, lease * plan.slices),
+        threadRegisters: fileOf(threadRegisters, lease * plan.threads),
         bindings,
-        failedAt: 0,
-        failedDetail: 0,
-        captures: part === 'step' ? captures.at : 0,
-        traceKernels: TRACED_KERNELS_EVERY - 1,
+        captures: stages.part === 'step' ? captures.at : 0,
         placement,
-      };
-      const at = (contextsOf(index, lease) + thread * CONTEXT_BYTES) / 4;
-      for (const [name, word] of Object.entries(CONTEXT)) views.u32[at + word] = words[name as keyof typeof CONTEXT];
+      });
     }
   }
   return {
@@ -140,17 +128,31 @@ export function compile(
     },
     contextStride: CONTEXT_BYTES,
     cut: context.cut,
-    leased: (lease) => context.leased.map((blocks) => leasedTable(target, blocks, sliceRegisters, lease)),
+    leased: (lease) => context.leased.map((blocks) => leasedTable(target, blocks, lease)),
+    leasedBatches: isCut
+      ? leasedBatches(context, ops.filter(touchesRows), [
+          { registers: context.slice.handedOn, files: sliceRegisters, count: plan.slices },
+          { registers: context.thread.handedOn, files: threadRegisters, count: plan.threads },
+        ])
+      : undefined,
     needsBatch: feeds.length > 0,
+    readsRows: ops.some((op) => traitsOf(op).readsRows ?? false),
     steps: stepsCounted(context.ops),
     storage: (tensor) => context.storage(tensor),
-    needed: neededFeeds(target.schema, feeds),
-    ragged: raggedLimits(target.schema, feeds),
-    classes: classLimits(target.schema, context.ops),
-    times: timeLimits(target.schema, context.times),
+    needed: neededFeeds(target.feeds, feeds),
+    ragged: raggedLimits(target.feeds, feeds),
+    classes: classLimits(target.feeds, context.ops),
+    times: timeLimits(target.feeds, context.times),
+    // The update of a table reads the ids of its lookups, which need not be among the ops.
+    queues: queueUsesOf([...ops, ...feeds.map(({ tensor }) => tensor.op)]),
     captured,
     captures,
   };
+}
+
+/** Register files from the `file`th on. */
+function fileOf({ begin, stride }: RegisterFiles, file: number): RegisterFiles {
+  return { begin: begin + file * stride, stride };
 }
 
 /** A cut step updates tables last: what waits for such an update would run before it. */
@@ -165,6 +167,11 @@ function refuseLater(ops: readonly Op[], schedule: Schedule): void {
       'fetch it in a run of its own, or make the session without prefetch, postpush and rows',
     );
   }
+}
+
+/** It reads rows of tables, or steps them. */
+function touchesRows(op: Op): boolean {
+  return isPushed(op) || (traitsOf(op).readsRows ?? false);
 }
 
 function isPushed(op: Op): boolean {

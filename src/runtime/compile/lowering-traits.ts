@@ -41,6 +41,8 @@ export interface LoweringTraits<A> {
    * lookup is added up per id.
    */
   readonly addsUp?: (op: Op<A>, input: number) => Tensor;
+  /** It reads rows of tables, which gradients that wait are still to step. */
+  readonly readsRows?: boolean;
   /** It takes gradients out of the step: a step that is cut leaves it to a part of its own. */
   readonly isPushed?: boolean;
   /** It changes what the model has learnt: variables by an optimizer, rows of tables. Only programs that train may. */

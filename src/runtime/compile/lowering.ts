@@ -15,7 +15,7 @@ import { TensorStorage } from './tensor-storage.js';
 
 export type { CompileEnvironment, Cut, FeedUse, RaggedFeed, SlicePlan, StepUpdate } from './compile-environment.js';
 export type { LoweringTraits, Phase } from './lowering-traits.js';
-export type { LeasedBlocks, PerLease, ThreadRange } from './program-code.js';
+export type { LeasedBlocks, PerBatch, PerLease, RoutedBlocks, ThreadRange } from './program-code.js';
 export type { Matrix, Storage } from './storage.js';
 
 /** How an op becomes kernel calls. */

@@ -1,8 +1,8 @@
 /**
  * @file The code of a program while it is written: instruction lists, registers, and memory that instructions use.
  *
- * Slice code runs once per slice of the batch, over that slice's buffers; thread code runs once per thread, over ranges of
- * what all slices share. `schedule.ts` says in which stage of the step the code of an op runs.
+ * Slice code runs once per slice of the batch, over that slice's buffers; thread code runs once per thread, over ranges
+ * of what all slices share. `schedule.ts` says in which stage of the step the code of an op runs.
  */
 import type { Op } from '../../graph/graph.js';
 import type { Kernel, Operands } from '../kernels/kernels.js';
@@ -12,8 +12,8 @@ import type { ExactRegisters, MatrixRegisters, OperandRegisters } from './regist
 import type { Schedule } from './schedule.js';
 
 /**
- * Floats that thread code on completed sums never splits: results of a grain do not depend on the number of threads, and
- * no two threads write one cache line.
+ * Floats that thread code on completed sums never splits: results of a grain do not depend on the number of threads,
+ * and no two threads write one cache line.
  */
 export const COMPLETED_GRAIN = 1024;
 
@@ -26,19 +26,43 @@ export interface PerLease {
   readonly pointer: Register;
 }
 
-/** Where the parts of a cut step meet, for one table. */
+/** A buffer for each batch in flight, which all of its slices share. */
+export interface PerBatch {
+  at(lease: number): number;
+  /** In slice code and in thread code. */
+  readonly inSlices: Register;
+  readonly inThreads: Register;
+}
+
+/** A buffer of each lease, to be copied as a whole. */
+export interface LeaseBlock {
+  readonly what: string;
+  readonly bytes: number;
+  at(lease: number): number;
+}
+
+/** What whoever brings rows and takes gradients sees of a table in a cut step. */
 export interface LeasedBlocks {
   readonly name: string;
   readonly dim: number;
   /** Floats from row to row. */
   readonly stride: number;
-  readonly ids: PerLease;
-  /** How many unique ids there are, and how many of them get a gradient; in slice code. */
-  readonly count: Register;
-  readonly trained: Register;
+  /** Ids of a batch at the most. */
+  readonly capacity: number;
   /** Undefined where rows come in parts, from several memories. */
-  readonly rows: PerLease | undefined;
-  gradients: PerLease | undefined;
+  readonly routed: RoutedBlocks | undefined;
+  /** i64 of each slice: the latest request time. */
+  times: PerLease | undefined;
+}
+
+/** The ids of a batch, each once and by owner, and what goes with them. */
+export interface RoutedBlocks {
+  readonly owners: number;
+  readonly ids: PerBatch;
+  readonly ends: PerBatch;
+  readonly rows: PerBatch;
+  readonly gradients: PerBatch;
+  readonly counts: PerBatch;
 }
 
 /** A part of consecutive floats for each thread, in registers of thread code. */
@@ -63,12 +87,17 @@ export class ProgramCode {
   /** Registers that point to the slice's rows of a buffer for the whole batch. */
   readonly fixedRows: { readonly register: Register; readonly base: number; readonly rowBytes: number }[] = [];
   readonly batchRowsRegisters: Register[] = [];
-  /** The tables of a cut step. */
+  /** The tables of a step that somebody else serves. */
   readonly leased: LeasedBlocks[] = [];
+  /** All that lives from one part of a cut step to another, and is not the same for good. */
+  readonly leaseBlocks: LeaseBlock[] = [];
+  /** Gradients that the host pushes in a part of its own. */
+  readonly pushed: PerLease[] = [];
   protected readonly schedule: Schedule;
   /** The op that is lowered: instructions and buffers are named after it. */
   protected opAtHand: Op | undefined;
   #part: StepPart = 'step';
+  #stage = 0;
   readonly #scratch: { bytes: number; base: number; pointer?: Register } = { bytes: 0, base: 0 };
 
   constructor(environment: CompileEnvironment, schedule: Schedule, cut: Cut | undefined) {
@@ -101,16 +130,20 @@ export class ProgramCode {
   }
 
   get #stages() {
-    if (this.opAtHand === undefined || this.#part !== 'step') return { slice: 0, thread: 1 };
+    if (this.opAtHand === undefined || this.#part !== 'step') return { slice: this.#stage, thread: this.#stage + 1 };
     return this.schedule.of(this.opAtHand);
   }
 
-  /** Emits what `body` does into that part of a step that is cut; into the stages of the op where it is in one piece. */
-  inPart<T>(part: StepPart, body: () => T): T {
-    const outer = this.#part;
+  /**
+   * Emits what `body` does into that part of a cut step, slice code into `stage` of it and thread code into the next;
+   * into the stages of the op where the step is in one piece.
+   */
+  inPart<T>(part: StepPart, body: () => T, stage = 0): T {
+    const outer = [this.#part, this.#stage] as const;
     if (this.cut !== undefined) this.#part = part === 'pull' && !this.cut.isServed ? 'ids' : part;
+    this.#stage = stage;
     const result = body();
-    this.#part = outer;
+    [this.#part, this.#stage] = outer;
     return result;
   }
 
@@ -121,8 +154,8 @@ export class ProgramCode {
   }
 
   /**
-   * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain` floats
-   * are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
+   * The part of `count` floats that each thread has in thread code: addresses of it, and how many floats. `grain`
+   * floats are never split; ranges of one grain are the same in every op. `bytes` is what there is for each float.
    */
   threadRange(count: number, grain = COMPLETED_GRAIN, bytes = 4): ThreadRange {
     const { thread, plan } = this;
@@ -145,13 +178,27 @@ export class ProgramCode {
     return { base, sliceBytes, pointer: this.slice.each((slice) => base + slice * sliceBytes) };
   }
 
-  /** As perSlice, for what lives from one part of a cut step to another. */
-  perLease(bytes: number, what: string): PerLease {
+  /** As perSlice, for what lives from one part of a cut step to another; `constant`: what each lease has for good. */
+  perLease(bytes: number, what: string, { constant = false } = {}): PerLease {
     const sliceBytes = Math.ceil(bytes / 64) * 64;
-    // A block for each lease: who computes in another memory copies whole blocks.
-    const blocks = Array.from({ length: this.leases }, () => this.alloc(sliceBytes * this.plan.slices, what));
-    const at = (slice: number, lease: number) => blocks[lease]! + slice * sliceBytes;
+    const block = this.#leaseBlock(sliceBytes * this.plan.slices, what, constant);
+    const at = (slice: number, lease: number) => block.at(lease) + slice * sliceBytes;
     return { at, sliceBytes, pointer: this.slice.each(at) };
+  }
+
+  /** As perLease, for what all slices of a batch share. */
+  perBatch(bytes: number, what: string, { constant = false } = {}): PerBatch {
+    const { at } = this.#leaseBlock(Math.ceil(bytes / 64) * 64, what, constant);
+    const each = (_: number, lease: number) => at(lease);
+    return { at, inSlices: this.slice.each(each), inThreads: this.thread.each(each) };
+  }
+
+  /** A block for each lease: who computes in another memory copies whole blocks. */
+  #leaseBlock(bytes: number, what: string, constant: boolean): LeaseBlock {
+    const blocks = Array.from({ length: this.leases }, () => this.alloc(bytes, what));
+    const block = { what, bytes, at: (lease: number) => blocks[lease]! };
+    if (!constant) this.leaseBlocks.push(block);
+    return block;
   }
 
   /** Batches that can be in flight. */
@@ -159,7 +206,7 @@ export class ProgramCode {
     return this.cut?.leases ?? 1;
   }
 
-  /** The register that points to memory which kernels of slice code may use while they run: one buffer for each thread. */
+  /** The register that points to memory which a kernel of slice code may use while it runs: a buffer per thread. */
   scratch(bytes: number): Register {
     const scratch = this.#scratch;
     scratch.bytes = Math.max(scratch.bytes, Math.ceil(bytes / 64) * 64);

@@ -29,18 +29,18 @@ function bindingOf(kind: keyof typeof BINDING_KIND, binding: Partial<Binding>): 
 
 /** Writes the bindings of a program, and gives their address. */
 export function writeBindings(
-  target: CompileEnvironment & { readonly schema: BatchSchema },
+  target: CompileEnvironment & { readonly feeds: BatchSchema },
   context: LoweringContext,
   feeds: readonly FeedUse[],
 ): number {
-  const words = pointerWords(target.schema);
+  const words = pointerWords(target.feeds);
   const entries: number[][] = [];
   for (const { tensor, registers, ragged } of feeds) {
     const { name } = tensor.op;
-    const spec = target.schema.find((feed) => feed.name === name);
+    const spec = target.feeds.find((feed) => feed.name === name);
     const place = words.get(name);
     if (spec === undefined || place === undefined) {
-      const names = target.schema.map((feed) => feed.name);
+      const names = target.feeds.map((feed) => feed.name);
       throw misfed(tensor, 'the input has no feed of this name', didYouMean(name, names));
     }
     if (ragged !== undefined) {

@@ -7,6 +7,7 @@
  * Matrices are row-major f32 and a stride counts elements between rows.
  */
 import { ACTIVATION, NORM } from './families/activation.js';
+import { COPIES } from './families/copies.js';
 import { ELEMENTWISE } from './families/elementwise.js';
 import { GENERATION, IDS } from './families/ids.js';
 import { INNER_ROWS } from './families/inner.js';
@@ -14,7 +15,7 @@ import { LOSS } from './families/loss.js';
 import { COUNTERS, DENSE_STEPS, VARIABLE_STEPS } from './families/optim.js';
 import { PRODUCTS } from './families/products.js';
 import { CLIP, REDUCE } from './families/reduce.js';
-import { BANKS, FILTERS, TABLES } from './families/tables.js';
+import { BANKS, FILTERS, ROUTES, TABLES } from './families/tables.js';
 import { type Kernel, tabled } from './kernel.js';
 
 export type { Kernel, Operands, Word, Words, WordsFor } from './kernel.js';
@@ -34,8 +35,10 @@ export const KERNEL = tabled({
   ...GENERATION,
   ...IDS,
   ...TABLES,
+  ...ROUTES,
   ...FILTERS,
   ...BANKS,
+  ...COPIES,
 });
 
 export type KernelName = keyof typeof KERNEL;

@@ -19,8 +19,8 @@ import { CONTEXT, STATUS } from '../../memory/program-layout.js';
 import { Views } from '../../memory/views.js';
 import { TraceRing } from '../../trace/trace-ring.js';
 import type { RunStep, ThreadSteps } from '../backends/backend.js';
-import { instantiateKernels } from '../backends/wasm/load-kernels.js';
-import { TableMemory } from '../tables/table-memory.js';
+import { instantiateKernels } from '../backends/wasm/instantiate-kernels.js';
+import { attachBanks, type TableBank } from '../tables/table-banks.js';
 import { loadBackend } from './load-backend.js';
 import type { JoinMessage, JoinResult } from './protocol.js';
 
@@ -30,7 +30,7 @@ const SLEEP_SLICE_MS = 100;
 export async function joinSession(message: JoinMessage): Promise<JoinResult> {
   const views = new Views(message.memory.buffer);
   try {
-    const banks = message.tables === null ? [] : TableMemory.attach(message.tables).banks;
+    const banks = message.tables === null ? [] : attachBanks(message.tables);
     const steps = await stepsOf(views, message, banks);
     const memories = [views, ...banks.map((bank) => bank.views)].map(({ u32 }) => u32);
     const result = followCommands(views, message, steps, memories);
@@ -53,7 +53,7 @@ export function abortSession(views: Views, control: number, reason: number = ABO
 async function stepsOf(
   views: Views,
   { backend, told, memory, module, thread }: JoinMessage,
-  banks: TableMemory['banks'],
+  banks: readonly TableBank[],
 ) {
   const { join } = await loadBackend(backend);
   const pairInsertion = () => instantiateKernels(module, memory).insertTouchedPairs;
@@ -113,7 +113,7 @@ function runCommands(
   }
 }
 
-/** Rates and what else follows the global step, in a group of steps: src/runtime/session/foreseen-words.ts draws the record. */
+/** Rates and what else follows the global step, in a group of steps: session/foreseen-words.ts draws the record. */
 function writeForeseen(u32: Uint32Array, at: number, memories: readonly Uint32Array[]): void {
   const end = at + FORESEEN.entries + u32[at + FORESEEN.count]! * FORESEEN.entryWords;
   for (let entry = at + FORESEEN.entries; entry < end; entry += FORESEEN.entryWords) {

@@ -1,5 +1,4 @@
 /** @file The backends by name, each loaded on first use: a session of the CPU never sees the modules of another. */
-import { checkOptions } from '../../base/check-options.js';
 import type { Backend } from '../backends/backend.js';
 import type { CudaOptions } from '../backends/cuda/cuda-options.js';
 
@@ -35,16 +34,6 @@ export const BACKEND_NAMES = Object.keys(BACKENDS) as readonly BackendName[];
 
 export function loadBackend(name: BackendName): Promise<Backend<BackendOptions>> {
   return (BACKENDS[name] as BackendEntry).load();
-}
-
-export const BACKEND_OPTIONS = ['backend', 'cuda', 'useGpuEmbTable'] as const satisfies (keyof BackendOptions)[];
-
-/** ML_OPTION for a name inside of them that there is not. */
-export function checkBackendOptions({ cuda, useGpuEmbTable }: BackendOptions): void {
-  if (cuda !== undefined) checkOptions('the session option cuda', cuda, ['driver', 'device', 'env']);
-  if (typeof useGpuEmbTable === 'object') {
-    checkOptions('the session option useGpuEmbTable', useGpuEmbTable, ['rows', 'grows']);
-  }
 }
 
 /** Backends other than `name` that these options were meant for. */

@@ -2,7 +2,7 @@
 
 import type { WireError } from '../../base/error-wire.js';
 import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
-import type { TableMemoryHandle } from '../tables/table-memory.js';
+import type { TableMemoryHandle } from '../tables/table-banks.js';
 import type { BackendName } from './load-backend.js';
 
 /** The one long task of a pool thread: take part in a session until it stops. */

@@ -2,7 +2,8 @@
 import { MonolithError, messageOf } from '../../base/errors.js';
 
 const HINT =
-  'the limit on processes and threads is reached (ulimit -u, or pids.max of the container): raise it, or give fewer threads';
+  'the limit on processes and threads is reached (ulimit -u, or pids.max of the container): ' +
+  'raise it, or give fewer threads';
 
 /** ML_THREADS when `cause` says that the system has no thread to give, else null. */
 export function startError(thread: number | string, cause: unknown): MonolithError | null {

@@ -23,7 +23,7 @@ import {
 } from '../../memory/control-layout.js';
 import { Views } from '../../memory/views.js';
 import { WAIT_MS_MAX } from '../../memory/wait-for-change.js';
-import type { TableMemoryHandle } from '../tables/table-memory.js';
+import type { TableMemoryHandle } from '../tables/table-banks.js';
 import { abortSession } from './join-session.js';
 import type { BackendName } from './load-backend.js';
 import type { JoinMessage, JoinResult } from './protocol.js';

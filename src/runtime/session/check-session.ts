@@ -2,7 +2,7 @@
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { schemaProblem } from '../../memory/batch.js';
-import { BACKEND_OPTIONS, checkBackendOptions } from '../pool/load-backend.js';
+import { BACKEND_OPTIONS, checkBackendOptions } from '../pool/check-backend-options.js';
 import { type SessionOptions, specsOf } from './session-options.js';
 
 /** ML_OPTION for an option that there is not, at any depth; ML_FLAG without what a session cannot do without. */

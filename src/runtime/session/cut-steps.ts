@@ -14,48 +14,28 @@
  * sleeps.
  */
 import { MonolithError } from '../../base/errors.js';
-import { nextCommand } from '../../memory/control-layout.js';
-import { PREFETCH_MAX } from '../../memory/limits.js';
 import { checkBatch } from '../compile/check-batch.js';
-import type { Cut } from '../compile/compile-environment.js';
 import type { Program } from '../compile/compiler.js';
-import { type Command, STEPS_AHEAD_MAX } from '../pool/thread-pool.js';
-import { LocalRows, type RowLease, type RowStore } from './row-store.js';
+import { copyLeased } from '../compile/leased-batches.js';
+import { STEPS_AHEAD_MAX } from '../pool/thread-pool.js';
+import { type CutOptions, planOf } from './cut-options.js';
+import { type Flight, goesOn } from './flight.js';
+import { RowLeases, type TakenLease } from './row-leases.js';
+import type { RowStore } from './row-store.js';
 import type { SessionCore } from './session-core.js';
-import { commandOf, type StepRunner } from './step-runner.js';
+import type { Beside } from './session-queues.js';
+import { commandOf, type StepCommand, type StepRunner, stepsOf } from './step-runner.js';
 
-export interface CutOptions {
-  /** Steps before its use that the rows of a batch are read. */
-  readonly prefetch: number;
-  readonly postpush: boolean;
-  /** Default: the tables of the session, on its threads. */
-  readonly rows?: RowStore | undefined;
-}
-
-/** How a session with these options cuts its steps; undefined when nothing asks for it. */
-export function cutOf({ prefetch = 0, postpush = false, rows }: Partial<CutOptions>): CutOptions | undefined {
-  if (!Number.isInteger(prefetch) || prefetch < 0 || prefetch > PREFETCH_MAX) {
-    throw new MonolithError('ML_FLAG', {
-      flag: 'prefetch',
-      reason: `${String(prefetch)} is no whole number from 0 to ${PREFETCH_MAX}`,
-    });
-  }
-  if (prefetch === 0 && !postpush && rows === undefined) return undefined;
-  return { prefetch, postpush, ...(!(rows instanceof LocalRows) && { rows }) };
-}
-
-/** What programs are compiled for. */
-export function planOf({ prefetch, postpush, rows }: CutOptions): Cut {
-  return { leases: prefetch + (postpush ? 2 : 1), isServed: rows !== undefined };
-}
-
-/** A batch in flight. */
-interface Flight {
+/** Steps that run one after the other. */
+interface Group {
   readonly program: Program;
-  readonly batch: number;
-  readonly lease: number;
-  /** Of a store: its rows are there. */
-  readonly pulled?: Promise<void>;
+  readonly count: number;
+  /** The numbers of the commands that ran them. */
+  readonly steps: number[];
+  /** Where the words that follow the step are written down for each; empty for a single one. */
+  foreseen: readonly number[];
+  /** Commands around each step. */
+  readonly beside: readonly Beside[] | undefined;
 }
 
 /** Commands of a step at the most: the ids of a later one, the step, a push. */
@@ -63,10 +43,9 @@ const COMMANDS_PER_STEP = 3;
 
 export class CutSteps {
   readonly options: CutOptions;
-  readonly #leases: number;
+  readonly #leases: RowLeases;
   readonly #core: SessionCore;
   readonly #runner: StepRunner;
-  readonly #free = new Map<Program, number[]>();
   /** What was read ahead, the next step first. */
   #ahead: Flight[] = [];
   /** Whose gradients are still to be pushed. */
@@ -77,94 +56,135 @@ export class CutSteps {
   readonly #rowsName: number;
   readonly #pushName: number;
   /** What the threads are to do next, and which of it are steps. */
-  #commands: (Command & { readonly isStep?: boolean })[] = [];
+  #commands: StepCommand[] = [];
   #failure: unknown;
 
   constructor(core: SessionCore, runner: StepRunner, options: CutOptions) {
     this.#core = core;
     this.#runner = runner;
     this.options = options;
-    this.#leases = planOf(options).leases;
+    this.#leases = new RowLeases(core, runner, planOf(options).leases);
     const { names } = core.trace;
     this.#aheadName = names.id('batches ahead');
     this.#rowsName = names.id('wait for rows', 'wait');
     this.#pushName = names.id('wait for a push', 'wait');
   }
 
-  /** Steps that can be one list of commands. */
-  get stepsAheadMax(): number {
+  /** Steps that can be one list of commands, with so many copies beside each. */
+  stepsAheadMax(copies: number): number {
     if (this.options.rows !== undefined) return 1;
-    return Math.floor((STEPS_AHEAD_MAX - this.options.prefetch - 1) / COMMANDS_PER_STEP);
+    return Math.floor((STEPS_AHEAD_MAX - this.options.prefetch - 1) / (COMMANDS_PER_STEP + copies));
   }
 
   /**
    * Runs a step for each of `batches`; of `ahead`, the batches after those, as many are read as the prefetch says. The
    * numbers of the commands that ran the steps.
    */
-  run(program: Program, batches: readonly number[], ahead: readonly number[]): Promise<number[]> {
+  run(
+    program: Program,
+    batches: readonly number[],
+    ahead: readonly number[],
+    beside?: readonly Beside[],
+  ): Promise<number[]> {
     const upcoming = [...batches, ...ahead].slice(0, batches.length + this.options.prefetch);
     // Every batch is looked at before the first is trained on.
     if (program.needsBatch) {
       for (const batch of upcoming) checkBatch(this.#core.views, batch, this.#core, program);
     }
     return this.#orFail(async () => {
-      const steps: number[] = [];
+      const group: Group = { program, count: batches.length, steps: [], foreseen: [], beside };
       for (let n = 0; n < batches.length; n++) {
-        const flight = await this.#step(program, upcoming.slice(n, n + 1 + this.options.prefetch), steps);
+        const flight = await this.#step(group, n, upcoming.slice(n, n + 1 + this.options.prefetch));
         if (this.options.postpush) this.#waiting = flight;
-        else await this.#push(flight, steps);
+        else await this.#push(flight, group.steps);
       }
-      await this.#flush(steps);
-      return steps;
+      await this.#flush(group.steps);
+      return group.steps;
     });
   }
 
-  /** Steps the first of `upcoming` and reads the rows of the others. */
-  async #step(program: Program, upcoming: readonly number[], steps: number[]): Promise<Flight> {
+  /** Step `n` of the group, on the first of `upcoming`; reads the rows of the others. */
+  async #step(group: Group, n: number, upcoming: readonly number[]): Promise<Flight> {
+    const { program, steps } = group;
     await this.#settle();
     await this.#read(program, upcoming);
     await this.#pushWaiting();
-    if (this.#core.followsStep) {
-      // What was waiting is pushed at the rates of its own step.
-      await this.#flush(steps);
-      await this.#runner.untilIdle();
-      this.#core.followGlobalStep();
-    }
+    if (n === 0 && this.#core.followsStep) await this.#followSteps(group);
     const flight = this.#ahead.shift()!;
+    flight.step = this.#stepOf(program, n);
     const { main } = this.#core.trace;
     main?.counter(this.#aheadName, this.#ahead.length, main.now());
     if (flight.pulled !== undefined) {
       await this.#flush(steps);
       await this.#within(flight.pulled, 'the rows of a step', this.#rowsName);
     }
-    this.#commands.push({ ...commandOf(program, 'step', flight.lease, flight.batch), isStep: true });
+    const foreseen = group.foreseen[n] ?? 0;
+    const step = { ...commandOf(program, 'step', flight.lease, flight.batch), foreseen, isStep: true };
+    const { before = [], after = [] } = group.beside?.[n] ?? {};
+    this.#commands.push(...before, step, ...after);
     return flight;
+  }
+
+  /** Brings rates and the like up to the first step of the group, and writes down those of each. */
+  async #followSteps(group: Group): Promise<void> {
+    // What was waiting is pushed at the rates of its own step.
+    await this.#flush(group.steps);
+    await this.#runner.untilIdle();
+    if (group.count === 1) this.#core.followGlobalStep();
+    else group.foreseen = this.#core.foreseeSteps(group.count, group.program.steps!);
   }
 
   /** Sees to it that what was read ahead is `batches`, in this order. */
   async #read(program: Program, batches: readonly number[]): Promise<void> {
-    const good = this.#ahead.findIndex((flight, n) => flight.program !== program || flight.batch !== batches[n]);
+    const good = this.#ahead.findIndex((flight, n) => !goesOn(flight, program) || flight.batch !== batches[n]);
     if (good >= 0) await this.#drop(good);
-    for (const batch of batches.slice(this.#ahead.length)) {
-      const lease = this.#take(program);
+    for (const flight of this.#ahead) await this.#handOver(flight, program);
+    for (const [later, batch] of batches.entries()) {
+      if (later < this.#ahead.length) continue;
+      const step = this.#stepOf(program, later);
+      const lease = this.#leases.take(program);
       this.#commands.push(commandOf(program, 'ids', lease, batch));
+      const flight: Flight = { program, batch, lease, step, leases: new Map([[program, lease]]) };
       const { rows } = this.options;
       if (rows === undefined) {
-        this.#ahead.push({ program, batch, lease });
+        this.#ahead.push(flight);
         continue;
       }
       await this.#flush();
-      const pulled = rows.pull(this.#leaseOf(program, lease), this.#deadline);
+      const pulled = this.#call(rows, 'pull', { program, lease, step });
       pulled.catch(() => undefined); // Who awaits it hears of it.
-      this.#ahead.push({ program, batch, lease, pulled });
+      this.#ahead.push({ ...flight, pulled });
     }
+  }
+
+  /**
+   * Lets `program` go on with what another one has read. The rows may be where that one had them put, so that its lease
+   * stays taken, and serves again when it is its turn.
+   */
+  async #handOver(flight: Flight, program: Program): Promise<void> {
+    if (flight.program === program) return;
+    let lease = flight.leases.get(program);
+    if (lease === undefined) {
+      if (flight.pulled !== undefined) await this.#within(flight.pulled, 'the rows of a step', this.#rowsName);
+      await this.#flush();
+      await this.#runner.untilIdle();
+      lease = this.#leases.take(program);
+      copyLeased(this.#core.views, flight.program.leasedBatches!, program.leasedBatches!, [flight.lease, lease]);
+      flight.leases.set(program, lease);
+    }
+    Object.assign(flight, { program, lease });
+  }
+
+  #giveBack({ leases }: Flight): void {
+    for (const [program, lease] of leases) this.#leases.give(program, lease);
   }
 
   /** Gives back what was read ahead, from the `first` on: it is read again when it is wanted. */
   async #drop(first: number): Promise<void> {
-    for (const { program, lease, pulled } of this.#ahead.splice(first)) {
+    for (const flight of this.#ahead.splice(first)) {
+      const { pulled } = flight;
       if (pulled !== undefined) await this.#within(pulled, 'rows that are not wanted any more', this.#rowsName);
-      this.#give(program, lease);
+      this.#giveBack(flight);
     }
   }
 
@@ -183,15 +203,16 @@ export class CutSteps {
     await this.#push(flight);
   }
 
-  async #push({ program, lease }: Flight, steps?: number[]): Promise<void> {
+  async #push(flight: Flight, steps?: number[]): Promise<void> {
+    const { program, lease } = flight;
     const { rows, postpush } = this.options;
     if (rows === undefined) {
       this.#commands.push(commandOf(program, 'push', lease, 0));
-      this.#give(program, lease);
+      this.#giveBack(flight);
       return;
     }
     await this.#flush(steps);
-    this.#pushing = rows.push(this.#leaseOf(program, lease), this.#deadline).then(() => this.#give(program, lease));
+    this.#pushing = this.#call(rows, 'push', flight).then(() => this.#giveBack(flight));
     this.#pushing.catch(() => undefined); // Who awaits it hears of it.
     if (!postpush) await this.#settle();
   }
@@ -228,15 +249,13 @@ export class CutSteps {
     const commands = this.#commands;
     if (commands.length === 0) return;
     this.#commands = [];
-    let number = await this.#runner.run(commands);
-    for (const { isStep } of commands) {
-      if (isStep) steps?.push(number);
-      number = nextCommand(number);
-    }
+    const first = await this.#runner.run(commands);
+    steps?.push(...stepsOf(commands, first));
   }
 
-  get #deadline(): number {
-    return performance.now() + this.#runner.timeoutMs;
+  /** A store may answer at once, too, and throw at once. */
+  async #call(rows: RowStore, method: 'pull' | 'push', taken: TakenLease): Promise<void> {
+    await rows[method](this.#leases.of(taken), performance.now() + this.#runner.timeoutMs);
   }
 
   /** Awaits what a store does, not for ever. */
@@ -256,26 +275,8 @@ export class CutSteps {
     }
   }
 
-  #take(program: Program): number {
-    let free = this.#free.get(program);
-    if (free === undefined) {
-      free = Array.from({ length: this.#leases }, (_, lease) => this.#leases - 1 - lease);
-      this.#free.set(program, free);
-    }
-    return free.pop()!;
-  }
-
-  #give(program: Program, lease: number): void {
-    this.#free.get(program)!.push(lease);
-  }
-
-  #leaseOf(program: Program, lease: number): RowLease {
-    const run = async (part: 'pull' | 'push') => void (await this.#runner.run([commandOf(program, part, lease, 0)]));
-    return {
-      index: lease,
-      tables: program.leased(lease),
-      pullHere: () => run('pull'),
-      pushHere: () => run('push'),
-    };
+  /** The global step of the batch that comes after `later` others: only a store asks. */
+  #stepOf({ steps }: Program, later: number): number {
+    return this.options.rows === undefined ? 0 : this.#core.globalStep + later * (steps ?? 0);
   }
 }

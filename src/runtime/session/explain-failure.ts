@@ -10,7 +10,7 @@ import type { JoinResult } from '../pool/protocol.js';
 /** What there is to know of the session. */
 export interface FailedSession {
   readonly graph: Graph;
-  readonly schema: BatchSchema;
+  readonly feeds: BatchSchema;
   readonly batchSize: number;
   readonly globalStep: number;
   readonly trace: { readonly names: TraceNames };
@@ -29,7 +29,7 @@ export function explainFailure(
     });
   }
   if (status === STATUS.batchValues) {
-    const name = session.schema[failedAt]?.name ?? `feed ${failedAt}`;
+    const name = session.feeds[failedAt]?.name ?? `feed ${failedAt}`;
     return new MonolithError(
       'ML_FEED',
       { name, reason: `${failedDetail} values in one slice of the batch are more than was planned for` },
@@ -58,7 +58,9 @@ export function explainFailure(
       ...place,
     },
     {
-      hint: 'give tables more memory (--table-memory, tableBytes) or tell them what to do then (--when-full, tablePolicy)',
+      hint:
+        'give tables more memory (--table-memory, tableBytes) ' +
+        'or tell them what to do then (--when-full, tablePolicy)',
     },
   );
 }

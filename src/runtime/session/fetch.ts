@@ -7,7 +7,12 @@ import type { Program } from '../compile/compiler.js';
 import { pointerWords } from '../compile/pointer-words.js';
 import type { SessionCore } from './session-core.js';
 
-export type FetchValue = number | Float32Array | BigInt64Array | undefined;
+/** Rows of ids as they are fed: row r has `values[splits[r]]` up to, but not including, `values[splits[r + 1]]`. */
+export interface RaggedValue {
+  readonly splits: Int32Array;
+  readonly values: BigInt64Array;
+}
+export type FetchValue = number | Float32Array | BigInt64Array | RaggedValue | undefined;
 
 /** Whether the value of each step is still there when several steps were run: true of ops and of scalars per batch. */
 export function outlivesStep(program: Program, fetch: Tensor | Op): boolean {
@@ -32,6 +37,7 @@ export function readFetch(
     return values instanceof Float32Array ? shaped(fetch, values) : values;
   }
   const rows = batch === 0 ? 0 : session.views.u32[batch / 4 + BATCH.rows]!;
+  if (fetch.spec.ragged) return readRagged(session, fetch, rows, batch);
   const storage = program.storage(fetch);
   const { f32 } = session.views;
   switch (storage.kind) {
@@ -65,7 +71,7 @@ export function readFetch(
       return values;
     }
     case 'feed': {
-      const { word } = pointerWords(session.schema).get(storage.feed)!;
+      const { word } = pointerWords(session.feeds).get(storage.feed)!;
       const at = session.views.u32[batch / 4 + word]! + storage.offset;
       const { stride, columns } = storage;
       return fetch.spec.dtype === 'int64'
@@ -75,6 +81,13 @@ export function readFetch(
     default:
       return storage satisfies never;
   }
+}
+
+function readRagged({ views, feeds }: SessionCore, { op }: Tensor, rows: number, batch: number): RaggedValue {
+  const { word } = pointerWords(feeds).get(op.name)!;
+  const [at, first] = [views.u32[batch / 4 + word]! / 4, views.u32[batch / 4 + word + 1]! / 8];
+  const splits = views.i32.slice(at, at + rows + 1);
+  return { splits, values: views.i64.slice(first, first + splits[rows]!) };
 }
 
 /** Fills `to` with rows of `columns` elements of `from`, which lie `stride` apart from `at` on. */

@@ -5,8 +5,8 @@
  * ```
  * record of a command, u32 words:  | 0 count | then for each word: memory, index in u32, value |
  * ```
- * Memory 0 is the session's, others are banks. Every thread writes the words of a command before it runs it, all of them
- * the same ones: nobody reads them before it wrote them, and nobody is at the command before.
+ * Memory 0 is the session's, others are banks. Every thread writes the words of a command before it runs it, all of
+ * them the same ones: nobody reads them before it wrote them, and nobody is at the command before.
  */
 import type { Arena } from '../../memory/arena.js';
 import { COMMAND_CAPACITY, FORESEEN } from '../../memory/control-layout.js';
@@ -27,8 +27,8 @@ export class ForeseenWords {
   }
 
   /**
-   * The records of `count` steps: `follow` brings the words up to a step, which is done once for each, in order. The words are
-   * those of the first step afterwards.
+   * The records of `count` steps: `follow` brings the words up to a step, which is done once for each, in order. The
+   * words are those of the first step afterwards.
    */
   write(words: readonly StepWord[], count: number, follow: (step: number) => void): number[] {
     this.#reserve(words.length);

@@ -19,6 +19,11 @@ export class Programs {
     this.#cut = cut;
   }
 
+  /** Whether this array has a program: `of` then makes nothing. */
+  has(fetches: readonly Fetch[], mode?: Mode): boolean {
+    return this.#byArray.get(fetches)?.has(mode) ?? false;
+  }
+
   /** The program of a mode, or of that of the graph. */
   of(fetches: readonly Fetch[], mode?: Mode): Program {
     // A training loop passes the same array every time: then nothing is built to look the program up.

@@ -12,21 +12,22 @@ import { GLOBAL_STEP } from '../../graph/ops/state.js';
 import { Arena } from '../../memory/arena.js';
 import type { BatchSchema } from '../../memory/batch.js';
 import { CONTROL_BYTES } from '../../memory/control-layout.js';
+import { NULL_PAGE_BYTES } from '../../memory/shared-memory.js';
 import { Views } from '../../memory/views.js';
 import type { TraceNames } from '../../trace/trace-names.js';
 import type { OpenBackend, SettledBackend } from '../backends/backend.js';
-import { instantiateKernels } from '../backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../backends/wasm/instantiate-kernels.js';
 import type { WasmKernels } from '../backends/wasm/wasm-kernels.js';
-import type { CompileEnvironment, SlicePlan, StepUpdate, StepWord } from '../compile/compile-environment.js';
+import type { SlicePlan, StepUpdate, StepWord } from '../compile/compile-environment.js';
 import type { CompileTarget, LaidOutProgram } from '../compile/compiler.js';
+import { queueFeeds } from '../compile/queue-uses.js';
 import { checkThreads, usualThreads } from '../pool/thread-count.js';
-import { layHeapOut, TableMemory, type TablePolicy, type TableRegion } from '../tables/table-memory.js';
+import { layHeapOut, TableMemory, type TablePolicy } from '../tables/table-memory.js';
+import { CoreOfSession } from './core-of-session.js';
 import { ForeseenWords } from './foreseen-words.js';
 import { type SessionOptions, specsOf } from './session-options.js';
 import { SessionTrace } from './session-trace.js';
 import { SessionVariables } from './session-variables.js';
-
-export const NULL_PAGE_BYTES = 65536;
 
 /** What a core is made with; `Session.create` finds it. */
 export interface CoreParts {
@@ -39,9 +40,10 @@ export interface CoreParts {
   readonly tables?: TableMemory | undefined;
 }
 
-export class SessionCore implements CompileTarget {
+export class SessionCore extends CoreOfSession implements CompileTarget {
   readonly graph: Graph;
   readonly schema: BatchSchema;
+  readonly feeds: BatchSchema;
   readonly batchSize: number;
   readonly plan: SlicePlan;
   readonly seed: number;
@@ -61,8 +63,10 @@ export class SessionCore implements CompileTarget {
   #foreseen: ForeseenWords | undefined;
 
   constructor({ graph, options, backend, memory, module, tables }: CoreParts) {
+    super();
     this.graph = graph;
     this.schema = specsOf(options.schema);
+    this.feeds = [...this.schema, ...queueFeeds(graph)];
     this.batchSize = options.batchSize;
     this.plan = planOf(options, backend);
     this.seed = options.seed ?? 0;
@@ -154,38 +158,4 @@ function planOf({ threads: asked, deterministic = false, batchSize }: SessionOpt
     throw new MonolithError('ML_FLAG', { flag: 'batchSize', reason: `${batchSize} is not a number of examples` });
   }
   return { slices, threads, sliceRows: Math.ceil(batchSize / slices) };
-}
-
-let coreOfHandle: (handle: SessionHandle) => SessionCore;
-
-/** A session as users hold it: its core is for the rooms above only, by `coreOf`. */
-export abstract class SessionHandle {
-  readonly #core: SessionCore;
-
-  static {
-    coreOfHandle = (handle) => handle.#core;
-  }
-
-  protected constructor(core: SessionCore) {
-    this.#core = core;
-  }
-}
-
-/** The core of a session, or of the session that a program is compiled for. */
-export function coreOf(owner: SessionHandle | CompileEnvironment): SessionCore {
-  if (owner instanceof SessionCore) return owner;
-  if (owner instanceof SessionHandle) return coreOfHandle(owner);
-  throw new MonolithError('ML_FLAG', { flag: 'session', reason: 'it is no session' });
-}
-
-/**
- * Room in the memory of a session for what its tables use beside rows, with what its users need.
- *
- * ```ts
- * const set = new TouchedPairSet({ ...sessionRegion(session), capacity: 1000 });
- * ```
- */
-export function sessionRegion(session: SessionHandle): TableRegion {
-  const { memory, views, kernels, arena } = coreOf(session);
-  return { memory, views, kernels, arena };
 }

@@ -1,9 +1,8 @@
 /** @file The memories of a session: its own, and those of tables that it would not hold. */
 import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
-import { createSharedMemory, reserveSharedMemory } from '../../memory/shared-memory.js';
+import { createSharedMemory, NULL_PAGE_BYTES, reserveSharedMemory } from '../../memory/shared-memory.js';
 import { TABLE_BYTES_MIN } from '../../memory/table-layout.js';
 import { TableMemory } from '../tables/table-memory.js';
-import { NULL_PAGE_BYTES } from './session-core.js';
 import type { SessionOptions } from './session-options.js';
 
 export interface SessionMemories {

@@ -85,6 +85,11 @@ export class SessionVariables {
     this.#homes?.changed(target.byteOffset);
   }
 
+  /** Says that the values of a variable were changed in place. */
+  changed(tensor: Tensor): void {
+    this.#homes?.changed(this.#valuesOf(tensor.op.name).byteOffset);
+  }
+
   /** Brings those of them home that are away; the thread stays free meanwhile. */
   async bringHome(names: readonly string[]): Promise<void> {
     for (const name of names) {

@@ -1,4 +1,5 @@
 /** @file Runs parts of programs on the threads of a session, one call after the other. */
+import { nextCommand } from '../../memory/control-layout.js';
 import type { StepPart } from '../compile/code.js';
 import type { Program } from '../compile/compiler.js';
 import type { Command, ThreadPool } from '../pool/thread-pool.js';
@@ -49,6 +50,22 @@ export class StepRunner {
       main?.span(stepName, start, main.now());
     }
   }
+}
+
+/** A command that may be a step, among others that prepare or follow one. */
+export interface StepCommand extends Command {
+  readonly isStep?: boolean;
+}
+
+/** The numbers of the commands that are steps, of a list that began with `first`. */
+export function stepsOf(commands: readonly StepCommand[], first: number): number[] {
+  let number = first;
+  const steps: number[] = [];
+  for (const { isStep } of commands) {
+    if (isStep) steps.push(number);
+    number = nextCommand(number);
+  }
+  return steps;
 }
 
 /** The command that runs a part of a program for a lease; without a batch the one of the lease stays bound. */

@@ -8,9 +8,9 @@
 
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
-import type { WasmMemory, WasmModule } from '../../base/wasm-types.js';
+import type { WasmModule } from '../../base/wasm-types.js';
 import { Arena } from '../../memory/arena.js';
-import { createSharedMemory, MEMORY_BYTES_MAX } from '../../memory/shared-memory.js';
+import { createSharedMemory, MEMORY_BYTES_MAX, NULL_PAGE_BYTES } from '../../memory/shared-memory.js';
 import {
   HEAP,
   HEAP_BLOCK_MAX,
@@ -20,17 +20,8 @@ import {
   type WhenFull,
 } from '../../memory/table-layout.js';
 import { Views } from '../../memory/views.js';
-import { compileKernels, instantiateKernels } from '../backends/wasm/load-kernels.js';
-import type { WasmKernels } from '../backends/wasm/wasm-kernels.js';
-
-export interface TableBank {
-  readonly memory: WasmMemory;
-  readonly views: Views;
-  /** Kernels over this memory, of the calling thread. */
-  readonly kernels: WasmKernels;
-  /** Address of the header of the heap that everything in this bank comes from. */
-  readonly heap: number;
-}
+import { instantiateKernels } from '../backends/wasm/instantiate-kernels.js';
+import { attachBanks, type TableBank, type TableMemoryHandle } from './table-banks.js';
 
 /** How the tables of a session meet trouble, unless a table is told otherwise. */
 export interface TablePolicy {
@@ -54,13 +45,8 @@ export interface TableRegion extends Omit<TableBank, 'heap'> {
   readonly arena: Arena;
 }
 
-/** Names the banks for another thread; survives `postMessage`. */
-export interface TableMemoryHandle {
-  readonly module: WasmModule;
-  readonly banks: readonly { readonly memory: WasmMemory; readonly heap: number }[];
-}
-
-const NULL_PAGE_BYTES = 65536;
+/** The kernels; who only imports the package loads none. */
+const compiledKernels = async () => (await import('../backends/wasm/load-kernels.js')).compileKernels();
 
 /** The memory that tables live in: one bank or several, within a budget. */
 export class TableMemory {
@@ -74,7 +60,7 @@ export class TableMemory {
 
   static async create(options: TableMemoryOptions): Promise<TableMemory> {
     checkOptions('TableMemory.create', options, ['budgetBytes', 'bankBytes', 'module']);
-    const { budgetBytes, bankBytes = MEMORY_BYTES_MAX, module = await compileKernels() } = options;
+    const { budgetBytes, bankBytes = MEMORY_BYTES_MAX, module = await compiledKernels() } = options;
     const room = bankBytes - NULL_PAGE_BYTES;
     const count = Math.ceil(budgetBytes / room);
     if (!(bankBytes > NULL_PAGE_BYTES && bankBytes <= MEMORY_BYTES_MAX)) {
@@ -106,16 +92,8 @@ export class TableMemory {
   }
 
   /** The same banks, as another thread works on them. */
-  static attach({ module, banks }: TableMemoryHandle): TableMemory {
-    return new TableMemory(
-      module,
-      banks.map(({ memory, heap }) => ({
-        memory,
-        heap,
-        views: new Views(memory.buffer),
-        kernels: instantiateKernels(module, memory),
-      })),
-    );
+  static attach(handle: TableMemoryHandle): TableMemory {
+    return new TableMemory(handle.module, attachBanks(handle));
   }
 
   /**

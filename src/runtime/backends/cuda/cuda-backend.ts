@@ -6,7 +6,7 @@ import type { Views } from '../../../memory/views.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Backend, OpenBackend, SessionPlace, SettledBackend, ThreadSteps } from '../backend.js';
 import { BankCalls, type CallerMemory } from '../bank-calls.js';
-import { instantiateKernels } from '../wasm/load-kernels.js';
+import { instantiateKernels } from '../wasm/instantiate-kernels.js';
 import { CudaDevice } from './cuda-device.js';
 import type { CudaOptions } from './cuda-options.js';
 import { DeviceStep, type HostKernels } from './device-step.js';

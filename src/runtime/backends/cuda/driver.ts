@@ -8,6 +8,7 @@ import { checkOptions } from '../../../base/check-options.js';
 import { MonolithError } from '../../../base/errors.js';
 import { cudaError, driverError, guarded } from './cuda-errors.js';
 import { DeviceBuffer } from './device-buffer.js';
+import { DRIVER_VARIABLE } from './driver-variable.js';
 import { BUILD_HINT, type CudaDevice, loadNative, type NativeCuda, simulatorPath, type View } from './native.js';
 import { PtxModule } from './ptx-module.js';
 import { Simulator } from './simulator.js';
@@ -15,7 +16,6 @@ import { CudaEvent, CudaStream } from './stream.js';
 
 /** The name that stands for the simulated driver of this package. */
 export const SIMULATED = 'sim';
-export const DRIVER_VARIABLE = 'MONOLITH_CUDA_DRIVER';
 
 export interface CudaDriverOptions {
   /** Path of the driver, or `sim`. Without it MONOLITH_CUDA_DRIVER counts, then libcuda.so.1 and libcuda.so. */

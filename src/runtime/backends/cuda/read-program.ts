@@ -1,4 +1,4 @@
-/** @file Reads a compiled program of one slice and one thread out of shared memory: instructions, feeds, what is fetched. */
+/** @file Reads a compiled program of one slice and thread out of shared memory: instructions, feeds, fetches. */
 import { DEVICE_TABLE } from '../../../memory/device-table-layout.js';
 import { PLACEMENT, RESIDENT, RESIDENT_WORDS } from '../../../memory/placement-layout.js';
 import {
@@ -41,7 +41,7 @@ export function callOf<O extends Operands>(instruction: Instruction, kernel: Ker
 export interface FeedArray {
   readonly pointerWord: number;
   readonly bytesMax: number;
-  /** Bytes of a batch of `rows` rows are `rowBytes * (rows + extraRows)`, or 8 for each of the values counted at a register. */
+  /** `rows` rows have `rowBytes * (rows + extraRows)` bytes, or 8 for each of the values counted at a register. */
   readonly rowBytes: number;
   readonly extraRows: number;
   readonly countRegister: number;

@@ -40,6 +40,8 @@ export class RowPacks {
       if (banked !== null && u32[banked.rows] === addresses) return u32[banked.offsets]! / 4 + PARTITIONS;
       const retrieve = callOf(instruction, KERNEL.tableRetrieve);
       if (retrieve !== null && u32[retrieve.out] === u32[addresses / 4]) return retrieve.n;
+      const routed = callOf(instruction, KERNEL.rowsOfRoute);
+      if (routed !== null && u32[routed.out] === addresses) return routed.n;
     }
     return null;
   }

@@ -1,4 +1,4 @@
-/** @file Writes down what the thread of a GPU must know of the arena beside a program; memory/placement-layout.ts draws it. */
+/** @file Writes down what a GPU's thread must know of the arena; memory/placement-layout.ts draws it. */
 import { isOnCpu } from '../../../graph/device-utils.js';
 import type { OpDef } from '../../../graph/graph.js';
 import { Variable } from '../../../graph/ops/state.js';
@@ -20,8 +20,8 @@ export function writePlacement(
     return storage.kind === 'feed' ? [] : [storage.base];
   });
   // The host pushes the gradients of a cut step.
-  for (const { gradients } of context.leased) {
-    for (let lease = 0; lease < context.leases; lease++) if (gradients !== undefined) read.push(gradients.at(0, lease));
+  for (const gradients of context.pushed) {
+    for (let lease = 0; lease < context.leases; lease++) read.push(gradients.at(0, lease));
   }
   const words = (list: readonly number[], what: string): number => {
     const at = arena.alloc(list.length * 4, what);

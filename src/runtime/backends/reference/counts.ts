@@ -39,3 +39,17 @@ export const advanceGeneration = twin(KERNEL.advanceGeneration, (m, { cell, tabl
   m.u32[cell / 4] = generation;
   return generation;
 });
+
+function shareBegin({ u32 }: Views, count: number, share: number, shares: number): number {
+  return Math.floor((u32[count / 4]! * share) / shares);
+}
+
+export const shareOf = twin(
+  KERNEL.shareOf,
+  (m, { count, share, shares }) => shareBegin(m, count, share + 1, shares) - shareBegin(m, count, share, shares),
+);
+
+export const shareAt = twin(
+  KERNEL.shareAt,
+  (m, { base, count, share, shares, bytes }) => base + shareBegin(m, count, share, shares) * bytes,
+);

@@ -15,6 +15,7 @@ export * from './dense/fm.js';
 export * from './dense/gemm.js';
 export * from './dense/gemm-repeats.js';
 export * from './dense/groups.js';
+export * from './dense/inbatch.js';
 export * from './dense/inner.js';
 export * from './dense/leaky.js';
 export * from './dense/logit-losses.js';

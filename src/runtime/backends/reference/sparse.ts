@@ -5,7 +5,7 @@
  */
 
 import { mix64, mix64BigInt, partitionOfHash } from '../../../memory/hash.js';
-import { UNIQUE_CELL, UNIQUE_CELL_BYTES } from '../../../memory/record-layout.js';
+import { COPY_ROWS, COPY_ROWS_WORDS, UNIQUE_CELL, UNIQUE_CELL_BYTES } from '../../../memory/record-layout.js';
 import { secretOf } from '../../../memory/secret.js';
 import type { Views } from '../../../memory/views.js';
 import { KERNEL } from '../../kernels/kernels.js';
@@ -222,11 +222,23 @@ export function rowIdsFromSplitsI64(m: Views, splits: number, rows: number, out:
 }
 
 /** Copies pieces described by three u32 words each: src, dst, bytes. Targets overlap neither sources nor each other. */
-export function copyPieces(m: Views, descriptors: number, count: number): number {
+export const copyPieces = twin(KERNEL.copyPieces, (m, { descriptors, count }) => {
   for (let i = 0; i < count; i++) {
     const at = descriptors / 4 + 3 * i;
     const src = m.u32[at]!;
     m.u8.copyWithin(m.u32[at + 1]!, src, src + m.u32[at + 2]!);
   }
   return 0;
-}
+});
+
+/** Copies rows of matrices, described by COPY_ROWS. */
+export const copyMatrices = twin(KERNEL.copyMatrices, (m, { descriptors, count }) => {
+  for (let i = 0; i < count; i++) {
+    const word = (name: keyof typeof COPY_ROWS) => m.u32[descriptors / 4 + COPY_ROWS_WORDS * i + COPY_ROWS[name]]!;
+    for (let r = 0; r < word('rows'); r++) {
+      const from = word('from') + r * word('fromBytes');
+      m.u8.copyWithin(word('to') + r * word('toBytes'), from, from + word('bytes'));
+    }
+  }
+  return 0;
+});

@@ -6,6 +6,7 @@
  * the heap and the shared kernels take their locks by spinning.
  */
 export { heapAlloc, heapFree } from './heap.js';
+export * from './route.js';
 export { tableAdmit, tablePassOver, tableStepped } from './table-admit.js';
 export { tableApply } from './table-apply.js';
 export * from './table-banks.js';

@@ -7,9 +7,11 @@
 import type { WasmModule } from '../../../base/wasm-types.js';
 import { createSharedMemory } from '../../../memory/shared-memory.js';
 import { Views } from '../../../memory/views.js';
-import * as reference from '../reference/dense.js';
+import { gemmF32 } from '../reference/dense/gemm.js';
+import { gemmRepeatsF32, gemmRepeatsGradF32 } from '../reference/dense/gemm-repeats.js';
+import { applyAdagradF32 } from '../reference/dense/optimizers.js';
 import type { DenseKernels } from './calls/dense.js';
-import { instantiateKernels } from './load-kernels.js';
+import { instantiateKernels } from './instantiate-kernels.js';
 
 /** A product; every path of the kernel has one, and odd ends along each side. */
 interface Product {
@@ -56,7 +58,7 @@ export class KernelSelfTest {
   /** What differs from the plain kernels where it must not, or null. */
   mismatch(): string | null {
     const product = PRODUCTS.findIndex((product) => {
-      const expected = this.#run(product, 'exact', (args) => reference.gemmF32(this.#views, ...args));
+      const expected = this.#run(product, 'exact', (args) => gemmF32(this.#views, ...args));
       return !same(this.#product(product, 'exact'), expected);
     });
     if (product >= 0) return `matrix product ${product} of the self-test is wrong`;
@@ -64,9 +66,7 @@ export class KernelSelfTest {
       return 'the product of repeated rows of the self-test is wrong';
     }
     const step = this.#adagrad((w, n, g) => this.#kernels.applyAdagradF32(w, n, g, ADAGRAD_COUNT, 0.05, 0.01));
-    const expected = this.#adagrad((w, n, g) =>
-      reference.applyAdagradF32(this.#views, w, n, g, ADAGRAD_COUNT, 0.05, 0.01),
-    );
+    const expected = this.#adagrad((w, n, g) => applyAdagradF32(this.#views, w, n, g, ADAGRAD_COUNT, 0.05, 0.01));
     return same(step, expected) ? null : 'the Adagrad step of the self-test is wrong';
   }
 
@@ -166,8 +166,8 @@ type RepeatKernels = Pick<DenseKernels, 'gemmRepeatsF32' | 'gemmRepeatsGradF32'>
 
 function plainRepeats(views: Views): RepeatKernels {
   return {
-    gemmRepeatsF32: (...args) => reference.gemmRepeatsF32(views, ...args),
-    gemmRepeatsGradF32: (...args) => reference.gemmRepeatsGradF32(views, ...args),
+    gemmRepeatsF32: (...args) => gemmRepeatsF32(views, ...args),
+    gemmRepeatsGradF32: (...args) => gemmRepeatsGradF32(views, ...args),
   };
 }
 

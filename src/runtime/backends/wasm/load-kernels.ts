@@ -1,20 +1,18 @@
 /**
- * @file Loads a build of the kernels and ties it to a shared memory.
+ * @file Loads a build of the kernels.
  *
  * Mirrors gen_monolith_ops: a missing or unfit module fails at once, with what to do. A module is compiled once per
- * process and its compiled form is what travels to worker threads.
+ * process and its compiled form is what travels to worker threads, which make instances of it (instantiate-kernels.ts).
  */
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { MonolithError, messageOf } from '../../../base/errors.js';
-import type { WasmMemory, WasmModule } from '../../../base/wasm-types.js';
-import { type HostCall, refuseCall } from '../../kernels/host-call.js';
+import type { WasmModule } from '../../../base/wasm-types.js';
 import { DIGEST_SECTION, kernelTableDigest } from '../../kernels/table-digest.js';
 import { type Engine, thisEngine } from './engine.js';
 import { compileFlags } from './kernel-experiments.js';
 import { type KernelVariant, VARIANT_FILES } from './kernel-variants.js';
-import type { WasmKernels } from './wasm-kernels.js';
 
 const compiled = new Map<KernelVariant, Promise<WasmModule>>();
 
@@ -73,13 +71,4 @@ export function checkTable(module: WasmModule, file: string): WasmModule {
   const reason = found === null ? 'it names no kernel table' : `its kernel table is ${found}, not ${wanted}`;
   const hint = 'run `npm run build` to make it anew; where the package is installed, install it again';
   throw new MonolithError('ML_WASM_STALE', { file, reason }, { hint });
-}
-
-/**
- * An instance of the kernels over `memory`. Instances of one memory share everything: kernels keep no state of their
- * own.
- */
-export function instantiateKernels(module: WasmModule, memory: WasmMemory, host: HostCall = refuseCall): WasmKernels {
-  const instance = new WebAssembly.Instance(module, { env: { memory, now: () => performance.now(), host } });
-  return instance.exports as unknown as WasmKernels;
 }

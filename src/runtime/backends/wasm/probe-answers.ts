@@ -5,12 +5,12 @@
  * processes that ask at once write the same answer, each in one piece.
  */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.js';
 import { makeDirectory } from '../../../base/files/make-directory.js';
 import { readWhole } from '../../../base/files/read-file.js';
-import { temporaryName } from '../../../base/files/temporary-names.js';
+import { replaceFile } from '../../../base/files/replace-file.js';
 
 /** What an answer depends on. Whatever changes is another question. */
 export interface ProbeQuestion {
@@ -89,16 +89,9 @@ export class ProbeAnswers {
   write(question: ProbeQuestion, { outcome, detail }: ProbeAnswer): void {
     const file = this.fileOf(question);
     if (file === null) return;
-    const temporary = temporaryName(file);
-    try {
-      // Not forced to disk: a file that a power failure cut off is as good as none.
-      const content = { question, outcome, detail, at: this.#now() };
-      writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`, { flag: 'wx', mode: FILE_MODE });
-      renameSync(temporary, file);
-    } catch (cause) {
-      rmSync(temporary, { force: true });
-      throw cause;
-    }
+    const content = { question, outcome, detail, at: this.#now() };
+    // A file that a power failure cut off is as good as none.
+    replaceFile(file, `${JSON.stringify(content, null, 2)}\n`, { mode: FILE_MODE, forced: false });
   }
 }
 

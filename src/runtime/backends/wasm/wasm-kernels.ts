@@ -3,6 +3,7 @@
  * passed as they are; results that are pointers need `>>> 0`).
  */
 import type { CompressKernels } from './calls/compress.js';
+import type { DecodeKernels } from './calls/decode.js';
 import type { DenseKernels } from './calls/dense.js';
 import type { DumpKernels } from './calls/dump.js';
 import type { FilterKernels } from './calls/filter.js';
@@ -15,6 +16,7 @@ import type { TouchedKernels } from './calls/touched.js';
 import type { TraceKernels } from './calls/trace.js';
 
 export type WasmKernels = CompressKernels &
+  DecodeKernels &
   DenseKernels &
   DumpKernels &
   FilterKernels &

@@ -1,25 +1,28 @@
-/** @file Registers how every op of `src/graph/ops` becomes kernel calls. Ops of later folders register their own. */
+/** @file Registers how every op of `src/graph` becomes kernel calls. Ops of later folders register their own. */
 import './activations.js';
 import './attention.js';
 import './batch-matmul.js';
 import './batch-sum.js';
 import './broadcast.js';
 import './cached-variables.js';
+import './cast.js';
 import './clip.js';
 import './columns.js';
 import './elementwise.js';
 import './inbatch-auc.js';
+import './inbatch-softmax.js';
 import './inner.js';
 import './losses.js';
 import './matmul.js';
 import './norms.js';
 import './pairs.js';
+import './positions.js';
 import './reductions.js';
 import './rows.js';
 import './sequence.js';
 import './shape.js';
-import './positions.js';
 import './slot-queue.js';
 import './state.js';
+import './tensor-queue.js';
 import './training.js';
 import './unary.js';

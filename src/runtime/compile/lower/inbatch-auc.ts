@@ -8,20 +8,24 @@ registerLowering(GatherBatch, (op, context) => {
   const { slice, plan } = context;
   const src = context.matrix(op.inputs[0]!);
   // Slices need not be equally long, but together they are no longer than this.
-  const base = context.alloc(plan.slices * plan.sliceRows * 4, op.output.name);
-  context.setStorage(op.output, { kind: 'whole', base, stride: 1, columns: 1 });
-  const one = slice.constant(1);
-  const dst = { pointer: context.matrix(op.output).pointer, stride: one };
-  context.emit(KERNEL.copyRowsF32, { src, dst, rows: context.rows, cols: one, acc: slice.constant(0) });
+  const { columns } = op.output;
+  const base = context.alloc(plan.slices * plan.sliceRows * columns * 4, op.output.name);
+  context.setStorage(op.output, { kind: 'whole', base, stride: columns, columns });
+  const cols = slice.constant(columns);
+  const dst = { pointer: context.matrix(op.output).pointer, stride: cols };
+  context.emit(KERNEL.copyRowsF32, { src, dst, rows: context.rows, cols, acc: slice.constant(0) });
 });
+
+/** Where the rows of the whole batch are, of a tensor that was gathered. */
+export function gathered(context: LoweringContext, input: Tensor) {
+  const storage = context.storage(input);
+  if (storage.kind !== 'whole') throw new Error(`${input.name} is not gathered`);
+  return context.slice.constant(storage.base);
+}
 
 /** Labels and logits of the batch, and the rows of this slice. */
 function pairs(context: LoweringContext, inputs: readonly Tensor[]) {
-  const [labels, logits] = inputs.slice(0, 2).map((input) => {
-    const storage = context.storage(input);
-    if (storage.kind !== 'whole') throw new Error(`${input.name} is not gathered`);
-    return context.slice.constant(storage.base);
-  });
+  const [labels, logits] = inputs.slice(0, 2).map((input) => gathered(context, input));
   const { batchRows, firstRow, rows } = context;
   return { labels: labels!, logits: logits!, rows: batchRows, first: firstRow, count: rows };
 }

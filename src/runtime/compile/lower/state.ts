@@ -1,31 +1,41 @@
 /** @file Lowerings of placeholders, constants, variables, counters and groups. */
-import type { Tensor } from '../../../graph/graph.js';
-import { Assign, AssignAddI64, Constant, Group, Increment, Placeholder, Variable } from '../../../graph/ops/state.js';
+import type { Op, Tensor } from '../../../graph/graph.js';
+import {
+  Assign,
+  AssignAddI64,
+  Constant,
+  Group,
+  Increment,
+  Placeholder,
+  type PlaceholderAttrs,
+  Variable,
+} from '../../../graph/ops/state.js';
 import { KERNEL } from '../../kernels/kernels.js';
 import type { Register } from '../code.js';
 import { type LoweringContext, registerLowering } from '../lowering.js';
 import { ownRange } from '../own-range.js';
 
-registerLowering(
-  Placeholder,
-  (op, context) => {
-    const tensor = op.output;
-    if (tensor.spec.ragged) {
-      const ragged = {
-        splits: context.slice.each(),
-        values: context.slice.each(),
-        count: context.slice.each(),
-        capacity: Math.ceil(context.plan.sliceRows * op.attrs.valuesPerRow),
-      };
-      context.useFeed(tensor, { tensor, registers: [], ragged });
-      return;
-    }
-    const { columns } = tensor;
-    context.setStorage(tensor, { kind: 'feed', feed: op.name, stride: columns, columns, offset: 0 });
-    context.useFeed(tensor, { tensor, registers: [] });
-  },
-  { phase: { runs: 'nothing' } },
-);
+/** What a batch brings: a placeholder, or what was taken out of a queue. */
+export function lowerFeed(
+  { output: tensor, name, attrs: { valuesPerRow } }: Op<PlaceholderAttrs>,
+  context: LoweringContext,
+) {
+  if (tensor.spec.ragged) {
+    const ragged = {
+      splits: context.slice.each(),
+      values: context.slice.each(),
+      count: context.slice.each(),
+      capacity: Math.ceil(context.plan.sliceRows * valuesPerRow),
+    };
+    context.useFeed(tensor, { tensor, registers: [], ragged });
+    return;
+  }
+  const { columns } = tensor;
+  context.setStorage(tensor, { kind: 'feed', feed: name, stride: columns, columns, offset: 0 });
+  context.useFeed(tensor, { tensor, registers: [] });
+}
+
+registerLowering(Placeholder, lowerFeed, { phase: { runs: 'nothing' } });
 
 registerLowering(
   Constant,

@@ -43,6 +43,16 @@ export const GENERATION = family('counts', {
     { cell: u32(update), table: words(update), cells: count },
     { result: 'the generation' },
   ),
+  shareOf: kernel(
+    'how many of what is counted are a share of them',
+    { count: u32(read), share: count, shares: count },
+    { result: 'how many' },
+  ),
+  shareAt: kernel(
+    'where that share of a list begins',
+    { base: count, count: u32(read), share: count, shares: count, bytes: count },
+    { result: 'the address' },
+  ),
 });
 
 export const IDS = family('sparse', {

@@ -8,6 +8,8 @@ const WEIGHTS = { positive: float, negative: float } as const;
 const FOCUS = { gamma: float, ...WEIGHTS } as const;
 /** The whole batch, and the rows of it that are this slice. */
 const PAIRS = { labels: read, logits: read, rows: count, first: count, count } as const;
+/** Rows of the batch, those of them that are this slice, and their floats. */
+const WHOLE = { rows: count, first: count, count, dim: count } as const;
 
 export const LOSS = family('dense', {
   bceLogitsF32: kernel('out[r] = cross entropy of label[r] under logit x[r]', FORWARD),
@@ -50,6 +52,26 @@ export const LOSS = family('dense', {
     grad: read,
     negWeight: float,
     dst: matrix.write,
+    ...ACCUMULATE,
+  }),
+  inbatchSoftmaxF32: kernel(
+    'loss[r] = cross entropy of the softmax of x[r,:] with all `others`, its own the right one',
+    {
+      others: read,
+      ...WHOLE,
+      x: matrix.read,
+      loss: matrix.write,
+      sums: matrix.write,
+    },
+  ),
+  inbatchSoftmaxGradF32: kernel('dx[r,:] (+)= gradient of inbatchSoftmaxF32 by one of its sides', {
+    others: read,
+    grads: read,
+    sums: read,
+    ...WHOLE,
+    byOther: flag,
+    x: matrix.read,
+    dx: matrix.write,
     ...ACCUMULATE,
   }),
 });

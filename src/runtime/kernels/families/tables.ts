@@ -29,6 +29,31 @@ export const TABLES = family('table', {
   ),
 });
 
+/** A route, by the partitions of a thread. */
+const ROUTED = { route: records, first: count, end: count } as const;
+
+export const ROUTES = family('table', {
+  routeGroups: kernel('unique ids of all slices by partition, and how many of them each owner has', ROUTED),
+  routeIds: kernel('ids of all slices, each once and by owner, and where slices find theirs', {
+    ...ROUTED,
+    cursors: scratch,
+  }),
+  rowsOfRoute: kernel('addresses of the rows of the ids of a slice', {
+    place: u32(read),
+    n: count,
+    rows: handle,
+    stride: count,
+    out: u32(write),
+  }),
+  mergeRoute: kernel('sums of gradients per id over all slices', { ...ROUTED, sums: records }),
+  countsOfRoute: kernel('counts = 0 for the ids of a slice that have a row', {
+    place: u32(read),
+    n: count,
+    merged: u32(read),
+    counts: u32(update),
+  }),
+});
+
 export const FILTERS = family('filter', {
   filterAsk: kernel('which ids without a row the filter keeps out, marked in their counts', {
     filter: handle,

@@ -14,11 +14,12 @@ export const applySgdF32 = twin(KERNEL.applySgdF32, (m, { w, g, n, lr }) => {
   }
 });
 
-/** h = g + decay * w; norm += h * h; w -= lr / sqrt(norm) * h. */
+/** h = g + decay * w, or g at a decay of 0; norm += h * h; w -= lr / sqrt(norm) * h. */
 export const applyAdagradF32 = twin(KERNEL.applyAdagradF32, (m, { w, norm, g, n, lr, decay }) => {
   for (let i = 0; i < n; i++) {
     const weight = m.f32[(w >>> 2) + i]!;
-    const h = f(m.f32[(g >>> 2) + i]! + f(f(decay) * weight));
+    const gradient = m.f32[(g >>> 2) + i]!;
+    const h = f(decay) === 0 ? gradient : f(gradient + f(f(decay) * weight));
     const sum = f(m.f32[(norm >>> 2) + i]! + f(h * h));
     m.f32[(norm >>> 2) + i] = sum;
     m.f32[(w >>> 2) + i] = weight - f(f(f(lr) / divisor(f(Math.sqrt(sum)))) * h);

@@ -1,5 +1,6 @@
 /** @file Adam and amsgrad in plain TypeScript, f32 at every operation. */
 import type { Views } from '../../../../memory/views.js';
+import { rowStep } from './row-step.js';
 import { decayedGradient, divisor } from './terms.js';
 
 const f = Math.fround;
@@ -48,63 +49,22 @@ export function stepAdam(m: Views, at: AdamPlace, constants: AdamConstants): voi
   f32[at.weight] = f32[at.weight]! - f(f(direction * rate) / f(f(Math.sqrt(scale)) + divisor(f(epsilon))));
 }
 
-function run(
-  m: Views,
-  w: number,
-  state: number,
-  g: number,
-  n: number,
-  lr: number,
-  beta1: number,
-  beta2: number,
-  decay: number,
-  epsilon: number,
-  nesterov: number,
-  keepsMax: boolean,
-): void {
-  const powers = (state >>> 2) + (keepsMax ? 3 : 2) * n;
-  const [power1, power2] = [m.f32[powers]!, m.f32[powers + 1]!];
-  const rate = f(f(f(lr) * f(Math.sqrt(f(1 - power2)))) / f(1 - power1));
-  for (let i = 0; i < n; i++) {
-    const mean = (state >>> 2) + i;
-    const place = { weight: (w >>> 2) + i, mean, square: mean + n, gradient: (g >>> 2) + i };
-    const constants = { rate, beta1, beta2, decay, epsilon, nesterov };
-    stepAdam(m, keepsMax ? { ...place, max: mean + 2 * n } : place, constants);
-  }
-  m.f32[powers] = nextPower(power1, f(beta1));
-  m.f32[powers + 1] = nextPower(power2, f(beta2));
-}
+/** State: m[n], v[n], vhat[n] of those that keep the largest, beta1_power, beta2_power. */
+const stepping = (keepsMax: boolean) =>
+  rowStep((row, beta1: number, beta2: number, decay: number, epsilon: number, nesterov: number) => {
+    const { m, f32, n } = row;
+    const powers = row.state + (keepsMax ? 3 : 2) * n;
+    const [power1, power2] = [f32[powers]!, f32[powers + 1]!];
+    const rate = f(f(row.rate * f(Math.sqrt(f(1 - power2)))) / f(1 - power1));
+    for (let i = 0; i < n; i++) {
+      const mean = row.state + i;
+      const place = { weight: row.weights + i, mean, square: mean + n, gradient: row.gradient + i };
+      const constants = { rate, beta1, beta2, decay, epsilon, nesterov };
+      stepAdam(m, keepsMax ? { ...place, max: mean + 2 * n } : place, constants);
+    }
+    f32[powers] = nextPower(power1, f(beta1));
+    f32[powers + 1] = nextPower(power2, f(beta2));
+  });
 
-/** State: m[n], v[n], beta1_power, beta2_power. */
-export function applyAdamF32(
-  m: Views,
-  w: number,
-  state: number,
-  g: number,
-  n: number,
-  lr: number,
-  beta1: number,
-  beta2: number,
-  decay: number,
-  epsilon: number,
-  nesterov: number,
-): void {
-  run(m, w, state, g, n, lr, beta1, beta2, decay, epsilon, nesterov, false);
-}
-
-/** State: m[n], v[n], vhat[n], beta1_power, beta2_power. */
-export function applyAmsgradF32(
-  m: Views,
-  w: number,
-  state: number,
-  g: number,
-  n: number,
-  lr: number,
-  beta1: number,
-  beta2: number,
-  decay: number,
-  epsilon: number,
-  nesterov: number,
-): void {
-  run(m, w, state, g, n, lr, beta1, beta2, decay, epsilon, nesterov, true);
-}
+export const applyAdamF32 = stepping(false);
+export const applyAmsgradF32 = stepping(true);

@@ -1,50 +1,21 @@
 /** @file Both rmsprops of the row optimizers in plain TypeScript: f64 between the loads and the stores. */
-import type { Views } from '../../../../memory/views.js';
+import { rowStep } from './row-step.js';
 
 const f = Math.fround;
 
-function run(
-  m: Views,
-  w: number,
-  state: number,
-  g: number,
-  n: number,
-  rates: readonly [number, number, number, number],
-) {
-  const [lr, decay, mu, rest] = rates;
-  for (let i = 0; i < n; i++) {
-    const weight = m.f32[(w >>> 2) + i]!;
-    const dx = m.f32[(g >>> 2) + i]! + decay * weight;
-    const after = f(mu * m.f32[(state >>> 2) + i]! + rest * (dx * dx));
-    m.f32[(state >>> 2) + i] = after;
-    m.f32[(w >>> 2) + i] = weight - (lr / (Math.sqrt(after) + 1)) * dx;
-  }
-}
+/** State: n[n]. Old squares are kept by `mu`, and new ones come in by what `share` makes of it. */
+const stepping = (share: (mu: number) => number) =>
+  rowStep(({ f32, weights, state, gradient, n, rate }, decay: number, mu: number) => {
+    const [shrink, keep] = [f(decay), f(mu)];
+    for (let i = 0; i < n; i++) {
+      const weight = f32[weights + i]!;
+      const dx = f32[gradient + i]! + shrink * weight;
+      const after = f(keep * f32[state + i]! + share(keep) * (dx * dx));
+      f32[state + i] = after;
+      f32[weights + i] = weight - (rate / (Math.sqrt(after) + 1)) * dx;
+    }
+  });
 
-/** State: n[n]. The rate is the configured one. */
-export function applyRmspropF32(
-  m: Views,
-  w: number,
-  state: number,
-  g: number,
-  n: number,
-  lr: number,
-  decay: number,
-  mu: number,
-): void {
-  run(m, w, state, g, n, [f(lr), f(decay), f(mu), 1 - f(mu)]);
-}
-
-/** State: n[n]. */
-export function applyRmspropV2F32(
-  m: Views,
-  w: number,
-  state: number,
-  g: number,
-  n: number,
-  lr: number,
-  decay: number,
-  mu: number,
-): void {
-  run(m, w, state, g, n, [f(lr), f(decay), f(mu), 1]);
-}
+/** The rate is the configured one. */
+export const applyRmspropF32 = stepping((mu) => 1 - mu);
+export const applyRmspropV2F32 = stepping(() => 1);

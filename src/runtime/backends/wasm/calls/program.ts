@@ -7,5 +7,7 @@ export interface ProgramKernels {
   maxI64(src: number, stride: number, rows: number, dst: number): void;
   addSlicesI64(counter: number, parts: number, sliceStride: number, slices: number): void;
   latestOfSlices(parts: number, sliceStride: number, slices: number): number;
+  shareOf(count: number, share: number, shares: number): number;
+  shareAt(base: number, count: number, share: number, shares: number, bytes: number): number;
   advanceGeneration(cell: number, table: number, cells: number): number;
 }

@@ -1,0 +1,30 @@
+/** @file Steps in one piece, one right after the other. */
+import { checkBatch } from '../compile/check-batch.js';
+import type { Program } from '../compile/compiler.js';
+import type { SessionCore } from './session-core.js';
+import type { Beside } from './session-queues.js';
+import { commandOf, type StepCommand, type StepRunner, stepsOf } from './step-runner.js';
+
+/** Runs a step for each of `batches`; the numbers of their commands. */
+export async function runWholeSteps(
+  core: SessionCore,
+  runner: StepRunner,
+  program: Program,
+  { batches, beside }: { readonly batches: readonly number[]; readonly beside: readonly Beside[] | undefined },
+): Promise<number[]> {
+  const isGroup = batches.length > 1 && core.followsStep;
+  const foreseen = isGroup ? core.foreseeSteps(batches.length, program.steps!) : [];
+  if (!isGroup) core.followGlobalStep();
+  const commands: StepCommand[] = [];
+  batches.forEach((batch, step) => {
+    const command = { ...commandOf(program, 'step', 0, batch), foreseen: foreseen[step] ?? 0, isStep: true };
+    if (beside === undefined) commands.push(command);
+    else commands.push(...beside[step]!.before, command, ...beside[step]!.after);
+  });
+  return stepsOf(commands, await runner.run(commands));
+}
+
+/** ML_FEED for batches that the program cannot run on. */
+export function checkBatches(core: SessionCore, program: Program, batches: readonly number[]): void {
+  if (program.needsBatch) for (const batch of batches) checkBatch(core.views, batch, core, program);
+}
