@@ -6,6 +6,8 @@
  * splits the tensors of a structure over a queue per device and merges them again; here an element is one item, whose
  * device tensors are in a slot of device memory, so the two cannot fall out of step.
  */
+
+import { AsyncQueue } from '../base/async-queue.js';
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { DeviceTensor } from '../runtime/backends/cuda/device-tensor.js';
@@ -14,7 +16,6 @@ import type { CudaStream } from '../runtime/backends/cuda/stream.js';
 import { type LeafKinds, NestedTensors, TENSOR_LEAVES } from '../tensor/nested.js';
 import type { RaggedTensor } from '../tensor/ragged-tensor.js';
 import { type DType, Tensor } from '../tensor/tensor.js';
-import { AsyncQueue } from './async-queue.js';
 import { type DeviceSlot, DeviceSlots } from './device-slots.js';
 
 export interface PrefetchQueueOptions {
@@ -106,7 +107,8 @@ export class PrefetchQueue<N = unknown> {
    * Puts a tensor or lists and dictionaries of tensors, when there is room. Calls keep their order. Tensors on the host
    * are handed over, not copied, unless they go to the GPU; other leaves (numbers, strings, null) come out as they are.
    */
-  enqueue(nested: N, options: EnqueueOptions = {}): Promise<void> {
+  async enqueue(nested: N, options: EnqueueOptions = {}): Promise<void> {
+    checkOptions('PrefetchQueue.enqueue', options, ['stream']);
     const result = this.#lastIn.then(() => this.#enqueue(nested, options));
     this.#lastIn = result.catch(() => undefined);
     return result;
@@ -116,11 +118,12 @@ export class PrefetchQueue<N = unknown> {
     const structure = new NestedTensors<QueueTensor, RaggedTensor>(nested, LEAVES);
     const tensors = structure.getTensors();
     this.#check(tensors);
-    await this.#queue.room();
+    await this.#queue.reserve();
     const toDevice = this.#options.place === 'gpu';
     const inSlot = tensors.flatMap((tensor, index) => (toDevice || tensor instanceof DeviceTensor ? [index] : []));
-    const slot = inSlot.length > 0 ? this.#slotsOfDevice().take() : undefined;
+    let slot: DeviceSlot | undefined;
     try {
+      slot = inSlot.length > 0 ? this.#slotsOfDevice().take() : undefined;
       const copies =
         (await slot?.fill(
           inSlot.map((index) => tensors[index]!),
@@ -129,8 +132,9 @@ export class PrefetchQueue<N = unknown> {
       copies.forEach((copy, index) => {
         tensors[inSlot[index]!] = copy;
       });
-      await this.#queue.put({ structure, tensors, inSlot, slot });
+      this.#queue.fill({ structure, tensors, inSlot, slot });
     } catch (thrown) {
+      this.#queue.giveUp();
       if (slot !== undefined) this.#slots?.give(slot);
       throw thrown;
     }
@@ -141,7 +145,8 @@ export class PrefetchQueue<N = unknown> {
    * again after the next call, behind the work that is on `stream` by then. Fails with ML_OUT_OF_RANGE at the end of
    * the input.
    */
-  dequeue(options: DequeueOptions = {}): Promise<N> {
+  async dequeue(options: DequeueOptions = {}): Promise<N> {
+    checkOptions('PrefetchQueue.dequeue', options, ['stream', 'to']);
     const result = this.#lastOut.then(() => this.#dequeue(options));
     this.#lastOut = result.catch(() => undefined);
     return result;

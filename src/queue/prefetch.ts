@@ -23,7 +23,8 @@ export async function enqueueAll<N>(queue: PrefetchQueue<N>, source: AsyncIterab
  * drops what waits and ends the source, once it has made the element it is at.
  *
  * ```ts
- * for await (const { ids, labels } of prefetch(readBatches(), { capacity: 2, driver, place: 'gpu', stream })) train(ids, labels);
+ * const batches = prefetch(readBatches(), { capacity: 2, driver, place: 'gpu', stream });
+ * for await (const { ids, labels } of batches) train(ids, labels);
  * ```
  */
 export async function* prefetch<N>(

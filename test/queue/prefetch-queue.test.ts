@@ -1,9 +1,9 @@
-/** The cases of upstream's prefetch_queue_test by their names, on the host, and what a queue owes beyond them. */
+/** Queues of values outside of a graph, on the host; test/train/prefetch-queue.test.ts has those of a graph. */
 import fc from 'fast-check';
 import t from 'tap';
+import { AsyncQueue } from '../../src/base/async-queue.js';
 import { Graph } from '../../src/graph/graph.js';
 import { assignAdd, constant, variable } from '../../src/graph/ops/state.js';
-import { AsyncQueue } from '../../src/queue/async-queue.js';
 import { prefetch } from '../../src/queue/prefetch.js';
 import { PrefetchQueue } from '../../src/queue/prefetch-queue.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
@@ -14,7 +14,7 @@ import { openSession, withSession } from '../runtime/with-session.js';
 
 const scalar = (value: number) => Tensor.of('float32', value);
 
-t.test('test_fifo_queue_data', async (t) => {
+t.test('dense and ragged tensors come out as they went in', async (t) => {
   const queue = new PrefetchQueue<[Tensor, RaggedTensor]>({ capacity: 2 });
   await queue.enqueue([
     Tensor.of('float32', [
@@ -31,7 +31,7 @@ t.test('test_fifo_queue_data', async (t) => {
   t.same(ragged.toArray(), [[], [1n, 2n], [3n]]);
 });
 
-t.test('test_fifo_queue_capacity', async (t) => {
+t.test('who enqueues waits for room', async (t) => {
   const queue = new PrefetchQueue<Tensor>({ capacity: 4 });
   for (let i = 0; i < 4; i++) await queue.enqueue(scalar(i));
   t.equal(queue.size, 4);
@@ -45,7 +45,7 @@ t.test('test_fifo_queue_capacity', async (t) => {
   await waiting;
 });
 
-t.test('test_enqueue_dicts_with_queue_return', async (t) => {
+t.test('dictionaries come out with their strings and null', async (t) => {
   const queue = new PrefetchQueue<{ a: Tensor; b: { c: Tensor; d: string; e: null } }>({ capacity: 3 });
   for (let i = 0; i < 3; i++) await queue.enqueue({ a: scalar(i), b: { c: scalar(-i), d: 'name', e: null } });
   for (let i = 0; i < 3; i++) {
@@ -54,7 +54,7 @@ t.test('test_enqueue_dicts_with_queue_return', async (t) => {
   }
 });
 
-t.test('test_enqueue_dicts_with_control_flow', async (t) => {
+t.test('what an element depends on runs once for each', async (t) => {
   const graph = new Graph();
   const v = variable(graph, { name: 'v', shape: [], initial: () => new Float32Array(1) });
   const add = assignAdd(v, constant(graph, [1], { shape: [] }));
@@ -69,14 +69,14 @@ t.test('test_enqueue_dicts_with_control_flow', async (t) => {
   });
 });
 
-t.test('test_enqueue_with_zero_capacity', async (t) => {
+t.test('without capacity the source is what comes out', async (t) => {
   const got: Tensor[] = [];
   const source = [scalar(1), scalar(2)];
   for await (const value of prefetch(source, { capacity: 0 })) got.push(value);
   t.ok(got.length === 2 && got.every((value, index) => value === source[index]), 'the tensors themselves');
 });
 
-t.test('test_estimator_prefetch', async (t) => {
+t.test('a hook fills a queue until its source ends', async (t) => {
   const graph = new Graph();
   const queue = new PrefetchQueue<Tensor>({ capacity: 3 });
   const hook = new EnqueueHook(queue, () => Array.from({ length: 20 }, (_, i) => scalar(i)));

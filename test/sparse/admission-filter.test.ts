@@ -5,15 +5,10 @@ import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { nodeFileSystem } from '../../src/base/files/file-system.js';
 import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
-import {
-  buildThresholds,
-  createFilter,
-  DummyFilter,
-  HashFilter,
-  interceptGradient,
-  needsFilter,
-} from '../../src/sparse/admission/admission-filter.js';
+import { createFilter, DummyFilter, interceptGradient } from '../../src/sparse/admission/admission-filter.js';
 import { restoreFilter, saveFilter } from '../../src/sparse/admission/filter-files.js';
+import { buildThresholds, needsFilter } from '../../src/sparse/admission/filter-memory.js';
+import { HashFilter } from '../../src/sparse/admission/hash-filter.js';
 import { KernelHarness } from '../kernels/harness.js';
 import type { FilterJob } from './filter-worker.js';
 

@@ -6,7 +6,7 @@ import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { rowDot } from '../../src/graph/ops/rows.js';
 import { raggedPlaceholder } from '../../src/graph/ops/state.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
-import { coreOf } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 import {
   AdagradOptimizer,
   AdamOptimizer,

@@ -1,5 +1,8 @@
 /** @file Ids made for a bucket, as whoever floods a table would make them: the hash of ids run backwards. */
+import { SECRET_HIGH, SECRET_LOW } from '../../src/memory/secret.js';
 
+/** What memories of this process mix by where nobody outside is to see the order. */
+export const SECRET = (BigInt(SECRET_HIGH) << 32n) | BigInt(SECRET_LOW);
 const MASK_64 = (1n << 64n) - 1n;
 
 /** Inverse of an odd number modulo 2^64, by Newton's iteration. */
@@ -11,20 +14,24 @@ function inverse(odd: bigint): bigint {
 
 const UNDO_FIRST = inverse(0xff51afd7ed558ccdn);
 const UNDO_SECOND = inverse(0xc4ceb9fe1a85ec53n);
+const UNDO_SECRET = inverse(SECRET);
 
-/** The key whose 64-bit mix is `mixed`. */
-export function keyOfMix(mixed: bigint): bigint {
+/** The key whose 64-bit mix is `mixed`; `undo` is the inverse of what it is multiplied with first. */
+export function keyOfMix(mixed: bigint, undo = UNDO_FIRST): bigint {
   let x = mixed & MASK_64;
   x ^= x >> 33n;
   x = (x * UNDO_SECOND) & MASK_64;
   x ^= x >> 33n;
-  x = (x * UNDO_FIRST) & MASK_64;
+  x = (x * undo) & MASK_64;
   return BigInt.asIntN(64, x ^ (x >> 33n));
 }
 
-/** The `index`-th key whose low 32 hash bits are `low` (its last two bits count as 1). */
+/**
+ * The `index`-th key whose low 32 bits by the secret are `low` (the last two count as 1): a bucket of a set of touched
+ * ids, which whoever does not know the secret cannot make ids for.
+ */
 export function keyWithHash(low: number, index: number): bigint {
-  return keyOfMix((BigInt(index) << 32n) | BigInt((low | 3) >>> 0));
+  return keyOfMix((BigInt(index) << 32n) | BigInt((low | 3) >>> 0), UNDO_SECRET);
 }
 
 /**

@@ -77,6 +77,10 @@ t.test('configs have the numbers of the messages', async (t) => {
   t.equal(hex(constructors.AdaGradWithGroupLassoOptimizer({ l2Regularization: 1 })), '8201052d0000803f');
   t.equal(hex(constructors.FtrlOptimizer({ l1Regularization: 1 })), '1a052d0000803f');
   t.equal(hex(constructors.BatchSoftmaxOptimizer()), '7a00');
+  t.throws(() => constructors.AdamOptimizer({ learningRate: Number.NaN }), {
+    code: 'ML_OPTION',
+    message: 'sparse.adam: learningRate is a number, not NaN',
+  });
 });
 
 t.test('constructors have defaults of their own where upstream has', async (t) => {
@@ -100,7 +104,10 @@ t.test('plans know the size of the state and the defaults', async (t) => {
 
 t.test('what cannot run is refused in the words of upstream', async (t) => {
   const text = 'optimizer is not implemented yet. ';
-  t.throws(() => planOptimizer({}, 1), { code: 'ML_OPTIMIZER', message: text });
+  t.throws(() => planOptimizer({}, 1), { code: 'ML_OPTIMIZER', message: text, hint: /sparse\.adam/ });
+  for (const learningRate of [-1, Number.POSITIVE_INFINITY]) {
+    t.throws(() => planOptimizer({ sgd: { learningRate } }, 1), { code: 'ML_RATE', message: /not below 0/ });
+  }
   t.throws(() => planOptimizer({ dc: { lambda_: 0.5 } }, 1), { message: `${text}dc { lambda_: 0.5 }` });
   t.throws(() => planOptimizer(constructors.DynamicWdAdagradOptimizer(), 1), { code: 'ML_OPTIMIZER' });
   t.doesNotThrow(() => planOptimizer(constructors.DynamicWdAdagradOptimizer({ enableDynamicWd: false }), 1));
@@ -122,7 +129,8 @@ t.test('rates follow the step, warm up, and print', async (t) => {
   );
   t.equal(
     decay.toString(),
-    'LearningRateFunction("PolynomialDecay",Params:cycle=False,decay_steps=10,end_learning_rate=0.0,initial_learning_rate=1.0,power=1.0)',
+    'LearningRateFunction("PolynomialDecay",Params:cycle=False,decay_steps=10,end_learning_rate=0.0,' +
+      'initial_learning_rate=1.0,power=1.0)',
   );
   t.equal(printRate(0.5), '0.5');
   const warm = resolveRate(planOptimizer({ sgd: { learningRate: 0.5, warmupSteps: 10 } }, 1));

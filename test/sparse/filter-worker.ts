@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Arena } from '../../src/memory/arena.js';
 import { Views } from '../../src/memory/views.js';
-import { instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
-import { type FilterHandle, HashFilter } from '../../src/sparse/admission/admission-filter.js';
+import { instantiateKernels } from '../../src/runtime/backends/wasm/instantiate-kernels.js';
+import { type FilterHandle, HashFilter } from '../../src/sparse/admission/hash-filter.js';
 
 export interface FilterJob {
   readonly module: WebAssembly.Module;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
+import { FeatureFactory } from '../../src/feature/model/feature-factory.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../../src/graph/graph.js';
 import { columns, concatColumns } from '../../src/graph/ops/columns.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { FirstN, ReduceMean, ReduceSum } from '../../src/feature/model/combiners.js';
-import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
+import { FeatureFactory } from '../../src/feature/model/feature-factory.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph, type Tensor } from '../../src/graph/graph.js';
 import { sequenceLengths, sequenceMask } from '../../src/graph/ops/sequence.js';
@@ -10,7 +10,7 @@ import { ConstantsInitializer } from '../../src/sparse/config/initializers.js';
 import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
-import type { Pooling } from '../../src/sparse/steps/pooling.js';
+import type { Pooling } from '../../src/sparse/steps/pooled-shape.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { RaggedTensor } from '../../src/tensor/ragged-tensor.js';
 import { Tensor as Values } from '../../src/tensor/tensor.js';

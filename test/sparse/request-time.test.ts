@@ -7,7 +7,7 @@ import { snapshotSession } from '../../src/checkpoint/session-snapshot.js';
 import { loadBatches } from '../../src/data/resident-batches.js';
 import { defineSchema, dense, ragged } from '../../src/data/schema.js';
 import { applyGradientsWithVarOptimizer } from '../../src/feature/model/apply-gradients-with-var-optimizer.js';
-import { FeatureFactory } from '../../src/feature/model/feature-slot.js';
+import { FeatureFactory } from '../../src/feature/model/feature-factory.js';
 import { gradients } from '../../src/graph/gradients.js';
 import { Graph } from '../../src/graph/graph.js';
 import { addN } from '../../src/graph/ops/elementwise.js';
@@ -234,4 +234,28 @@ t.test('A7: what expired is not in the checkpoint that a prediction loads', asyn
     t.same([...gone!], [0, 0, 0, 0, 0]);
     for (const value of kept!) t.ok(Math.abs(value + 0.001414) < 1e-6, String(value));
   });
+});
+
+t.test('a table whose rows are to expire and whose steps have no time is named once in a warning', async (t) => {
+  const heard: Error[] = [];
+  const hear = (warning: Error) => heard.push(warning);
+  process.on('warning', hear);
+  t.teardown(() => process.off('warning', hear));
+  const warnings = async (withTime: boolean, days = 36500) => {
+    const graph = new Graph();
+    const reqTime = idsPlaceholder(graph, { name: 'req_time' });
+    const table = defineTable('a', [{ dim: 2, optimizer: SgdOptimizer() }], { defaultExpireTime: days });
+    const lookup = embeddingLookup(raggedPlaceholder(graph, { name: 'a', valuesPerRow: 4 }), table);
+    const loss = reduceSum(lookup);
+    const steps = applyEmbeddingGradients([[gradients([loss], [lookup])[0]!, lookup]], withTime ? { reqTime } : {});
+    await withSession(graph, {}, async (session) => {
+      const feeds = { a: raggedOf([[1n]]), req_time: BigInt64Array.of(BigInt(DAY)) };
+      await session.run([...steps], feeds);
+      await session.run([loss, ...steps], feeds);
+    });
+    return heard.splice(0).map((warning) => `${(warning as NodeJS.ErrnoException).code}: ${warning.message}`);
+  };
+  t.match(await warnings(false, 7), [/^ML_TABLE_TIMELESS: table a has rows that expire after 7 days/]);
+  t.same(await warnings(true, 7), []);
+  t.same(await warnings(false), [], 'rows of other tables live for a hundred years');
 });

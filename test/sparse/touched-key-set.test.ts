@@ -2,7 +2,7 @@ import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
 import type { Ids } from '../../src/memory/given-arrays.js';
 import { touchedGeometry } from '../../src/memory/touched-geometry.js';
-import { TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
+import { TouchedKeySet, type TouchedKeySetOptions } from '../../src/sparse/table/touched-key-set.js';
 import { KernelHarness } from '../kernels/harness.js';
 import { parityCase } from './parity.js';
 
@@ -91,6 +91,13 @@ t.test('a set is reached by its handle', async (t) => {
   t.equal(other.size, 0);
   const astray = { ...set.handle, pointer: 1024 };
   t.throws(() => TouchedKeySet.attach(astray, { memory, kernels }), { code: 'ML_TOUCHED_SIZE' });
+});
+
+t.test('a set without memory says where it comes from', async (t) => {
+  for (const options of [{}, { memory, kernels }, { memory, arena: harness.arena }, { memory, kernels, arena: {} }]) {
+    const make = () => new TouchedKeySet(options as TouchedKeySetOptions);
+    t.throws(make, { code: 'ML_OPTION', fields: { option: 'arena' }, hint: /sessionRegion/ });
+  }
 });
 
 t.test('ids of any shape are flattened, and either reading of 64 bits is the same id', async (t) => {

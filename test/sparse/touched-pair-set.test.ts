@@ -3,14 +3,11 @@ import { Arena } from '../../src/memory/arena.js';
 import { mix64BigInt } from '../../src/memory/hash.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { touchedGeometry } from '../../src/memory/touched-geometry.js';
-import { compileKernels, instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../../src/runtime/backends/wasm/instantiate-kernels.js';
 import { TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
 import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/table/touched-pair-set.js';
-import { type Together, workerCrew } from '../support/worker-crew.js';
 import { keyWithHash } from './colliding-keys.js';
-import type { TouchedJob, TouchedWorkerResult } from './touched-worker.js';
-
-const module = await compileKernels();
+import { module, runThreads, stealMeanwhile } from './touched-crew.js';
 
 function makeSet(capacity: number, concurrencyLevel: number) {
   const memory = createSharedMemory(touchedGeometry(capacity, concurrencyLevel, 16, 'pair').bytes + 65536);
@@ -54,17 +51,6 @@ t.test('a table without an index, and a handle of the other kind of set, are ref
   t.same(keysOf(set.stealPairs()), ['3 of 2']);
 });
 
-type Job = Pick<TouchedJob, 'keys'> & Partial<TouchedJob>;
-const run = workerCrew<Omit<TouchedJob, keyof Together>, TouchedWorkerResult>(
-  new URL('./touched-worker.js', import.meta.url),
-);
-
-/** One job per thread, all at once. */
-function runThreads({ memory, set }: ReturnType<typeof makeSet>, jobs: Job[]): Promise<TouchedWorkerResult[]> {
-  const usual = { keysPerInsert: 512, rounds: 1, stealEvery: Number.POSITIVE_INFINITY };
-  return run(jobs.map((job) => ({ module, memory, handle: set.handle, ...usual, ...job })));
-}
-
 t.test('threads that insert the same pairs add each of them once', async (t) => {
   const made = makeSet(100_000, 16);
   // Batches of 500 go to the five tables in turn, for every thread alike.
@@ -89,17 +75,8 @@ t.test('inserting while others steal loses no pair and doubles none', async (t) 
     tables: 3,
     stealEvery: thread === 0 ? 3 : Number.POSITIVE_INFINITY,
   }));
-  let running = true;
-  const finished = runThreads(made, jobs).finally(() => {
-    running = false;
-  });
-  const stolen: TouchedPairs[] = [];
-  while (running) {
-    stolen.push(made.set.stealPairs());
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  for (const result of await finished) stolen.push(...result.stolenPairs);
-  stolen.push(made.set.stealPairs());
+  const { results, stolen } = await stealMeanwhile(made, jobs, () => made.set.stealPairs());
+  for (const result of results) stolen.push(...result.stolenPairs);
   // Threads touch the same pairs, so one may be stolen as often as there are threads; but no other pair may be.
   const expected = new Set(
     jobs.flatMap(({ keys, keysPerInsert }) =>

@@ -2,17 +2,14 @@ import t from 'tap';
 import { Arena } from '../../src/memory/arena.js';
 import { createSharedMemory } from '../../src/memory/shared-memory.js';
 import { touchedGeometry } from '../../src/memory/touched-geometry.js';
-import { compileKernels, instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../../src/runtime/backends/wasm/instantiate-kernels.js';
 import { TouchedKeySet } from '../../src/sparse/table/touched-key-set.js';
-import { type Together, workerCrew } from '../support/worker-crew.js';
 import { keyWithHash } from './colliding-keys.js';
 import { parityCase } from './parity.js';
-import type { TouchedJob, TouchedWorkerResult } from './touched-worker.js';
+import { module, runThreads, stealMeanwhile } from './touched-crew.js';
 
 /** 1 runs the parity cases at their full size (minutes); the default keeps the shape and shrinks the numbers. */
 const scale = process.env.TOUCHED_FULL === '1' ? 1 : 64;
-
-const module = await compileKernels();
 
 function makeSet(capacity: number, concurrencyLevel: number) {
   const memory = createSharedMemory(touchedGeometry(capacity, concurrencyLevel).bytes + 65536);
@@ -27,18 +24,6 @@ interface UnionCase {
 interface ClearCase {
   input: { capacity: number; concurrency_level: number; threads: number; keys: { range: [number, number] } };
   expected: { inserts_returning_nonzero: number };
-}
-
-type Job = Pick<TouchedJob, 'keys'> & Partial<TouchedJob>;
-
-const run = workerCrew<Omit<TouchedJob, keyof Together>, TouchedWorkerResult>(
-  new URL('./touched-worker.js', import.meta.url),
-);
-
-/** One job per thread, all at once. */
-function runThreads({ memory, set }: ReturnType<typeof makeSet>, jobs: Job[]): Promise<TouchedWorkerResult[]> {
-  const usual = { keysPerInsert: 512, rounds: 1, stealEvery: Number.POSITIVE_INFINITY };
-  return run(jobs.map((job) => ({ module, memory, handle: set.handle, ...usual, ...job })));
 }
 
 const sorted = (keys: BigInt64Array) => keys.slice().sort();
@@ -90,17 +75,8 @@ t.test('inserting while others steal loses nothing and doubles nothing', async (
     keysPerInsert: 100,
     stealEvery: thread === 0 ? 3 : Number.POSITIVE_INFINITY,
   }));
-  let running = true;
-  const finished = runThreads(made, jobs).finally(() => {
-    running = false;
-  });
-  const stolen: BigInt64Array[] = [];
-  while (running) {
-    stolen.push(made.set.steal());
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  for (const result of await finished) stolen.push(...result.stolen);
-  stolen.push(made.set.steal());
+  const { results, stolen } = await stealMeanwhile(made, jobs, () => made.set.steal());
+  for (const result of results) stolen.push(...result.stolen);
   const all = BigInt64Array.from(stolen.flatMap((keys) => [...keys])).sort();
   t.same(
     all,

@@ -3,7 +3,7 @@
  * happened.
  */
 import { parentPort } from 'node:worker_threads';
-import { instantiateKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../../src/runtime/backends/wasm/instantiate-kernels.js';
 import { TouchedKeySet, type TouchedKeySetHandle } from '../../src/sparse/table/touched-key-set.js';
 import { TouchedPairSet, type TouchedPairs } from '../../src/sparse/table/touched-pair-set.js';
 

@@ -15,7 +15,8 @@ import { ProtoWriter, WIRE_VARINT } from '../../io/proto-writer.js';
 import { RecordReader } from '../../io/record-reader.js';
 import { RecordWriter } from '../../io/record-writer.js';
 import { shardFileName, validateShardedFiles } from '../../io/shard-files.js';
-import { type AdmissionFilter, HashFilter } from './admission-filter.js';
+import type { AdmissionFilter } from './filter-memory.js';
+import { HashFilter } from './hash-filter.js';
 
 const CELLS_PER_RECORD = 10000;
 

@@ -4,7 +4,8 @@
  */
 import type { SessionCore } from '../../runtime/session/session-core.js';
 import type { Admission } from '../config/admission.js';
-import { type AdmissionFilter, HashFilter } from './admission-filter.js';
+import type { AdmissionFilter } from './filter-memory.js';
+import { HashFilter } from './hash-filter.js';
 
 export function sessionFilter(session: SessionCore, admission: Admission): AdmissionFilter {
   const { views, kernels, arena } = session;

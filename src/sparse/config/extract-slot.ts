@@ -1,11 +1,13 @@
 /** @file The slot of a serialized entry. Mirrors extract_slot_from_entry of native_training/hash_table_ops. */
+import { checkOptions } from '../../base/check-options.js';
 import { ProtoReader } from '../../io/proto-reader.js';
 import { slotOfFidV1, slotOfFidV2 } from './fid.js';
 
 const FIELD_ID = 1;
 
 /** Slot of the id in an EntryDump; an entry without id counts as 0. Default: ids are read as version 2. */
-export function extractSlot(entry: Uint8Array, { fidV2 = true }: { fidV2?: boolean } = {}): number {
+export function extractSlot(entry: Uint8Array, options: { fidV2?: boolean } = {}): number {
+  const { fidV2 = true } = checkOptions('extractSlot', options, ['fidV2']);
   const reader = new ProtoReader(entry);
   let id = 0n;
   for (let field = reader.next(); field !== 0; field = reader.next()) {

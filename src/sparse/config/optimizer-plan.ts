@@ -5,6 +5,7 @@
  * step to step, the rest is written once.
  */
 import { MonolithError } from '../../base/errors.js';
+import { checkConstantRate } from '../../base/rates/rate.js';
 import { type Fields, type Message, printMessage, type ValueOf, valueOr } from '../../io/message.js';
 import { OPTIMIZER_NUMBER, PARAMETER_BLOCK, PARAMETER_FLAG } from '../../memory/optimizer-layout.js';
 import type { Views } from '../../memory/views.js';
@@ -46,7 +47,9 @@ export function optimizerNameOf(config: OptimizerMessage): OptimizerName | undef
 export function planOptimizer(config: OptimizerMessage, dim: number, l1Mode: L1Mode = 'upstream'): OptimizerPlan {
   const name = optimizerNameOf(config);
   if (name === undefined || name === 'dc' || config.dynamicWdAdagrad?.enableDynamicWd === true) {
-    throw new MonolithError('ML_OPTIMIZER', { config: printMessage(OptimizerConfigMessage, config) });
+    const hint = 'rows take an optimizer of sparse, such as sparse.adam(); those of optim are for variables';
+    const options = name === undefined ? { hint } : {};
+    throw new MonolithError('ML_OPTIMIZER', { config: printMessage(OptimizerConfigMessage, config) }, options);
   }
   if (name === 'batchSoftmax' && dim !== 1) throw new MonolithError('ML_BATCH_SOFTMAX_DIM', { dim });
   checkFields(name, config);
@@ -61,7 +64,7 @@ export function planOptimizer(config: OptimizerMessage, dim: number, l1Mode: L1M
     number: OPTIMIZER_NUMBER[name],
     dim,
     stateFloats,
-    learningRate: read('learningRate'),
+    learningRate: checkConstantRate(read('learningRate')),
     warmupSteps: read('warmupSteps'),
     flags,
     initial: read('initialAccumulatorValue'),

@@ -34,14 +34,16 @@ function made<K extends Name>(where: string, name: K, options: Options<K> & Regu
   const given = Object.entries(options).map(([option, value]) => [full.get(option) ?? option, value] as const);
   for (const [field, value] of given) {
     const { fallback } = fields[field]!;
-    if (value !== undefined && typeof value !== typeof fallback) throw notA(typeof fallback, where, field, value);
+    if (value === undefined) continue;
+    if (typeof value !== typeof fallback) throw notA(typeof fallback, where, field, value);
+    if (typeof value === 'number') checkNumber(where, field, value);
   }
   return { [name]: Object.fromEntries(given.filter(([, value]) => value !== undefined)) };
 }
 
 /** Steps of a row divided by the root of the sum of its squared gradients. */
 export const AdagradOptimizer = (options: Options<'adagrad'> = {}) => made('sparse.adagrad', 'adagrad', options);
-/** w -= lr * g. */
+/** Plain gradient descent, w -= lr * g. */
 export const SgdOptimizer = (options: Options<'sgd'> = {}) => made('sparse.sgd', 'sgd', options);
 /** Follow the regularized leader with upstream's own l1. */
 export const FtrlOptimizer = (options: Options<'ftrl'> & RegularizationOptions = {}) =>

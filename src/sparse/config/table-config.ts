@@ -14,7 +14,7 @@ import type { InitializerMessage, OptimizerMessage, Segment } from './config-mes
 import { type EmbeddingHashTableConfig, ENTRY_TYPE, type FloatCompressorMessage } from './config-messages.js';
 import { RandomUniformInitializer, ZerosInitializer } from './initializers.js';
 import { planOptimizer } from './optimizer-plan.js';
-import { AdagradOptimizer, Fp32Compressor, SgdOptimizer } from './optimizers.js';
+import { AdagradOptimizer, Fp32Compressor, SgdOptimizer, withStochasticRounding } from './optimizers.js';
 import { printTable } from './table-messages.js';
 
 /** A table config with the rates of its segments. Two that print equally make equal tables. */
@@ -147,12 +147,15 @@ function expiryOf({ slotExpireTimes, defaultExpireTime }: TableDefinition): Embe
 
 export interface TestTableOptions extends TableDefinition {
   readonly useAdagrad?: boolean;
+  /** The optimizer rounds weights to half precision, up or down by chance. */
+  readonly useFloat16?: boolean;
   readonly learningRate?: Rate;
 }
 
 /** The table of upstream's tests: one segment of zeros, sgd at rate 1, fp32. */
 export function generateTestHashTableConfig(dim = 2, options: TestTableOptions = {}): HashTableConfigInstance {
-  const { useAdagrad = false, learningRate = 1, ...definition } = options;
-  const optimizer = useAdagrad ? AdagradOptimizer() : SgdOptimizer();
+  const { useAdagrad = false, useFloat16 = false, learningRate = 1, ...definition } = options;
+  const plain = useAdagrad ? AdagradOptimizer() : SgdOptimizer();
+  const optimizer = useFloat16 ? withStochasticRounding(plain) : plain;
   return defineTable('', [{ dim, initializer: ZerosInitializer(), optimizer, learningRate }], definition).instance;
 }

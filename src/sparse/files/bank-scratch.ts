@@ -1,6 +1,6 @@
 /** @file Memory of a bank for the time of one save or restore, taken from the heap that its tables grow in. */
 import { HEAP, HEAP_BLOCK_MAX } from '../../memory/table-layout.js';
-import type { TableBank } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
 
 export class BankScratch {
   readonly bank: TableBank;

@@ -1,6 +1,6 @@
 /** @file Writes the plan of a table's messages into a bank (memory/dump-layout.ts draws it). */
 import { crc32c, maskedCrc32c } from '../../base/crc32c.js';
-import { constantPositions, type EntryLayout, type EntryRun, entryLayout } from '../../io/entry-dump.js';
+import { constantPositions, type EntryLayout, type EntryRun, entryLayout } from '../../io/entry-layout.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import {
   CRC_SHIFT_BYTES,

@@ -4,6 +4,7 @@
  * An offset counts slots from the first bucket of a shard, over the buckets of all partitions in turn. It stays good
  * for as long as nobody inserts: rows are given in the order of the index, not of their ids.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { EntryDumpCodec } from '../../io/entry-dump.js';
 import { shardRange } from '../../io/shard-files.js';
@@ -68,8 +69,11 @@ export interface IterateOptions {
 }
 
 /** All rows of the table in portions of serialized EntryDump messages; nobody may insert meanwhile. */
-export function* iterateTable(table: StoredTable | HashTable, options: IterateOptions = {}): Generator<Uint8Array[]> {
-  const { nshards = 1, limit = 1000 } = options;
+export function iterateTable(table: StoredTable | HashTable, options: IterateOptions = {}): Generator<Uint8Array[]> {
+  return portions(table, checkOptions('iterateTable', options, ['nshards', 'limit']));
+}
+
+function* portions(table: StoredTable | HashTable, { nshards = 1, limit = 1000 }: IterateOptions) {
   for (let shard = 0; shard < nshards; shard++) {
     let offset = 0;
     for (let more = true; more; ) {

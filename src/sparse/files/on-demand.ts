@@ -35,7 +35,8 @@ export const saveMultiTable = onDemand(async () => (await import('./save-multi-t
  * Puts the rows of `<base>-*` into those of `tables` that the files name.
  *
  * ```ts
- * const { warnings } = await restoreMultiTable([{ name: 'slot0', table }], 'model.ckpt-10.assets/MonolithMultiHashTable_');
+ * const files = 'model.ckpt-10.assets/MonolithMultiHashTable_';
+ * const { warnings } = await restoreMultiTable([{ name: 'slot0', table }], files);
  * ```
  */
 export const restoreMultiTable = onDemand(async () => (await import('./restore-multi-table.js')).restoreMultiTable);

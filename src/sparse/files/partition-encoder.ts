@@ -10,7 +10,7 @@ import { frameRecord, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { DUMP_SCRATCH_BYTES, DUMP_SLACK_BYTES } from '../../memory/dump-layout.js';
 import { placeInBuckets } from '../../memory/hash.js';
 import { idWordOf, SLOT } from '../../memory/table-layout.js';
-import type { TableBank } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
 import { BankScratch } from './bank-scratch.js';
 import { writeDumpPlan } from './dump-plan.js';
 import { bucketsLog2For, type TableImage } from './stored-table.js';

@@ -38,7 +38,8 @@ interface Shard {
  * Puts the rows of `<base>-*` into those of `tables` that the files name.
  *
  * ```ts
- * const { warnings } = await restoreMultiTable([{ name: 'slot0', table }], 'model.ckpt-10.assets/MonolithMultiHashTable_');
+ * const files = 'model.ckpt-10.assets/MonolithMultiHashTable_';
+ * const { warnings } = await restoreMultiTable([{ name: 'slot0', table }], files);
  * ```
  */
 export async function restoreMultiTable(

@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path';
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import { type FileSystem, nodeFileSystem } from '../../base/files/file-system.js';
-import { entryLayout } from '../../io/entry-dump.js';
+import { entryLayout } from '../../io/entry-layout.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
 import { validateShardedFiles } from '../../io/shard-files.js';
 import { TIME_BYTES_MAX } from '../../memory/dump-layout.js';

@@ -4,6 +4,7 @@
  * Shards take their names together once all of them are on disk: a save that fails leaves what was there before.
  */
 
+import { checkOptions } from '../../base/check-options.js';
 import { type FileSystem, nodeFileSystem } from '../../base/files/file-system.js';
 import type { HashTable } from '../table/hash-table.js';
 import { publishShards } from './publish-shards.js';
@@ -23,6 +24,8 @@ export interface SaveTableOptions {
   /** Threads that write shards at the same time. Default: as many as there are processors for large tables. */
   readonly threads?: number;
 }
+
+const SAVE_OPTIONS = ['nshards', 'fileSystem', 'bufferBytes', 'sync', 'threads'] as const;
 
 export interface SavedTable {
   readonly files: readonly string[];
@@ -46,7 +49,7 @@ export async function saveTable(
   base: string,
   options: SaveTableOptions = {},
 ): Promise<SavedTable> {
-  const { fileSystem: fs = nodeFileSystem } = options;
+  const { fileSystem: fs = nodeFileSystem } = checkOptions('saveTable', options, SAVE_OPTIONS);
   const image = tableImageOf(table);
   const { size: rows } = image;
   const { shards, warnings } = await publishShards([base], fs, async (pathOf) => {

@@ -8,7 +8,7 @@
 import { MonolithError } from '../../base/errors.js';
 import type { RowRange } from '../../io/shard-files.js';
 import { idWordOf, PARTITIONS, SLOT } from '../../memory/table-layout.js';
-import type { TableBank } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
 import { type PartitionEncoder, partitionEncoder } from './partition-encoder.js';
 import { bucketsLog2For, type TableImage } from './stored-table.js';
 
@@ -123,8 +123,8 @@ export class ShardEncoder {
   }
 
   /**
-   * The slots of a partition from the `from`-th row on to before the `to`-th, those of expired rows left out. The others
-   * are in the order that they alone would have; a partition that lies in several shards is cut in proportion.
+   * The slots of a partition from the `from`-th row on to before the `to`-th, those of expired rows left out. The
+   * others are in the order that they alone would have; a partition that lies in several shards is cut in proportion.
    */
   #selected(encoder: PartitionEncoder, partition: number, from: number, to: number): Uint32Array {
     const rows = this.#image.rowsOf(partition);

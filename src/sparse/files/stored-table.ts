@@ -20,7 +20,8 @@ import {
   TABLE,
   TABLE_FLAG,
 } from '../../memory/table-layout.js';
-import type { TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
+import type { TableMemory } from '../../runtime/tables/table-memory.js';
 import { noteRemovals } from '../table/table-control.js';
 
 export interface StoredTable {

@@ -1,7 +1,8 @@
 /** @file What a thread of ShardThreads does: writes or loads one shard after the other. */
 
 import type { RowRange } from '../../io/shard-files.js';
-import { TableMemory, type TableMemoryHandle } from '../../runtime/tables/table-memory.js';
+import type { TableMemoryHandle } from '../../runtime/tables/table-banks.js';
+import { TableMemory } from '../../runtime/tables/table-memory.js';
 import type { LoadedShard } from './shard-loader.js';
 import type { WriteShardOptions, WrittenShard } from './shard-writer.js';
 import { type StoredTable, TableImage } from './stored-table.js';

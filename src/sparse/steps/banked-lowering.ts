@@ -55,8 +55,8 @@ export class BankedTable {
   }
 
   /**
-   * Copies of the rows of a slice; `rows` then points to them. Gives the register of words that are not 0 where an id has a
-   * row, which are there in programs that ask a filter.
+   * Copies of the rows of a slice; `rows` then points to them. Gives the register of words that are not 0 where an id
+   * has a row, which are there in programs that ask a filter.
    */
   find({ ids, order, offsets, rows }: OwnedIds): Register {
     const context = this.#context;

@@ -20,17 +20,27 @@ interface SteppedIds {
   readonly table: { readonly dim: number };
   readonly trained: Register;
   readonly capacity: number;
+  /** In a step that adds them up over the slices itself. */
+  readonly routed?: object;
 }
 
 /** A row of zeros for each id that is stepped, which gradients are added to. */
-export function lowerSums(context: LoweringContext, { table, trained, capacity }: SteppedIds): GradientSums {
+export function lowerSums(context: LoweringContext, { table, trained, capacity, routed }: SteppedIds): GradientSums {
   const { slice } = context;
   const strideFloats = Math.ceil(table.dim / 4) * 4;
-  const sums = context.perLease(capacity * strideFloats * 4, 'gradient sums');
+  const bytes = capacity * strideFloats * 4;
+  // What waits for a push is the sum over slices where that is made in the step.
+  const sums =
+    routed === undefined ? context.perLease(bytes, 'gradient sums') : ofStep(context.perSlice(bytes, 'gradient sums'));
   const stride = slice.constant(strideFloats);
   const dst = { pointer: sums.pointer, stride };
   context.emit(KERNEL.zeroRowsF32, { dst, rows: trained, cols: slice.constant(table.dim) });
   return { ...sums, stride, strideFloats, capacity };
+}
+
+/** The same for all batches in flight. */
+function ofStep({ base, sliceBytes, pointer }: ReturnType<LoweringContext['perSlice']>): PerLease {
+  return { at: (index) => base + index * sliceBytes, sliceBytes, pointer };
 }
 
 /**

@@ -2,26 +2,11 @@
  * @file How the rows of an example's ids become what a lookup gives: their sum, their mean, or the first of them as a
  * sequence. Mirrors the combiners of native_training as graph ops.
  */
-import type { Dim } from '../../graph/graph.js';
-import { checkWhole } from '../../graph/ops/inner-shape.js';
 import type { Register } from '../../runtime/compile/code.js';
 import type { LoweringContext, Matrix, RaggedFeed } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
 import { type GradientSums, sumScratch } from './gradient-sums.js';
-
-/** `firstN`: the rows of the first n ids, zeros where there are fewer. */
-export type Pooling = 'sum' | 'mean' | { readonly firstN: number };
-
-/** Shape of a lookup of rows of `dim` floats. */
-export function pooledShape(pooling: Pooling, dim: number): readonly Dim[] {
-  if (typeof pooling === 'object') return ['batch', checkWhole('EmbeddingLookup', 'firstN', pooling.firstN), dim];
-  return dim === 1 ? ['batch'] : ['batch', dim];
-}
-
-/** Floats of a lookup per example. */
-export function pooledColumns(pooling: Pooling, dim: number): number {
-  return typeof pooling === 'object' ? pooling.firstN * dim : dim;
-}
+import type { Pooling } from './pooled-shape.js';
 
 /** A feature in slice code. */
 export interface PooledFeature {

@@ -5,20 +5,20 @@
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import { TIME_UNKNOWN } from '../../memory/table-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
-import type { LoweringContext } from '../../runtime/compile/lowering.js';
+import type { LoweringContext, PerLease } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
 
-/** ML_GRAPH unless `time` is a fed int64 for each example: the batch is looked over before the step. */
-export function checkRequestTime(time: Tensor): Tensor {
-  const { dtype, ragged = false } = time.spec;
-  if (dtype === 'int64' && !ragged && time.perExample && time.columns === 1) return time;
-  throw misfit(time.name, 'a request time is one int64 for each example, such as dense.i64() of a schema');
+/** The request time of a batch. */
+export interface BatchTime {
+  /** i64: the latest of each slice. */
+  readonly latest: PerLease;
+  /** In thread code: the latest of all slices, or that it is not known. */
+  readonly latestOfBatch: Register;
 }
 
-/** The register of thread code that holds the time of the batch from here on, or that it is not known. */
-export function lowerRequestTime(context: LoweringContext, time: Tensor | undefined): Register {
+/** Finds the time of the batch, once for all tables that go by it. */
+export function lowerRequestTime(context: LoweringContext, time: Tensor): BatchTime {
   const { thread, plan } = context;
-  if (time === undefined) return thread.constant(TIME_UNKNOWN);
   // Ops are lowered in the order they run: what the first table needs is there for those after it.
   return context.shared(time, () => {
     context.noteTimes(time);
@@ -27,11 +27,14 @@ export function lowerRequestTime(context: LoweringContext, time: Tensor | undefi
     context.inPart('ids', () => {
       context.emit(KERNEL.maxI64, { src: context.matrix(time), rows: context.rows, dst: latest.pointer });
     });
-    const result = thread.each(() => TIME_UNKNOWN);
+    const latestOfBatch = thread.each(() => TIME_UNKNOWN);
     const first = thread.each((_, lease) => latest.at(0, lease));
     const parts = { parts: first, sliceStride: thread.constant(latest.sliceBytes) };
-    context.emitThread(KERNEL.latestOfSlices, { ...parts, slices: thread.constant(plan.slices) }, { result });
-    return result;
+    context.inPart('push', () => {
+      const slices = thread.constant(plan.slices);
+      context.emitThread(KERNEL.latestOfSlices, { ...parts, slices }, { result: latestOfBatch });
+    });
+    return { latest, latestOfBatch };
   });
 }
 

@@ -6,7 +6,8 @@ import { misfit } from '../../graph/graph.js';
 import { GATE, GATE_WORDS, gateParts } from '../../memory/bank-layout.js';
 import { TOUCHED_SCRATCH_BYTES } from '../../memory/touched-layout.js';
 import type { LoweringContext } from '../../runtime/compile/lowering.js';
-import { type AdmissionFilter, HashFilter } from '../admission/admission-filter.js';
+import type { AdmissionFilter } from '../admission/filter-memory.js';
+import { HashFilter } from '../admission/hash-filter.js';
 import { TouchedPairSet } from '../table/touched-pair-set.js';
 import { type GateOptions, keepsIdsOut, type TouchedKeys } from '../table/update-gate.js';
 

@@ -5,15 +5,17 @@
  */
 import { misfit, type Op, type Tensor } from '../../graph/graph.js';
 import { UNIQUE_CELL_BYTES } from '../../memory/record-layout.js';
-import { LOOKUP_SCRATCH_BYTES, PARTITIONS } from '../../memory/table-layout.js';
+import { PARTITIONS } from '../../memory/table-layout.js';
 import type { Register } from '../../runtime/compile/code.js';
 import type { LeasedBlocks, LoweringContext, PerLease } from '../../runtime/compile/lowering.js';
 import { KERNEL } from '../../runtime/kernels/kernels.js';
 import type { TableConfig } from '../config/table-config.js';
 import { HashTable } from '../table/hash-table.js';
 import { BankedTable } from './banked-lowering.js';
+import { lowerAsk, lowerFind, lowerOwners, lowerRetrieve, type Owners } from './found-rows.js';
 import { IdBlock, type UniqueScratch } from './id-blocks.js';
 import type { PooledFeature } from './pooling.js';
+import { RoutedTable } from './routed-table.js';
 import { type StepGate, stepGate, writeGate } from './step-gate.js';
 
 /** What the lookups and the update of one table share in a program. */
@@ -34,15 +36,13 @@ export interface TableGroup {
   /** Places of the ids in the index; only in programs that update a table of the session's memory. */
   readonly slots?: PerLease;
   readonly banked?: BankedTable;
-  /** In a step that is cut. */
+  /** In a step that somebody else serves. */
   readonly leased?: LeasedBlocks;
+  /** In such a step, of a table whose rows are where the program runs. */
+  readonly routed?: RoutedTable;
   readonly gate: StepGate;
-  /** How often each unique id came; only in programs that update a table with an admission filter. */
+  /** How often each unique id came; in programs that update a table with a filter, or that somebody else serves. */
   readonly counts?: PerLease;
-}
-interface Owners {
-  readonly order: PerLease;
-  readonly offsets: PerLease;
 }
 /** The lookups of a table in a program. */
 export interface GroupLookups {
@@ -56,8 +56,8 @@ interface Features {
 }
 
 /**
- * Unique ids of all features of the table in this slice, their rows, and, for an update, their owners. Ids of lookups that
- * have a gradient are numbered first: those are stepped, and what is only read beside them stays as it is.
+ * Unique ids of all features of the table in this slice, their rows, and, for an update, their owners. Ids of lookups
+ * that have a gradient are numbered first: those are stepped, and what is only read beside them stays as it is.
  *
  * A step in one piece reads rows where they are. One that is cut reads copies, and finds the rows when it steps them.
  */
@@ -74,15 +74,15 @@ export function lowerGroup(context: LoweringContext, config: TableConfig, lookup
   if (context.cut !== undefined) {
     if (table.isAway)
       throw misfit(config.name, 'its rows are in the memory of a device: a cut step reads tables of the host');
+    if (context.cut.isServed) return lowerRouted(context, group, count, lookups);
     const shown = context.inPart('pull', () => lowerRetrieve(context, table, ids.pointer, count, capacity));
-    const leased = lease(context, group, count, shown.rows);
-    return { ...group, shown: shown.addresses, leased, ...(updated && { owners: owners() }) };
+    return { ...group, shown, ...(updated && { owners: owners() }) };
   }
   const slots = updated && !table.isAway ? context.perLease(capacity * 4, 'slots') : undefined;
   lowerFind(context, group, count, slots);
   if (slots !== undefined) lowerAsk(context, group, slots.pointer);
   const { plain } = table.plan;
-  const shown = plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity).addresses;
+  const shown = plain ? rows.pointer : lowerRetrieve(context, table, ids.pointer, count, capacity);
   return slots === undefined ? { ...group, shown } : { ...group, shown, owners: owners(), slots };
 }
 
@@ -109,9 +109,13 @@ function lowerIds(context: LoweringContext, lookups: GroupLookups, gate: StepGat
   const count = lowerUnique(context, parts[1], uniqueScratch, trained);
   const features = new Map(parts.flatMap(({ feeds }) => feeds.map(({ lookup, ...feature }) => [lookup, feature])));
   const blocks = parts.flatMap((part) => part.blocks);
-  const counts = gate.filter && lowerCounts(context, trained, capacity, parts[0]);
+  const isAsked = gate.filter !== undefined || (context.cut?.isServed && lookups.trained.length > 0);
+  const counts = isAsked && lowerCounts(context, trained, capacity, parts[0]);
   return { ids, trained, count, capacity, features, blocks, ...(counts && { counts }) };
 }
+
+/** Of rows that come from several memories nobody else sees blocks. */
+const UNSEEN = { routed: undefined, times: undefined };
 
 /** A table in other memories: rows are copied here in any case. */
 function lowerBanked(
@@ -134,7 +138,16 @@ function lowerBanked(
     context.inPart('push', () => lowerAsk(context, group, banked.find({ ...read, rows: again.pointer })));
   }
   const apart = lookups.trained.length > 0 && lookups.read.length > 0;
-  const leased = context.cut && lease(context, group, count, undefined);
+  const leased = context.cut?.isServed
+    ? {
+        name: table.name,
+        dim: table.dim,
+        stride: banked.rowFloats,
+        capacity: capacity * context.plan.slices,
+        ...UNSEEN,
+      }
+    : undefined;
+  if (leased !== undefined) context.leased.push(leased);
   return {
     ...group,
     shown: rows.pointer,
@@ -144,34 +157,27 @@ function lowerBanked(
   };
 }
 
-/** Shows whoever brings rows where they go. */
-function lease(
+/** A table whose rows somebody else brings: the ids of all slices, each once. */
+function lowerRouted(
   context: LoweringContext,
-  { table, ids, trained }: Pick<TableGroup, 'table' | 'ids' | 'trained'>,
+  group: Omit<TableGroup, 'shown'>,
   count: Register,
-  rows: PerLease | undefined,
-): LeasedBlocks {
-  const { name, dim } = table;
-  const blocks = { name, dim, stride: Math.ceil(dim / 4) * 4, ids, count, trained, rows, gradients: undefined };
-  context.leased.push(blocks);
-  return blocks;
-}
-
-/** Rows and slots of the first `count` unique ids. */
-export function lowerFind(
-  context: LoweringContext,
-  { table, ids, rows }: Pick<TableGroup, 'table' | 'ids' | 'rows'>,
-  count: Register,
-  slots: PerLease | undefined,
-): void {
-  const { slice } = context;
-  context.emit(KERNEL.tableFind, {
-    table: slice.constant(table.address),
-    ids: ids.pointer,
-    n: count,
-    rows: rows.pointer,
-    slots: slots?.pointer ?? slice.constant(0),
+  lookups: GroupLookups,
+): TableGroup {
+  const { table, ids, trained, capacity, counts } = group;
+  const owners = (n: Register) => context.inPart('ids', () => lowerOwners(context, ids.pointer, n, capacity));
+  const all = owners(count);
+  const stepped = lookups.read.length === 0 ? all : owners(trained);
+  const none = lookups.trained.length === 0 ? context.alloc(64, 'no ids') : undefined;
+  const routed = new RoutedTable(context, table, {
+    ...all,
+    ids,
+    count,
+    capacity,
+    counts,
+    trained: (slice, lease) => none ?? stepped.offsets.at(slice, lease) + PARTITIONS * 4,
   });
+  return { ...group, shown: routed.shown, leased: routed.leased, routed, owners: stepped };
 }
 
 /** Where the ids of lookups are: ragged feeds, with room for which unique id each is, and blocks of columns. */
@@ -224,63 +230,4 @@ function lowerCounts(
   }
   for (const block of blocks) block.count(counts.pointer);
   return counts;
-}
-
-/** Asks the filter, if there is one, for the ids whose word from `present` on is 0. */
-export function lowerAsk(
-  context: LoweringContext,
-  { gate: { filter }, ids, trained, counts }: Pick<TableGroup, 'gate' | 'ids' | 'trained' | 'counts'>,
-  present: Register,
-): void {
-  if (filter === undefined || counts === undefined) return;
-  const { slice } = context;
-  context.emit(KERNEL.filterAsk, {
-    filter: slice.constant(filter.pointer),
-    thresholds: slice.constant(filter.thresholds),
-    ids: ids.pointer,
-    n: trained,
-    slots: present,
-    counts: counts.pointer,
-  });
-}
-
-/** Groups the first `count` unique ids of a slice by partition. */
-function lowerOwners(context: LoweringContext, ids: Register, count: Register, capacity: number): Owners {
-  const order = context.perLease(capacity * 4, 'order');
-  const offsets = context.perLease((PARTITIONS + 1) * 4, 'offsets');
-  context.emit(KERNEL.partitionByHash, {
-    uids: ids,
-    n: count,
-    partitions: context.slice.constant(PARTITIONS),
-    order: order.pointer,
-    offsets: offsets.pointer,
-  });
-  return { order, offsets };
-}
-
-/** Copies of what lookups of a table show, one after the other, and the addresses of them, which never change. */
-function lowerRetrieve(
-  context: LoweringContext,
-  table: HashTable,
-  ids: Register,
-  count: Register,
-  capacity: number,
-): { readonly rows: PerLease; readonly addresses: Register } {
-  const { slice, plan, environment } = context;
-  const stride = Math.ceil(table.dim / 4) * 4;
-  const shown = context.perLease(capacity * stride * 4, 'shown rows');
-  const addresses = context.perLease(capacity * 4, 'addresses of shown rows');
-  for (let s = 0; s < plan.slices * context.leases; s++) {
-    const [slice, lease] = [s % plan.slices, Math.floor(s / plan.slices)];
-    const [at, first] = [addresses.at(slice, lease) / 4, shown.at(slice, lease)];
-    for (let i = 0; i < capacity; i++) environment.views.u32[at + i] = first + i * stride * 4;
-  }
-  context.emit(KERNEL.tableRetrieve, {
-    table: slice.constant(table.address),
-    ids,
-    n: count,
-    out: { pointer: shown.pointer, stride: slice.constant(stride) },
-    scratch: context.perSlice(LOOKUP_SCRATCH_BYTES, 'retrieve scratch').pointer,
-  });
-  return { rows: shown, addresses: addresses.pointer };
 }

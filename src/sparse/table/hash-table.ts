@@ -10,7 +10,7 @@ import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import type { Floats, Ids } from '../../memory/given-arrays.js';
 import type { CompileEnvironment } from '../../runtime/compile/compile-environment.js';
-import { coreOf, type SessionHandle } from '../../runtime/session/session-core.js';
+import { coreOf, type SessionHandle } from '../../runtime/session/session-handle.js';
 import { TableMemory } from '../../runtime/tables/table-memory.js';
 import { HashTableConfigInstance, type TableConfig } from '../config/table-config.js';
 import { planTable } from '../config/table-plan.js';
@@ -19,7 +19,7 @@ import { type HeldParts, HeldTable } from './held-table.js';
 import { zeroRuns } from './linalg.js';
 import { sessionTableOptions } from './session-table-options.js';
 import { sumGradients } from './sum-gradients.js';
-import { checkNow, checkTime, type GradientRows, idList, rowList } from './table-checks.js';
+import { checkNow, checkTime, checkUpdate, type GradientRows, idList, rowList } from './table-checks.js';
 import { noteRemovals, raiseUpdateTime, ratesOf, setRatesOf, stepWordsOf } from './table-control.js';
 import { freeTables, makeTables } from './table-making.js';
 import type { AttachOptions, HashTableHandle, TableOptions } from './table-options.js';
@@ -112,10 +112,8 @@ export class HashTable extends HeldTable implements EmbeddingTable {
   static attach(handle: HashTableHandle, options: AttachOptions = {}): HashTable {
     checkOptions('HashTable.attach', options, ['filter', 'touchedKeys', 'nowSec', 'memory']);
     const { name, tableConfig, rates, addresses } = handle;
-    const instance = new HashTableConfigInstance(
-      tableConfig,
-      rates.map((rate) => rate ?? 0),
-    );
+    const numbers = rates.map((rate) => rate ?? 0);
+    const instance = new HashTableConfigInstance(tableConfig, numbers);
     const memory = options.memory ?? TableMemory.attach(handle.memory);
     return new HashTable({ memory, config: { name, instance }, addresses, rates, options });
   }
@@ -298,9 +296,4 @@ export class HashTable extends HeldTable implements EmbeddingTable {
     for (const table of this.tables) raiseUpdateTime(table, timeSec);
     return timeSec;
   }
-}
-
-/** One object may serve assignments and steps: what only steps look at does no harm to the others. */
-function checkUpdate(where: string, options: OptimizeOptions): void {
-  checkOptions(where, options, ['timeSec', 'globalStep', 'learningRates', 'enableDedup']);
 }

@@ -6,7 +6,8 @@
  */
 import { MonolithError } from '../../base/errors.js';
 import { type Rate, rateAt } from '../../base/rates/rate.js';
-import type { TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
+import type { TableMemory } from '../../runtime/tables/table-memory.js';
 import type { TableConfig } from '../config/table-config.js';
 import { planTable, type TablePlan } from '../config/table-plan.js';
 import { checkRates, checkStep } from './table-checks.js';

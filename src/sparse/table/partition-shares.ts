@@ -7,7 +7,7 @@
  * heap, for scratch memory, bays of programs and the buffers that files are read into.
  */
 import { HEAP, PARTITIONS, SHARE_BYTES } from '../../memory/table-layout.js';
-import type { TableBank } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
 import { heapBlock } from './table-control.js';
 import { usualScratchBytes } from './table-scratch.js';
 

@@ -1,7 +1,9 @@
 /** @file What calls of tables check before they touch memory, and the errors of those that fail. */
+import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { type Floats, floatsOf, type Ids, idsOf } from '../../memory/given-arrays.js';
 import { HEAP } from '../../memory/table-layout.js';
+import type { OptimizeOptions } from './embedding-table.js';
 import type { TablePart } from './table-grip.js';
 
 /** Times of updates are kept as u32. */
@@ -36,6 +38,11 @@ export function checkTime(timeSec: number): number {
 export function checkStep(globalStep: number): void {
   if (Number.isSafeInteger(globalStep)) return;
   throw new MonolithError('ML_FLAG', { flag: 'globalStep', reason: `${globalStep} is not a whole number` });
+}
+
+/** One object may serve assignments and steps: what only steps look at does no harm to the others. */
+export function checkUpdate(where: string, options: OptimizeOptions): void {
+  checkOptions(where, options, ['timeSec', 'globalStep', 'learningRates', 'enableDedup']);
 }
 
 /** Rates of one call: a finite number for each segment. */

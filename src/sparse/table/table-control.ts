@@ -26,7 +26,7 @@ import {
   tableBytes,
 } from '../../memory/table-layout.js';
 import type { Views } from '../../memory/views.js';
-import type { TableBank } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
 import { writeParameters } from '../config/optimizer-plan.js';
 import { hashNetScaleBefore } from '../config/retriever.js';
 import type { SegmentPlan, TablePlan } from '../config/table-plan.js';

@@ -7,7 +7,8 @@
 import { MonolithError } from '../../base/errors.js';
 import { mix64, partitionOfHash } from '../../memory/hash.js';
 import { PARTITIONS } from '../../memory/table-layout.js';
-import type { TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
+import type { TableMemory } from '../../runtime/tables/table-memory.js';
 import type { BankTable } from './table-control.js';
 import { releaseScratch, type Scratch, scratchOf } from './table-scratch.js';
 

@@ -1,6 +1,7 @@
 /** @file How tables are made, and how they are named for other threads. */
 import type { WhenFull } from '../../memory/table-layout.js';
-import type { TableMemory, TableMemoryHandle } from '../../runtime/tables/table-memory.js';
+import type { TableMemoryHandle } from '../../runtime/tables/table-banks.js';
+import type { TableMemory } from '../../runtime/tables/table-memory.js';
 import type { EmbeddingHashTableConfig } from '../config/config-messages.js';
 import type { GateOptions } from './update-gate.js';
 

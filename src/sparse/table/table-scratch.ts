@@ -5,7 +5,8 @@
  * can still be read.
  */
 import { HEAP, HEAP_HEADER_BYTES } from '../../memory/table-layout.js';
-import type { TableBank, TableMemory } from '../../runtime/tables/table-memory.js';
+import type { TableBank } from '../../runtime/tables/table-banks.js';
+import type { TableMemory } from '../../runtime/tables/table-memory.js';
 import { heapBlockBytes } from '../config/table-growth.js';
 import { heapBlock } from './table-control.js';
 

@@ -8,7 +8,7 @@
 import { checkKeys } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import type { WasmMemory } from '../../base/wasm-types.js';
-import { type Arena, CACHE_LINE } from '../../memory/arena.js';
+import { Arena, CACHE_LINE } from '../../memory/arena.js';
 import { type Ids, idsOf, type Refuse } from '../../memory/given-arrays.js';
 import { touchedGeometry } from '../../memory/touched-geometry.js';
 import { LANE_KEY_COUNT, LANE_KEYS, LANE_SCRATCH, type TOUCHED_SLOT_BYTES } from '../../memory/touched-layout.js';
@@ -63,6 +63,7 @@ export abstract class TouchedSet {
   ) {
     this.memory = options.memory;
     this.kernels = options.kernels;
+    if (this.memory === undefined || this.kernels === undefined) throw withoutMemory();
     this.handle = 'handle' in options ? options.handle : create(options, keys);
     const { pointer, capacity, sharedName } = this.handle;
     const here = pointer < this.memory.buffer.byteLength && this.kernels.capacityOfTouchedKeys(pointer) === capacity;
@@ -155,6 +156,7 @@ export abstract class TouchedSet {
 function create(options: TouchedKeySetOptions, keys: keyof typeof TOUCHED_SLOT_BYTES): TouchedKeySetHandle {
   checkKeys('TouchedKeySet', options, KNOWN);
   const { arena, kernels } = options;
+  if (!(arena instanceof Arena)) throw withoutMemory();
   const { capacity = DEFAULT_CAPACITY, concurrencyLevel = DEFAULT_CONCURRENCY_LEVEL, nameSuffix = '' } = options;
   const sharedName = SHARED_NAME + nameSuffix;
   checkCount(sharedName, 'capacity', capacity, CAPACITY_MAX);
@@ -164,6 +166,12 @@ function create(options: TouchedKeySetOptions, keys: keyof typeof TOUCHED_SLOT_B
   const make = keys === 'id' ? kernels.createTouchedKeys : kernels.createTouchedPairs;
   make(pointer, capacity, g.buckets, g.locks, g.overflowSlots, g.laneCount);
   return { pointer, capacity, concurrencyLevel, sharedName, keys };
+}
+
+function withoutMemory(): MonolithError {
+  const reason = 'it has no memory to be in';
+  const hint = 'give what TableMemory.region or sessionRegion gives: { ...sessionRegion(session), capacity }';
+  return new MonolithError('ML_OPTION', { where: 'TouchedKeySet', option: 'arena', reason }, { hint });
 }
 
 function checkCount(name: string, what: string, value: number, max: number): void {

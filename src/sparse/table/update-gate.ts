@@ -4,7 +4,7 @@
  * An id that has a row never asks the filter. One that has none asks once per position, in order, until it is let in:
  * the rest of its positions find the row that its first admitted one makes.
  */
-import type { AdmissionFilter } from '../admission/admission-filter.js';
+import type { AdmissionFilter } from '../admission/filter-memory.js';
 import type { ChangedIds } from './table-updates.js';
 
 /** Where touched ids go: a TouchedKeySet, or a set that also keeps the table they are of. */
