@@ -15,12 +15,15 @@ import { ASSETS_SUFFIX, DATA_SUFFIX, INDEX_SUFFIX } from './names.js';
 export type Refuse = (field: string, reason: string) => never;
 
 export function checkManifest(manifest: Manifest, refuse: Refuse): void {
-  const { model, dense, tables, space, filters = [], files, settings = {} } = manifest;
+  const { model, dense, tables, space, filters = [], files, settings = {}, input = null } = manifest;
   for (const name of [model, ...dense.map((value) => value.name), ...tables.map((table) => table.name)]) {
     checkLimit('nameBytes', Buffer.byteLength(name), (reason) => refuse('name', `the size of a name: ${reason}`));
   }
   checkLimit('settingsBytes', Buffer.byteLength(JSON.stringify(settings)), (reason) => {
     refuse('settings', `their size ${reason}`);
+  });
+  checkLimit('inputBytes', Buffer.byteLength(JSON.stringify(input)), (reason) => {
+    refuse('input', `the size of its position ${reason}`);
   });
   for (const { name, shape } of dense) {
     checkLimit('rank', shape.length, (reason) => refuse('shape', `the rank of ${name}: ${reason}`));

@@ -13,11 +13,11 @@ import { checkOptions } from '../base/check-options.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files/atomic-file.js';
-import { fileSystemOf } from '../base/files/file-systems.js';
 import { log } from '../base/log.js';
 import { type CheckpointState, formatCheckpointState } from '../io/checkpoint-state.js';
 import { readState } from './model-dir.js';
 import { relativeToDir, STATE_FILE } from './names.js';
+import { withModelDir } from './remote-dir.js';
 
 export const RESTORE_MARKER = 'restore_ckpt';
 const READS_MAX = 5;
@@ -44,10 +44,17 @@ export interface ReadStateOptions {
 export async function getCheckpointState(dir: string, options: ReadStateOptions = {}): Promise<CheckpointState | null> {
   checkOptions('getCheckpointState', options, ['filename', 'restoreCkpt', 'mode', 'clock']);
   const { filename = STATE_FILE, restoreCkpt, mode = 'train', clock = systemClock } = options;
-  fileSystemOf(dir);
-  const state = await readAgain(dir, filename, clock);
-  if (state === null || !restoreCkpt || filename !== STATE_FILE) return state;
-  return overridden(dir, state, restoreCkpt, mode);
+  return withModelDir(dir, async (local, nameOf) => {
+    const state = await readAgain(local, filename, clock);
+    if (state === null || !restoreCkpt || filename !== STATE_FILE) return named(state, nameOf);
+    return named(await overridden(local, state, restoreCkpt, mode), nameOf);
+  });
+}
+
+function named(state: CheckpointState | null, nameOf: (path: string) => string): CheckpointState | null {
+  if (state === null) return null;
+  const { modelCheckpointPath: path, allModelCheckpointPaths: all } = state;
+  return { ...state, modelCheckpointPath: nameOf(path), allModelCheckpointPaths: all.map(nameOf) };
 }
 
 async function readAgain(dir: string, filename: string, clock: Clock): Promise<CheckpointState | null> {

@@ -11,6 +11,7 @@ import { crc32c, crcHex } from '../base/crc32c.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { cleanUp, FileSink, writeError, writingTo } from '../base/files/atomic-file.js';
 import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import { fileSystemOf } from '../base/files/file-systems.js';
 import { PendingFiles } from '../base/files/pending-files.js';
 import { openRegular } from '../base/files/read-file.js';
 import { type CheckpointState, formatCheckpointState } from '../io/checkpoint-state.js';
@@ -20,8 +21,10 @@ import type { Manifest } from './manifest.js';
 import { readState } from './model-dir.js';
 import { saveInTurn } from './model-dir-turns.js';
 import { ASSETS_SUFFIX, INDEX_SUFFIX, MANIFEST_SUFFIX, relativeToDir, STATE_FILE } from './names.js';
+import { notACheckpoint } from './not-a-checkpoint.js';
 import { PENDING_FILE, writePending } from './pending-save.js';
 import { publishState } from './publish-state.js';
+import { withCheckpoint, withModelDir } from './remote-dir.js';
 import { hasAnyFile, readManifest } from './verify-checkpoint.js';
 
 export interface CopyCheckpointOptions {
@@ -60,8 +63,18 @@ export async function copyCheckpoint(
   options: CopyCheckpointOptions = {},
 ): Promise<CopiedCheckpoint> {
   checkOptions('copyCheckpoint', options, ['link', 'onBytes', 'fileSystem']);
-  const { fileSystem: fs = nodeFileSystem } = options;
-  if (!hasAnyFile(prefix)) throw new MonolithError('ML_CKPT_PATH', { path: prefix });
+  return withCheckpoint(prefix, (from) =>
+    withModelDir(dir, async (to, nameOf) => {
+      const copied = await copyLocal(from, to, options);
+      return { ...copied, path: nameOf(copied.path) };
+    }),
+  );
+}
+
+async function copyLocal(prefix: string, dir: string, options: CopyCheckpointOptions): Promise<CopiedCheckpoint> {
+  const { fileSystem: fs = fileSystemOf(dir), link } = options;
+  if (!hasAnyFile(prefix)) throw notACheckpoint(prefix);
+  if (link && fs !== nodeFileSystem) throw taken(dir, 'there are no hard links in it');
   if (resolve(dirname(prefix)) === resolve(dir)) throw taken(join(dir, basename(prefix)), 'it is in that directory');
   await writingTo(dir, () => fs.makeDirectory(dir));
   return saveInTurn(dir, () => copy(prefix, dir, options, fs));

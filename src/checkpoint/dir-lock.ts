@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { writeError } from '../base/files/atomic-file.js';
 import { readWhole } from '../base/files/read-file.js';
-import { temporaryName } from '../base/files/temporary-names.js';
+import { isTemporaryName, temporaryName } from '../base/files/temporary-names.js';
 import { formatOwner, type LockOwner, parseOwner, SILENT_MS, stateOf, thisOwner } from './lock-owner.js';
 import { isMissing } from './model-dir.js';
 
@@ -87,12 +87,17 @@ export class DirLock {
 }
 
 /**
- * Whether `name` is what a process left that was killed while it took the lock: too old to be one that takes it now.
+ * Whether `name` is what a process left that was killed while it took the lock: its owner is gone, or it is too old to
+ * be one that takes it now.
  */
 export function isLockLeftover(dir: string, name: string): boolean {
   if (!name.startsWith(`${LOCK_FILE}.`)) return false;
-  const found = statSync(join(dir, name), { throwIfNoEntry: false });
-  return found !== undefined && Date.now() - found.mtimeMs > SILENT_MS;
+  const found = readLock(join(dir, name));
+  if (found === undefined) return false;
+  if (found.silentMs > SILENT_MS) return true;
+  // What has its place in the line of locks is looked at by age alone.
+  if (!isTemporaryName(name) || found.owner === undefined) return false;
+  return stateOf(found.owner, found.silentMs, thisOwner()) === 'gone';
 }
 
 interface FoundLock {

@@ -18,14 +18,13 @@ import { sharedName } from '../sparse/config/shared-name.js';
 import { featureStat, META_SUFFIX } from '../sparse/files/multi-meta.js';
 import { readMultiTableBeside } from '../sparse/files/restore-multi-table.js';
 import { readFilesBeside, shardFilesOf } from '../sparse/files/restore-table.js';
-import { assetDir, checkpointsIn, INDEX_SUFFIX } from './names.js';
+import { assetDir, INDEX_SUFFIX } from './names.js';
 import type { SideTable } from './restore-match.js';
 import type { RestoreSource, TablePair } from './restore-source.js';
 import type { DenseValue } from './snapshot.js';
 import { wrapped } from './verify-checkpoint.js';
 
 const SHARD_SUFFIX = /-\d{5}-of-\d{5}$/;
-const ASSETS_NAME = /\.assets$/;
 const FILTER_NAME = /^hash_filter_\d+$/;
 
 /** Where the rows of a table are: files of its own, by base name, or a multi table. */
@@ -78,13 +77,6 @@ export function foreignNames({ name, extraRestoreNames = [] }: SideTable): strin
     return [known, sharedName('hashTable', bare), bare];
   });
   return [...new Set(names.flatMap((known) => [known, tableBaseName(known)]))];
-}
-
-/** The one folder of tables in a directory without a dense checkpoint; null when there is none or there are several. */
-export function sparseOnlyPrefix(dir: string): string | null {
-  if (checkpointsIn(dir).length > 0) return null;
-  const assets = readdirSync(dir).filter((name) => ASSETS_NAME.test(name) && !isFile(join(dir, name)));
-  return assets.length === 1 ? join(dir, assets[0]!.replace(ASSETS_NAME, '')) : null;
 }
 
 /** Base names of all sharded files. */

@@ -25,9 +25,21 @@ import {
 } from './names.js';
 import { PENDING_FILE, readPending } from './pending-save.js';
 
-const TEMPORARIES = new RegExp(
-  `^(?:${STATE_FILE}|${MONOLITH_STATE_FILE}|restore_ckpt|clear_nn|meta_graph_for_debugging\\.pb|ckpt\\.info-\\d+|${PENDING_FILE}|${PROBE_FILE}|model\\.ckpt-\\d+\\..+)\\.tmp`,
-);
+const TEMPORARY_OF = [
+  STATE_FILE,
+  MONOLITH_STATE_FILE,
+  PENDING_FILE,
+  PROBE_FILE,
+  'restore_ckpt',
+  'clear_nn',
+  'meta_graph_for_debugging\\.pb',
+  'ckpt\\.info-\\d+',
+  // What a run's folder says of the run.
+  '(?:run|schema)\\.json',
+  'side-\\d+\\.jsonl',
+  'model\\.ckpt-\\d+\\..+',
+];
+const TEMPORARIES = new RegExp(`^(?:${TEMPORARY_OF.join('|')})\\.tmp`);
 
 /** Removes the files of a checkpoint; the index first, so that no half of it counts as one. */
 export async function deleteCheckpoint(prefix: string, fs: FileSystem): Promise<void> {

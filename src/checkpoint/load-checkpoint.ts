@@ -8,11 +8,12 @@ import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { writeWhole } from '../base/files/atomic-file.js';
 import type { FileSystem } from '../base/files/file-system.js';
+import { fileSystemOf, isRemote } from '../base/files/file-systems.js';
 import { isPath } from '../base/files/read-file.js';
 import { EntryDumpCodec } from '../io/entry-dump.js';
 import { RecordReader } from '../io/record-reader.js';
-import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
 import { type FilterFile, readFilter, restoreFilter } from '../sparse/admission/filter-files.js';
+import type { AdmissionFilter } from '../sparse/admission/filter-memory.js';
 import type { LayOut } from '../sparse/files/laid-space.js';
 import { type PendingRows, readFilesBeside, restoreFiles } from '../sparse/files/restore-table.js';
 import type { StoredTable } from '../sparse/files/stored-table.js';
@@ -20,7 +21,9 @@ import { getCheckpointState, type ReadStateOptions } from './checkpoint-state-re
 import { unfinishedCheckpoints } from './leftovers.js';
 import type { ManifestFilter, ManifestTable } from './manifest.js';
 import { checkpointExists } from './model-dir.js';
-import { assetDir, checkpointsIn, STATE_FILE } from './names.js';
+import { assetDir, checkpointsOrNone, INDEX_SUFFIX, STATE_FILE } from './names.js';
+import { notACheckpoint } from './not-a-checkpoint.js';
+import { withCheckpoint, withModelDir } from './remote-dir.js';
 import type { FilterSnapshot, ModelLayout, Snapshot, TableRow, TableSnapshot } from './snapshot.js';
 import { decodeNext, hasAnyFile, verifyCheckpoint, wrapped } from './verify-checkpoint.js';
 
@@ -70,21 +73,29 @@ export async function latestCheckpoint(modelDir: string, options?: ReadStateOpti
   if (!isPath(modelDir)) {
     throw new MonolithError('ML_CKPT_READ', { file: `${modelDir}`, reason: 'the name of the directory is no path' });
   }
-  return withHint(modelDir, '', async () => {
-    const state = await getCheckpointState(modelDir, options);
-    if (state === null) return refuseUnlisted(modelDir);
-    const path = state.modelCheckpointPath;
-    if (!checkpointExists(path)) {
-      // The reference starts over here. Training from nothing over a directory of saved work is worse than stopping.
-      const reason = `it names ${path}. Couldn't match files for checkpoint ${path}`;
-      throw new MonolithError('ML_CKPT_CORRUPT', {
-        file: join(modelDir, STATE_FILE),
-        field: 'model_checkpoint_path',
-        reason,
-      });
-    }
-    return path;
+  return withModelDir(modelDir, async (dir, nameOf) => {
+    const path = await withHint(dir, '', () => latestIn(dir, options));
+    return path === null ? null : nameOf(path);
   });
+}
+
+async function latestIn(modelDir: string, options: ReadStateOptions | undefined): Promise<string | null> {
+  const state = await getCheckpointState(modelDir, options);
+  if (state === null) return refuseUnlisted(modelDir);
+  const path = state.modelCheckpointPath;
+  const exists = isRemote(path)
+    ? (await fileSystemOf(path).stat(`${path}${INDEX_SUFFIX}`)) !== null
+    : checkpointExists(path);
+  if (!exists) {
+    // The reference starts over here. Training from nothing over a directory of saved work is worse than stopping.
+    const reason = `it names ${path}. Couldn't match files for checkpoint ${path}`;
+    throw new MonolithError('ML_CKPT_CORRUPT', {
+      file: join(modelDir, STATE_FILE),
+      field: 'model_checkpoint_path',
+      reason,
+    });
+  }
+  return path;
 }
 
 /** Null for a directory without checkpoints; an error for one whose state file is gone, which is no fresh start. */
@@ -111,17 +122,25 @@ function refuseUnlisted(modelDir: string): null {
  */
 export async function loadCheckpoint(prefix: string, options: LoadOptions = {}): Promise<LoadedCheckpoint> {
   checkOptions('loadCheckpoint', options, ['expect']);
-  if (!hasAnyFile(prefix)) throw new MonolithError('ML_CKPT_PATH', { path: prefix });
+  return withCheckpoint(prefix, async (local, nameOf) => {
+    const loaded = await loadLocal(local, options);
+    return { ...loaded, path: nameOf(loaded.path) };
+  });
+}
+
+async function loadLocal(prefix: string, options: LoadOptions): Promise<LoadedCheckpoint> {
+  if (!hasAnyFile(prefix)) throw notACheckpoint(prefix);
   return withHint(dirname(prefix), prefix, async () => {
     const { manifest, dense } = await verifyCheckpoint(prefix, options.expect);
     const tables = manifest.tables.map((table) => loadedTable(prefix, table));
     const filters = (manifest.filters ?? []).map((filter) => loadedFilter(prefix, filter));
-    const { step, model: modelName, settings, space } = manifest;
+    const { step, model: modelName, settings, input, space } = manifest;
     return {
       path: prefix,
       step,
       modelName,
       ...(settings && { settings }),
+      ...(input !== undefined && { input }),
       dense,
       tables,
       ...(space && { space }),
@@ -233,13 +252,4 @@ async function intactCheckpoints(dir: string, except: string, all: boolean): Pro
     }
   }
   return intact;
-}
-
-/** A directory that cannot be listed must not hide the damage this hint is for. */
-function checkpointsOrNone(dir: string): string[] {
-  try {
-    return checkpointsIn(dir);
-  } catch {
-    return [];
-  }
 }

@@ -23,6 +23,7 @@ const schema = lazySchema((z) => {
     model: z.string(),
     step: count,
     settings: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
+    input: z.optional(z.unknown()),
     dense: z.array(
       z.strictObject({ name: z.string(), dtype: z.enum(['float32', 'int32', 'int64']), shape: z.array(count) }),
     ),
@@ -48,6 +49,7 @@ export function formatManifest(manifest: Manifest): string {
     model: manifest.model,
     step: manifest.step,
     settings: manifest.settings,
+    input: manifest.input,
     dense: manifest.dense.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     tables: manifest.tables.map(({ name, segments, rowCount, files }) => ({
       name,

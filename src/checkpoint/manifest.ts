@@ -1,6 +1,7 @@
 /**
  * @file What `monolith_model.json` says of a checkpoint: whose it is, and size and checksum of each of its other files.
  */
+import type { InputState } from '../base/input-state.js';
 import type { SpaceRecord } from '../sparse/files/table-space.js';
 import type { DenseLayout, Settings, TableLayout } from './snapshot.js';
 
@@ -27,6 +28,8 @@ export interface Manifest {
   readonly model: string;
   readonly step: number;
   readonly settings?: Settings | undefined;
+  /** Where the input stood; left out when the training has none that can tell. */
+  readonly input?: InputState | undefined;
   readonly dense: readonly DenseLayout[];
   readonly tables: readonly ManifestTable[];
   /** What tables took of their memory; left out when that cannot be told. */

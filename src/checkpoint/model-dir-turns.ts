@@ -6,10 +6,13 @@
 import { realpathSync } from 'node:fs';
 import { MonolithError } from '../base/errors.js';
 import { writeError } from '../base/files/atomic-file.js';
+import { nodeFileSystem } from '../base/files/file-system.js';
+import { fileSystemOf } from '../base/files/file-systems.js';
 import { DirLock } from './dir-lock.js';
+import type { RemoteLock } from './remote-lock.js';
 
 /** Directories that a run of this thread keeps. */
-const kept = new Map<string, DirLock>();
+const kept = new Map<string, DirLock | RemoteLock>();
 /** Ends of what was asked for last, by directory. */
 const turns = new Map<string, Promise<unknown>>();
 
@@ -26,13 +29,13 @@ export async function keepModelDir(dir: string): Promise<KeptModelDir> {
       const hint = 'close the trainer that has it first, or use another directory';
       throw new MonolithError('ML_DIR', { dir, reason: 'another run of this process has it' }, { hint });
     }
-    const lock = DirLock.take(dir);
+    const lock = await takeLock(dir);
     kept.set(key, lock);
     return {
       release: () =>
         inTurn(key, async () => {
           if (kept.get(key) === lock) kept.delete(key);
-          lock.release();
+          await lock.release();
         }),
     };
   });
@@ -44,16 +47,24 @@ export async function saveInTurn<T>(dir: string, action: () => Promise<T>): Prom
   return inTurn(key, async () => {
     const keeper = kept.get(key);
     if (keeper !== undefined) {
-      keeper.check();
+      await keeper.check();
       return action();
     }
-    const lock = DirLock.take(dir);
+    const lock = await takeLock(dir);
     try {
       return await action();
     } finally {
-      lock.release();
+      await lock.release();
     }
   });
+}
+
+/** The lock of a directory of this machine, or of another file system that it mirrors. */
+async function takeLock(dir: string): Promise<DirLock | RemoteLock> {
+  const fs = fileSystemOf(dir);
+  if (fs === nodeFileSystem) return DirLock.take(dir);
+  const { takeRemoteLock } = await import('./remote-lock.js');
+  return takeRemoteLock(dir, fs);
 }
 
 /** The name that all ways to the directory have in common. It may be gone since it was made. */

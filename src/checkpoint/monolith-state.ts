@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files/atomic-file.js';
+import { isRemote } from '../base/files/file-systems.js';
 import { readWhole } from '../base/files/read-file.js';
 import { log } from '../base/log.js';
 import {
@@ -45,7 +46,8 @@ export function getMonolithCheckpointState(
   if (!removeInvalidPath) return state;
   const paths = state.exemptModelCheckpointPaths.map((path) => resolveInDir(dir, path));
   const exemptModelCheckpointPaths = paths.filter((path) => {
-    const exists = checkpointExists(path) || (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
+    const exists =
+      isRemote(path) || checkpointExists(path) || (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
     if (!exists) log.warn(`${file} names a checkpoint that is not there`, { path });
     return exists;
   });

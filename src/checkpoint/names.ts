@@ -73,3 +73,12 @@ export function checkpointsIn(dir: string): string[] {
     .map((name) => join(dir, name));
   return prefixes.sort((a, b) => stepOfPrefix(b) - stepOfPrefix(a));
 }
+
+/** The same for hints: a directory that cannot be listed must not hide the error that the hint is for. */
+export function checkpointsOrNone(dir: string): string[] {
+  try {
+    return checkpointsIn(dir);
+  } catch {
+    return [];
+  }
+}

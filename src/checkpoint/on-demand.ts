@@ -1,5 +1,6 @@
 /** @file Saving and loading of checkpoints as the rest of the package calls it: the first call loads the code. */
 import type { Clock } from '../base/clock.js';
+import type { FileSystem } from '../base/files/file-system.js';
 import { onDemand } from '../base/lazy-module.js';
 import type { KeepEveryHours } from './keep-every.js';
 
@@ -30,10 +31,22 @@ export const saveCheckpoint = onDemand(async () => (await import('./save-checkpo
  * Creates `dir` when needed and proves that files can be created in it. ML_DIR when they cannot: better before the
  * first step than at the first save.
  */
-export const prepareModelDir = onDemand(async () => (await import('./model-dir.js')).prepareModelDir);
+export const prepareModelDir = onDemand(async () => {
+  const [{ prepareModelDir: prepare }, { withModelDir }] = await Promise.all([
+    import('./model-dir.js'),
+    import('./remote-dir.js'),
+  ]);
+  return (dir: string, fileSystem?: FileSystem) => withModelDir(dir, (local) => prepare(local, fileSystem));
+});
 
 /** Keeps `dir`, which exists, for a run: ML_DIR names the process that has it, another run of this one included. */
-export const keepModelDir = onDemand(async () => (await import('./model-dir-turns.js')).keepModelDir);
+export const keepModelDir = onDemand(async () => {
+  const [{ keepModelDir: keep }, { withModelDir }] = await Promise.all([
+    import('./model-dir-turns.js'),
+    import('./remote-dir.js'),
+  ]);
+  return (dir: string) => withModelDir(dir, keep);
+});
 
 /**
  * Copies the checkpoint `prefix` into the model directory `dir`, which is made when needed, and makes it the latest
@@ -50,12 +63,27 @@ export const copyCheckpoint = onDemand(async () => (await import('./copy-checkpo
  * The checkpoints of a model directory. ML_CKPT_NONE when it is no directory.
  *
  * ```ts
- * for (const { path, status, bytes } of (await listCheckpoints('runs/ffm')).checkpoints) console.log(path, status, bytes);
+ * const { checkpoints } = await listCheckpoints('runs/ffm');
+ * for (const { path, status, bytes } of checkpoints) console.log(path, status, bytes);
  * ```
  */
 export const listCheckpoints = onDemand(async () => {
-  const { listCheckpoints: list } = await import('./list-checkpoints.js');
-  return async (dir: string) => list(dir);
+  const [{ listCheckpoints: list }, { bytesThere, withModelDir }] = await Promise.all([
+    import('./list-checkpoints.js'),
+    import('./remote-dir.js'),
+  ]);
+  return (dir: string) =>
+    withModelDir(dir, async (local, nameOf) => {
+      const contents = list(local);
+      const named = contents.checkpoints.map((one) => ({ ...one, path: nameOf(one.path) }));
+      const paths = named.flatMap(({ path, status }) => (status === 'missing' ? [] : [path]));
+      const sizes = await bytesThere(dir, paths);
+      return {
+        ...contents,
+        dir,
+        checkpoints: named.map((one) => ({ ...one, bytes: sizes.get(one.path) ?? one.bytes })),
+      };
+    });
 });
 
 /**
@@ -68,7 +96,13 @@ export const listCheckpoints = onDemand(async () => {
 export const pruneCheckpoints = onDemand(async () => (await import('./prune-checkpoints.js')).pruneCheckpoints);
 
 /** Makes `monolith_checkpoint` when there is none; `update` renews its time. */
-export const touchMonolithState = onDemand(async () => (await import('./monolith-state.js')).touchMonolithState);
+export const touchMonolithState = onDemand(async () => {
+  const [{ touchMonolithState: touch }, { withModelDir }] = await Promise.all([
+    import('./monolith-state.js'),
+    import('./remote-dir.js'),
+  ]);
+  return (dir: string, options: Parameters<typeof touch>[1]) => withModelDir(dir, (local) => touch(local, options));
+});
 
 /** Keeps one checkpoint per so many hours, whatever rotation would delete. */
 export async function keepEveryHours(hours: number, clock: Clock): Promise<KeepEveryHours> {

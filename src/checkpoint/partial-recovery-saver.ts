@@ -1,28 +1,31 @@
 /**
- * @file Saves and restores chosen variables of a session under any names, as plain tensor bundles (PartialRecoverySaver of
- * save_utils).
+ * @file Saves and restores chosen variables of a session under any names, as plain tensor bundles (PartialRecoverySaver
+ * of save_utils).
  *
- * What it writes is what TensorFlow's saver writes, but for `.meta`, which describes the graph as JSON: no manifest, no tables.
- * A training uses `saveCheckpoint`, which guards whole checkpoints; this is for who moves code over and for single variables.
+ * What it writes is what TensorFlow's saver writes, but for `.meta`, which describes the graph as JSON: no manifest, no
+ * tables. A training uses `saveCheckpoint`, which guards whole checkpoints; this is for who moves code over and for
+ * single variables.
  */
-import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { checkOptions } from '../base/check-options.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import { MonolithError } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files/atomic-file.js';
-import { nodeFileSystem } from '../base/files/file-system.js';
+import { fileSystemOf } from '../base/files/file-systems.js';
 import type { Graph, Tensor } from '../graph/graph.js';
 import { graphToJson } from '../graph/graph-description.js';
-import { VARIABLES } from '../graph/ops/state.js';
+import { GLOBAL_STEP, VARIABLES, type VariableAttrs } from '../graph/ops/state.js';
 import { formatCheckpointState } from '../io/checkpoint-state.js';
-import { BundleReader, writeTensorBundle } from '../io/tensor-bundle.js';
+import { BundleReader, type BundleTensor, writeShardedBundle } from '../io/tensor-bundle.js';
 import type { Session } from '../runtime/session/session.js';
+import { aliasedTensors, type CustomRestore, clearsNow, noteCleared, takeCustomRestore } from './custom-restore.js';
 import { KeepEveryHours } from './keep-every.js';
 import { deleteCheckpoint } from './leftovers.js';
 import { checkpointExists } from './model-dir.js';
 import { getMonolithCheckpointState } from './monolith-state.js';
 import { checkpointPrefix, STATE_FILE } from './names.js';
+import { notACheckpoint } from './not-a-checkpoint.js';
+import { withCheckpoint } from './remote-dir.js';
 import { retain } from './retention.js';
 
 export interface PartialRecoverySaverOptions {
@@ -44,6 +47,8 @@ export interface PartialRecoverySaverOptions {
   /** Base names that are never deleted and do not count, beside those of `monolith_checkpoint` in `modelDir`. */
   readonly exemptCheckpointPaths?: readonly string[];
   readonly modelDir?: string;
+  /** A data file for each device that variables are on, in the order of devices. Default: false, one for all. */
+  readonly sharded?: boolean;
   /** Saves return null and touch nothing. Default: false. */
   readonly skipSave?: boolean;
   readonly clock?: Clock;
@@ -82,6 +87,7 @@ export class PartialRecoverySaver {
       'saveRelativePaths',
       'exemptCheckpointPaths',
       'modelDir',
+      'sharded',
       'skipSave',
       'clock',
     ]);
@@ -135,10 +141,11 @@ export class PartialRecoverySaver {
       throw refused(`'latest_filename' collides with 'save_path': '${latestFilename}' and '${savePath}'`);
     }
     if (this.#names!.size === 0 || skipSave) return null;
-    if (!(statSync(dirname(prefix), { throwIfNoEntry: false })?.isDirectory() ?? false)) {
+    const fs = fileSystemOf(prefix);
+    if (!(await fs.stat(dirname(prefix)))?.isDirectory) {
       throw refused(`Parent directory of ${savePath} doesn't exist, can't save.`);
     }
-    await session.hold(() => writeTensorBundle(prefix, this.#tensors(session)));
+    await session.hold(() => writeShardedBundle(prefix, this.#shards(session), fs));
     if (writeMetaGraph) await writeFileAtomic(`${prefix}.meta`, graphToJson(session.graph));
     if (writeState) await this.#rotate(prefix, latestFilename);
     return prefix;
@@ -149,17 +156,30 @@ export class PartialRecoverySaver {
     this.build(session.graph);
     if (this.#names!.size === 0) return;
     if (savePath === null) throw refused("Can't load save_path when it is None.");
-    if (!checkpointExists(savePath)) throw new MonolithError('ML_CKPT_PATH', { path: savePath });
+    await withCheckpoint(savePath, (local) => this.#restore(session, local));
+  }
+
+  async #restore(session: Session, savePath: string): Promise<void> {
+    if (!checkpointExists(savePath)) throw notACheckpoint(savePath);
+    const custom = takeCustomRestore(session.graph);
+    if (custom?.clearNN && (await clearsNow(custom.modelDir ?? dirname(savePath)))) {
+      await this.#clear(session, savePath, custom);
+      return;
+    }
     await session.hold(async () => {
       const reader = new BundleReader(savePath);
-      const values = [...this.#names!].map(([saved, name]) => {
-        const { shape, data, dtype } = reader.read(saved);
+      const wanted = [...this.#names!].map(([saved, name]) => {
+        return { saved, name, shape: tensorOf(session, name).spec.shape as readonly number[] };
+      });
+      const tensors = aliasedTensors(reader, wanted, custom?.aliasMap);
+      const values = wanted.map(({ saved, name }, index) => {
+        const { shape, data, dtype } = tensors[index]!;
         const { spec } = tensorOf(session, name);
         const fits = (spec.shape as readonly number[]).join() === shape.join();
         const count = session.readVariable(name).length;
         if (spec.dtype !== dtype || (!fits && !(this.#options.reshape && data.length === count))) {
-          const reason = `${saved} is ${dtype}[${shape}] in the checkpoint and ${spec.dtype}[${spec.shape}] in the session: shapes must match`;
-          throw refused(reason);
+          const [found, needed] = [`${dtype}[${shape}]`, `${spec.dtype}[${spec.shape}]`];
+          throw refused(`${saved} is ${found} in the checkpoint and ${needed} in the session: shapes must match`);
         }
         return { name, data: data as Float32Array | BigInt64Array };
       });
@@ -167,11 +187,28 @@ export class PartialRecoverySaver {
     });
   }
 
-  #tensors(session: Session) {
-    return [...this.#names!].map(([name, variable]) => {
-      const { spec } = tensorOf(session, variable);
-      return { name, dtype: spec.dtype, shape: spec.shape as readonly number[], data: session.readVariable(variable) };
+  /** Initial values in place of what was saved, once per directory; the step goes on if it is to. */
+  async #clear(session: Session, savePath: string, { continueTraining, modelDir }: CustomRestore): Promise<void> {
+    await session.hold(async () => {
+      const step = continueTraining ? new BundleReader(savePath).read(GLOBAL_STEP).data : undefined;
+      for (const name of this.#names!.values()) {
+        const { initial } = tensorOf(session, name).op.attrs as VariableAttrs;
+        session.writeVariable(name, name === GLOBAL_STEP && step instanceof BigInt64Array ? step : initial());
+      }
     });
+    await noteCleared(modelDir ?? dirname(savePath));
+  }
+
+  #shards(session: Session): BundleTensor[][] {
+    const devices = new Map<string, BundleTensor[]>();
+    for (const [name, variable] of this.#names!) {
+      const { op, spec } = tensorOf(session, variable);
+      const device = this.#options.sharded ? op.device : '';
+      const shape = spec.shape as readonly number[];
+      const tensor = { name, dtype: spec.dtype, shape, data: session.readVariable(variable) } as BundleTensor;
+      devices.set(device, [...(devices.get(device) ?? []), tensor]);
+    }
+    return [...devices].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tensors]) => tensors);
   }
 
   async #rotate(prefix: string, latestFilename: string): Promise<void> {
@@ -188,7 +225,7 @@ export class PartialRecoverySaver {
       join(dir, latestFilename),
       formatCheckpointState({ modelCheckpointPath: inState(prefix), allModelCheckpointPaths: listed.map(inState) }),
     );
-    for (const path of removed) if (!this.#keepEvery.spares(path)) await deleteCheckpoint(path, nodeFileSystem);
+    for (const path of removed) if (!this.#keepEvery.spares(path)) await deleteCheckpoint(path, fileSystemOf(path));
   }
 }
 

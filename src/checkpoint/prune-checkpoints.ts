@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path';
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { writingTo } from '../base/files/atomic-file.js';
-import { type FileSystem, nodeFileSystem } from '../base/files/file-system.js';
+import type { FileSystem } from '../base/files/file-system.js';
+import { fileSystemOf } from '../base/files/file-systems.js';
 import { type CheckpointState, formatCheckpointState } from '../io/checkpoint-state.js';
 import { deleteCheckpoint, removeLeftovers } from './leftovers.js';
 import { type CheckpointStatus, type ListedCheckpoint, listCheckpoints } from './list-checkpoints.js';
@@ -17,6 +18,7 @@ import { saveInTurn } from './model-dir-turns.js';
 import { relativeToDir, STATE_FILE } from './names.js';
 import { PENDING_FILE, writePending } from './pending-save.js';
 import { publishState } from './publish-state.js';
+import { withModelDir } from './remote-dir.js';
 
 export interface PruneOptions {
   /** Listed checkpoints to keep, the latest among them; exempt ones do not count. Default: 5. */
@@ -49,7 +51,15 @@ const KEEP = 5;
  */
 export async function pruneCheckpoints(dir: string, options: PruneOptions = {}): Promise<Pruned> {
   checkOptions('pruneCheckpoints', options, ['keep', 'unlisted', 'dryRun', 'fileSystem']);
-  const { keep = KEEP, unlisted = false, dryRun = false, fileSystem: fs = nodeFileSystem } = options;
+  return withModelDir(dir, async (local, nameOf) => {
+    const named = ({ path, ...rest }: ListedCheckpoint) => ({ ...rest, path: nameOf(path) });
+    const { deleted, kept, ...rest } = await pruneLocal(local, options);
+    return { ...rest, deleted: deleted.map(named), kept: kept.map(named) };
+  });
+}
+
+async function pruneLocal(dir: string, options: PruneOptions): Promise<Pruned> {
+  const { keep = KEEP, unlisted = false, dryRun = false, fileSystem: fs = fileSystemOf(dir) } = options;
   if (!Number.isInteger(keep) || keep < 1) {
     const reason = `keep is a number of checkpoints from 1 on, not ${String(keep)}`;
     throw new MonolithError('ML_OPTION', { where: 'pruneCheckpoints', option: 'keep', reason });

@@ -6,15 +6,16 @@
  */
 import { existsSync } from 'node:fs';
 import { MonolithError } from '../base/errors.js';
+import { nameOfMirrored } from '../base/files/mirror.js';
 import { GLOBAL_STEP, type VariableAttrs } from '../graph/ops/state.js';
 import type { Session } from '../runtime/session/session.js';
-import { coreOf } from '../runtime/session/session-core.js';
+import { coreOf } from '../runtime/session/session-handle.js';
 import { LaidSpace } from '../sparse/files/laid-space.js';
 import type { PendingRows } from '../sparse/files/restore-table.js';
 import { TableImage } from '../sparse/files/stored-table.js';
 import { storedTable } from '../sparse/files/table-image-of.js';
 import { HashTable } from '../sparse/table/hash-table.js';
-import { foreignNames, readForeign, sparseOnlyPrefix } from './foreign-checkpoint.js';
+import { foreignNames, readForeign } from './foreign-checkpoint.js';
 import { type LoadedCheckpoint, loadCheckpoint } from './load-checkpoint.js';
 import { MANIFEST_SUFFIX } from './names.js';
 import { type Assignment, type ModelSide, matchCheckpoint, type SideTable } from './restore-match.js';
@@ -22,6 +23,7 @@ import { checkRestoreOptions, type RestoreOptions } from './restore-options.js';
 import type { RestoredItem, RestoreReport } from './restore-report.js';
 import { prefixAt, type RestoreSource, sourceOf, type TablePair } from './restore-source.js';
 import { denseVariables, filtersOf, tableConfigs } from './session-snapshot.js';
+import { sparseOnlyPrefix } from './sparse-only.js';
 
 /** The body of `restoreSession`, for a session that is held. */
 export async function restoreHeld(
@@ -46,7 +48,7 @@ export async function restoreHeld(
   // Lookups between here and the next step show what they did when it was saved.
   coreOf(session).followGlobalStep();
   return {
-    path: source.path,
+    path: nameOfMirrored(source.path),
     mode: options.mode ?? 'exact',
     step: source.step,
     tensors: [...match.tensorItems, ...stepItem(counts, isCounted)],

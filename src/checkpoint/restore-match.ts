@@ -87,6 +87,12 @@ function assign<T extends Named>(
   for (const item of mine) {
     const { name } = item;
     const source = namesOf(item, options).find((candidate) => byName.has(candidate));
+    if (isNamed(options.initial, name)) {
+      if (source !== undefined) used.add(source);
+      assigned.push({ name, from: null });
+      items.push({ name, outcome: 'initialised', reason: 'as the options say' });
+      continue;
+    }
     const mayBeMissing = isNamed(options.missing, name);
     if (source === undefined) {
       if (mayBeMissing) assigned.push({ name, from: null });

@@ -4,6 +4,8 @@ import { MonolithError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 
 /**
+ * How much a checkpoint and the session it is put into may differ.
+ *
  * - `exact`: both hold the same variables and tables.
  * - `subset`: the session holds some of what the checkpoint does, as a graph that predicts or evaluates.
  * - `warm-start`: what is renamed, reshaped, missing or extra is named in the options.
@@ -20,6 +22,8 @@ export interface RestoreOptions {
   readonly rename?: Readonly<Record<string, string>>;
   /** What starts from its initial values when the checkpoint lacks it or has it in another shape. */
   readonly missing?: readonly string[];
+  /** What starts from its initial values though the checkpoint has it. */
+  readonly initial?: readonly string[];
   /** What the session does not have and the checkpoint may. */
   readonly extra?: readonly string[];
   /** Variables that may have another shape of as many values, in row-major order. */
@@ -35,11 +39,11 @@ export interface RestoreOptions {
 }
 
 const WHERE = 'restoreSession';
-const LISTS = ['missing', 'extra', 'reshape'] as const;
+const LISTS = ['missing', 'initial', 'extra', 'reshape'] as const;
 
 /** ML_OPTION for options that do not go together, or name what is not in the session. */
 export function checkRestoreOptions(options: RestoreOptions, sessionNames: readonly string[]): void {
-  checkOptions(WHERE, options, ['mode', 'rename', 'missing', 'extra', 'reshape', 'globalStep', 'inPlace']);
+  checkOptions(WHERE, options, ['mode', 'rename', 'missing', 'initial', 'extra', 'reshape', 'globalStep', 'inPlace']);
   const { mode = 'exact', rename } = options;
   if (!RESTORE_MODES.includes(mode)) {
     const hint = didYouMean(String(mode), RESTORE_MODES) ?? `its modes are ${RESTORE_MODES.join(', ')}`;

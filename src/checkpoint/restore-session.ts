@@ -1,5 +1,6 @@
 /** @file Restores a session: the turn is taken at the call, and the first call loads the code. */
 import type { Session } from '../runtime/session/session.js';
+import { coreOf } from '../runtime/session/session-handle.js';
 import type { LoadedCheckpoint } from './load-checkpoint.js';
 import type { RestoreOptions } from './restore-options.js';
 import type { RestoreReport } from './restore-report.js';
@@ -15,11 +16,12 @@ import type { RestoreReport } from './restore-report.js';
  * const { tables } = await restoreSession(session, 'runs/old', { mode: 'warm-start', missing: ['new_feature*'] });
  * ```
  */
-export function restoreSession(
+export async function restoreSession(
   session: Session,
   from: LoadedCheckpoint | string,
   options: RestoreOptions = {},
 ): Promise<RestoreReport> {
+  coreOf(session);
   return session.hold(async () => {
     const { restoreHeld } = await import('./restore-held.js');
     return restoreHeld(session, from, options);

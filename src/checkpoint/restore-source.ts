@@ -1,14 +1,17 @@
 /** @file What a session is restored from: a checkpoint with our manifest, or one without. */
 import { statSync } from 'node:fs';
 import { MonolithError } from '../base/errors.js';
+import { fileSystemOf, isRemote } from '../base/files/file-systems.js';
 import { isPath } from '../base/files/read-file.js';
-import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
+import type { AdmissionFilter } from '../sparse/admission/filter-memory.js';
 import type { LayOut } from '../sparse/files/laid-space.js';
 import type { PendingRows } from '../sparse/files/restore-table.js';
 import { storedTable } from '../sparse/files/table-image-of.js';
 import type { SpaceRecord } from '../sparse/files/table-space.js';
 import type { HashTable } from '../sparse/table/hash-table.js';
 import { type LoadedCheckpoint, type LoadedTable, latestCheckpoint } from './load-checkpoint.js';
+import { notACheckpoint } from './not-a-checkpoint.js';
+import { withCheckpoint } from './remote-dir.js';
 import type { ModelSide } from './restore-match.js';
 import type { DenseValue } from './snapshot.js';
 import { hasAnyFile } from './verify-checkpoint.js';
@@ -72,7 +75,19 @@ export async function prefixAt(path: string): Promise<string | null> {
     const hint = 'give what loadCheckpoint(path) returns, the prefix of a checkpoint or a model directory';
     throw new MonolithError('ML_CKPT_READ', { file: String(path), reason: 'it is no loaded checkpoint' }, { hint });
   }
+  if (isRemote(path)) return remotePrefix(path);
   if (hasAnyFile(path)) return path;
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return latestCheckpoint(path);
-  throw new MonolithError('ML_CKPT_PATH', { path });
+  throw notACheckpoint(path);
+}
+
+/** The same of another file system: the prefix on this machine, where all of the checkpoint was brought. */
+async function remotePrefix(path: string): Promise<string | null> {
+  const isDirectory = (await fileSystemOf(path).stat(path))?.isDirectory === true;
+  const prefix = isDirectory ? await latestCheckpoint(path) : path;
+  if (prefix === null) return null;
+  return withCheckpoint(prefix, async (local) => {
+    if (!hasAnyFile(local)) throw notACheckpoint(local);
+    return local;
+  });
 }

@@ -38,6 +38,7 @@ import {
 } from './names.js';
 import { PENDING_FILE, writePending } from './pending-save.js';
 import { publishState } from './publish-state.js';
+import { withModelDir } from './remote-dir.js';
 import { type Retention, retain } from './retention.js';
 import { checkSnapshot, type Snapshot } from './snapshot.js';
 import { hasAnyFile, verifyCheckpoint } from './verify-checkpoint.js';
@@ -83,6 +84,13 @@ export async function saveCheckpoint(
 ): Promise<SavedCheckpoint> {
   checkArguments(modelDir, snapshot);
   checkOptions('saveCheckpoint', options, ['keep', 'exempt', 'keepEvery', 'fileSystem']);
+  return withModelDir(modelDir, async (dir, nameOf) => {
+    const saved = await saveTo(dir, snapshot, options);
+    return { ...saved, path: nameOf(saved.path), deleted: saved.deleted.map(nameOf) };
+  });
+}
+
+async function saveTo(modelDir: string, snapshot: Snapshot, options: SaveOptions): Promise<SavedCheckpoint> {
   const { live, step } = snapshot;
   if (live === undefined) return saveHeld(modelDir, snapshot, options);
   // Steps that were asked for before the save have run by then; a step that the caller chose stays.

@@ -2,8 +2,9 @@
 import type { Tensor } from '../graph/graph.js';
 import { GLOBAL_STEP, VARIABLES } from '../graph/ops/state.js';
 import type { Session } from '../runtime/session/session.js';
-import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
+import { coreOf } from '../runtime/session/session-handle.js';
 import { writeFilter } from '../sparse/admission/filter-files.js';
+import type { AdmissionFilter } from '../sparse/admission/filter-memory.js';
 import type { TableConfig } from '../sparse/config/table-config.js';
 import { storedTable } from '../sparse/files/table-image-of.js';
 import { TABLES } from '../sparse/steps/embedding-ops.js';
@@ -15,6 +16,7 @@ import type { DenseValue, Settings, Snapshot, TableSnapshot } from './snapshot.j
  * that were asked for before it have run, and steps that are asked for later wait until it is done.
  */
 export function snapshotSession(session: Session, modelName: string, settings?: Settings): Snapshot {
+  coreOf(session);
   const step = session.globalStep;
   return {
     step,

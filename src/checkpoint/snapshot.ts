@@ -2,8 +2,10 @@
  * @file What a checkpoint holds, as types, and the checks a snapshot must pass before anything is written.
  */
 
-import { MonolithError } from '../base/errors.js';
+import { isDeepStrictEqual } from 'node:util';
+import { MonolithError, messageOf } from '../base/errors.js';
 import type { FileSystem } from '../base/files/file-system.js';
+import type { InputState } from '../base/input-state.js';
 import { GLOBAL_STEP } from '../graph/ops/state.js';
 import type { EntryRow } from '../io/entry-dump.js';
 import { type DumpSegment, OPTIMIZER_DUMPS } from '../io/optimizer-dump.js';
@@ -79,6 +81,8 @@ export interface Snapshot extends ModelLayout {
   readonly step: number;
   readonly live?: LiveSource;
   readonly settings?: Settings;
+  /** Where the input of the training stood: the batches before that place are in this snapshot, no others are. */
+  readonly input?: InputState | undefined;
   readonly dense: readonly DenseValue[];
   readonly tables: readonly TableSnapshot[];
   /** What the tables took of their memory, when they come from a checkpoint that tells; tables of a session know it. */
@@ -97,6 +101,7 @@ export function checkSnapshot(snapshot: Snapshot, file: string): void {
   if (!isCount(step)) refuse(`step ${step} is not a step`);
   if (typeof modelName !== 'string') refuse(`a model cannot be called ${String(modelName)}`);
   checkSettings(settings, file);
+  if (snapshot.input !== undefined) checkInputState(snapshot.input, file);
   const names = new Set<string>([GLOBAL_STEP]);
   for (const { name, dtype, shape, data } of dense) {
     if (!isText(name) || name === '') refuse(`a dense value cannot be called "${String(name)}"`);
@@ -138,6 +143,18 @@ export function checkSettings(settings: Settings | undefined, file: string): voi
     const hint = 'settings are texts, finite numbers, true or false';
     throw new MonolithError('ML_CKPT_WRITE', fields, { hint });
   }
+}
+
+/** ML_CKPT_WRITE when the position of an input would not be the same when it is loaded. */
+function checkInputState(input: unknown, file: string): void {
+  let reason = 'it is not the same once it was written as JSON';
+  try {
+    if (isDeepStrictEqual(readBack(input), input)) return;
+  } catch (cause) {
+    reason = messageOf(cause);
+  }
+  const hint = 'saveState of an input returns plain JSON: no dates, bigints, arrays of numbers or undefined';
+  throw new MonolithError('ML_CKPT_WRITE', { file, field: 'input', reason: `input: ${reason}` }, { hint });
 }
 
 function readBack(value: unknown): unknown {

@@ -69,10 +69,10 @@ export async function writeCheckpointFiles(
   const index = await writingTo(`${prefix}${INDEX_SUFFIX}`, () => writeWhole(indexFile, data.index, fs));
   files.push(described(DATA_SUFFIX, ofSink(data.sink)), described(INDEX_SUFFIX, ofSink(index)));
 
-  const { modelName: model, settings } = snapshot;
+  const { modelName: model, settings, input } = snapshot;
   const space = snapshot.space ?? spaceOfStored(snapshot.tables, tables);
   const dense = sortedByName(snapshot.dense);
-  const content = { model, step: snapshot.step, settings, dense, tables, space, filters, files };
+  const content = { model, step: snapshot.step, settings, input, dense, tables, space, filters, files };
   const manifestText = provenManifest(content, `${prefix}${MANIFEST_SUFFIX}`);
   const manifestFile = join(assets, MANIFEST_FILE);
   const manifest = await writingTo(`${prefix}${MANIFEST_SUFFIX}`, () => writeWhole(manifestFile, manifestText, fs));

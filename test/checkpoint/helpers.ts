@@ -144,6 +144,8 @@ export function faultyFileSystem(faults: Faults): FileSystem & { readonly operat
       await step();
       return nodeFileSystem.list(path);
     },
+    stat: (path) => nodeFileSystem.stat(path),
+    openToRead: (path) => nodeFileSystem.openToRead(path),
   };
 }
 

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MonolithError } from '../../src/base/errors.js';
 import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-checkpoint.js';
+import { formatOwner, thisOwner } from '../../src/checkpoint/lock-owner.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
 import { contentOf, faultyFileSystem, operationCount, quick, sampleSnapshot, temporaries, treeOf } from './helpers.js';
 
@@ -133,16 +135,22 @@ t.test('leftovers of a killed process are ignored by readers; foreign assets are
   const hex = '0123456789abcdef'.repeat(2);
   writeFileSync(join(dir, `checkpoint.tmp${hex}`), 'model_checkpoint_path: "nowhere"');
   writeFileSync(`${path}.index.tmp${hex}`, '');
+  for (const name of ['run.json', 'schema.json', 'side-1.jsonl']) writeFileSync(join(dir, `${name}.tmp${hex}`), '');
   mkdirSync(join(dir, `model.ckpt-2.assets.tmp${hex}`));
   mkdirSync(join(dir, 'model.ckpt-9.assets'));
   writeFileSync(join(dir, `mine.tmp${hex}`), '');
+  // Of who was killed while it took the lock, and of who takes it now.
+  const gone = spawnSync(process.execPath, ['-e', '0']).pid;
+  writeFileSync(join(dir, `monolith.lock.tmp${hex}`), formatOwner({ ...thisOwner(), pid: gone }));
+  const living = `monolith.lock.tmp${'f'.repeat(32)}`;
+  writeFileSync(join(dir, living), formatOwner(thisOwner()));
   writeFileSync(join(`${path}.assets`, 'MonolithHashTable_bias-00000-of-00001-tmp-77'), 'x');
   t.equal(await latestCheckpoint(dir), path);
   t.same(contentOf(await loadCheckpoint(path)), contentOf(sampleSnapshot(1)));
   await saveCheckpoint(dir, sampleSnapshot(2), { keep: 1 });
   t.same(
     readdirSync(dir).filter((name) => !name.startsWith('model.ckpt-2.')),
-    ['checkpoint', `mine.tmp${hex}`, 'model.ckpt-9.assets'].sort(),
+    ['checkpoint', `mine.tmp${hex}`, 'model.ckpt-9.assets', living].sort(),
   );
 });
 

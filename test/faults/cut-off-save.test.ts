@@ -19,7 +19,7 @@ const temporariesOfSaves = (dir: string) => temporaries(dir).filter((name) => !n
 
 for (const [scenario, snapshot] of Object.entries(SCENARIOS)) {
   // Some operations in a plain run, of which the first scenario has more, and all of them in a deep one.
-  const stride = FAULTS > 1 ? 1 : snapshot.step === 2 ? 4 : 9;
+  const stride = FAULTS > 1 ? 1 : snapshot.step === 2 ? 7 : 12;
   t.test(`cut off after an operation while ${scenario} is saved, a whole checkpoint is there`, async (t) => {
     const home = t.testdir();
     const dir = join(home, 'd');

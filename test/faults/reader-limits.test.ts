@@ -14,12 +14,21 @@ import { BundleReader } from '../../src/io/bundle-reader.js';
 import { parseCheckpointState } from '../../src/io/checkpoint-state.js';
 import { parsePbtxt } from '../../src/io/pbtxt.js';
 import { RecordReader } from '../../src/io/record-reader.js';
+import { SafetensorsFile } from '../../src/io/safetensors.js';
 import { snappyUncompress } from '../../src/io/snappy.js';
 import { SnappyRecordReader } from '../../src/io/snappy-record-reader.js';
 import { snappyCompress } from '../../src/io/snappy-writer.js';
 import { SstableWriter } from '../../src/io/sstable.js';
+import type { PortableOpJson } from '../../src/portable/document.js';
+import { readModelJson } from '../../src/portable/model-json.js';
+import { readGraph } from '../../src/portable/read-graph.js';
+import { readEvents } from '../../src/report/event-lines.js';
+import { readRecipe, readRunRecord } from '../../src/report/run-folder.js';
+import type { Session } from '../../src/runtime/session/session.js';
+import { NativeModel } from '../../src/serve/native/read-native.js';
 import { encodeMeta, readMeta } from '../../src/sparse/files/multi-meta.js';
 import { readChromeTrace } from '../../src/trace/read-chrome-trace.js';
+import { CsvLogHook } from '../../src/train/hooks/csv-log.js';
 import { recordBytes, snappyStream } from '../io/snappy-stream.js';
 import { rawSstable } from './raw-sstable.js';
 
@@ -101,6 +110,7 @@ const BEYOND: Readonly<Record<LimitName, readonly Attempt[]>> = {
     },
   ],
   manifestValues: [() => parseManifest(`{"dense":[${'0,'.repeat(over('manifestValues'))}0]}`, 'manifest')],
+  inputBytes: [() => manifest({ input: 'x'.repeat(over('inputBytes')) })],
   settingsBytes: [() => manifest({ settings: { x: 'x'.repeat(over('settingsBytes')) } })],
   // Of a file that is passed over, whatever is wrong with it.
   probeBytes: [(dir) => readWhole(sparse(join(dir, 'probe.json'), over('probeBytes')), 'probeBytes')],
@@ -190,6 +200,44 @@ const BEYOND: Readonly<Record<LimitName, readonly Attempt[]>> = {
       const budget = { counts: 0, file: 'x' };
       const tables = Array.from({ length: over('slotCounts') / 32768 + 1 }, () => new SlotCounts(budget));
       for (const one of tables) for (let slot = 0; slot < 32768; slot++) one.add(slot);
+    },
+  ],
+  logBytes: [
+    (dir) => readEvents(sparse(join(dir, 'x.jsonl'), over('logBytes'))),
+    (dir) => {
+      const file = sparse(join(dir, 'log.csv'), over('logBytes'));
+      const hook = new CsvLogHook({ file, loss: null as never, batchSize: 1 });
+      return hook.afterCreateSession({ globalStep: 0 } as Session);
+    },
+  ],
+  recipeBytes: [
+    (dir) => {
+      sparse(join(dir, 'schema.json'), over('recipeBytes'));
+      return readRecipe(dir);
+    },
+    (dir) => {
+      sparse(join(dir, 'run.json'), over('recipeBytes'));
+      return readRunRecord(dir);
+    },
+  ],
+  graphOps: [
+    () => {
+      const ops = new Array<PortableOpJson>(over('graphOps')).fill({ name: 'x', type: 'Mul' });
+      return readGraph({ ops, tables: [] }, () => new Float32Array(0));
+    },
+  ],
+  modelBytes: [
+    (dir) => {
+      sparse(join(dir, 'model.json'), over('modelBytes'));
+      return NativeModel.open(dir);
+    },
+  ],
+  modelValues: [() => readModelJson(`[${'0,'.repeat(over('modelValues'))}0]`, 'model.json')],
+  tensorsHeaderBytes: [
+    (dir) => {
+      const head = Buffer.alloc(8);
+      head.writeBigUInt64LE(BigInt(over('tensorsHeaderBytes')));
+      return SafetensorsFile.open(sparse(join(dir, 'w'), 2 * over('tensorsHeaderBytes'), head));
     },
   ],
 };

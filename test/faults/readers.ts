@@ -1,8 +1,9 @@
 /**
- * @file A program that damages what each reader reads, many times: `readers.js DIR SEED COUNT [READER…]`. Every read ends in a value
- * or in an error with a code, in bounded time; one line of JSON for each reader says how many did what.
+ * @file A program that damages what each reader reads, many times: `readers.js DIR SEED COUNT [READER…]`. Every read
+ * ends in a value or in an error with a code, in bounded time; one line of JSON for each reader says how many did what.
  *
- * It calls the readers themselves, and not the commands around them as fuzz.ts does: so it comes to a hundred thousand inputs.
+ * It calls the readers themselves, and not the commands around them as fuzz.ts does: so it comes to a hundred thousand
+ * inputs.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,6 +25,7 @@ import { saveTable } from '../../src/sparse/files/save-table.js';
 import { quick, sampleSnapshot } from '../checkpoint/helpers.js';
 import { recordBytes } from '../io/snappy-stream.js';
 import { sampleRows, TestTable } from '../sparse/table-files/fixture.js';
+import type { FuzzReport } from './fuzz.js';
 import { Mutator } from './mutate.js';
 import { peakBytes } from './peak-bytes.js';
 import { type Change, entries, manifest, payloads } from './subjects.js';
@@ -36,17 +38,9 @@ interface Reader {
   read(bytes: Uint8Array): unknown;
 }
 
-export interface ReaderReport {
+export interface ReaderReport extends FuzzReport {
   readonly reader: string;
   readonly seed: number;
-  readonly attempts: number;
-  /** Inputs that could still be read. */
-  readonly loads: number;
-  readonly codes: Readonly<Record<string, number>>;
-  readonly failures: readonly string[];
-  readonly slowestMs: number;
-  /** Of the process, so far. */
-  readonly peakBytes: number;
 }
 
 const READ_MS_MAX = 5_000;
