@@ -4,7 +4,9 @@
  * A batch is a run of neighbouring rows, so each of its arrays is one read into shared memory: nothing is parsed,
  * converted or copied again. Batches are made when they are asked for, in a ring of places that are used again.
  */
+
 import { closeSync, readSync } from 'node:fs';
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError, messageOf } from '../base/errors.js';
 import { type OpenedFile, openRegular } from '../base/files/read-file.js';
 import type { Arena } from '../memory/arena.js';
@@ -39,7 +41,8 @@ export interface ArrayFilePlan extends DatasetSize {
 
 /** Sizes of a stream over the file. Throws ML_DATASET for options that describe none. */
 export function planArrayFile(options: ArrayFileOptions): ArrayFilePlan {
-  const { schema, offsets, rows, batchSize, keepRemainder = false } = options;
+  const known = ['file', 'schema', 'offsets', 'rows', 'batchSize', 'keepRemainder'] as const;
+  const { schema, offsets, rows, batchSize, keepRemainder = false } = checkOptions('arrayFileDataset', options, known);
   const ragged = schema.find(({ kind }) => kind === 'ragged');
   if (ragged !== undefined) throw refused(`its feed ${ragged.name} is ragged: rows of arrays are of one size`);
   if (offsets.length !== schema.length) throw refused(`${offsets.length} offsets for ${schema.length} feeds`);

@@ -6,11 +6,12 @@
 import { checkOptions } from '../base/check-options.js';
 import { fromWireError } from '../base/error-wire.js';
 import { MonolithError } from '../base/errors.js';
+import type { InputState } from '../base/input-state.js';
 import type { Arena } from '../memory/arena.js';
 import { CancelReason, type RingStats, SharedRing } from '../memory/shared-ring.js';
 import { ServiceThread } from '../runtime/pool/service-thread.js';
 import { threadError } from '../runtime/pool/thread-error.js';
-import { coreOf, type SessionHandle } from '../runtime/session/session-core.js';
+import { coreOf, type SessionHandle } from '../runtime/session/session-handle.js';
 import type { DatasetSource } from './dataset-source.js';
 import type { LoadReport, ReaderOptions, ReaderService, ReaderStats, StartOptions } from './reader-service.js';
 
@@ -49,6 +50,9 @@ export class DataReader {
   readonly batches: LoadReport;
   readonly #thread: ServiceThread<ReaderService>;
   readonly #ring: SharedRing;
+  readonly #start: StartOptions;
+  /** Number of the next batch that `next` returns. */
+  #batch: number;
   #closed = false;
 
   /** Batches that `next` returned and that stay good at once. */
@@ -58,9 +62,11 @@ export class DataReader {
     thread: ServiceThread<ReaderService>,
     ring: SharedRing,
     batches: LoadReport,
-    batchesAhead: number,
+    { batchesAhead, start }: { readonly batchesAhead: number; readonly start: StartOptions },
   ) {
     this.batchesAhead = batchesAhead;
+    this.#start = start;
+    this.#batch = start.startBatch ?? 0;
     this.#thread = thread;
     this.#ring = ring;
     this.batches = batches;
@@ -110,12 +116,13 @@ export class DataReader {
     });
     try {
       const batches = await thread.call((service) => service.load(), options.loadTimeoutMs ?? LOAD_TIMEOUT_MS);
+      const { maxBatches, startBatch } = options;
       const start: StartOptions = {
-        ...(options.maxBatches === undefined ? {} : { maxBatches: options.maxBatches }),
-        ...(options.startBatch === undefined ? {} : { startBatch: options.startBatch }),
+        ...(maxBatches !== undefined && { maxBatches }),
+        ...(startBatch !== undefined && { startBatch }),
       };
       await thread.call((service) => service.start(start), CALL_TIMEOUT_MS);
-      return new DataReader(thread, ring, batches, ahead ?? Number.POSITIVE_INFINITY);
+      return new DataReader(thread, ring, batches, { batchesAhead: ahead ?? Number.POSITIVE_INFINITY, start });
     } catch (error) {
       await thread.close();
       throw error;
@@ -135,10 +142,27 @@ export class DataReader {
   next(timeoutMs: number): number | Promise<number> {
     try {
       const pointer = this.#ring.tryPopU32();
-      return pointer >= 0 ? pointer : this.#wait(timeoutMs);
+      if (pointer < 0) return this.#wait(timeoutMs);
+      this.#batch++;
+      return pointer;
     } catch (error) {
       return this.#explain(error);
     }
+  }
+
+  /** For a TrainInput: the number of the batch to go on with when the last `unused` are to come again. */
+  saveState(unused: number): { readonly batch: number } {
+    return { batch: this.#batch - unused };
+  }
+
+  /** Has `next` go on from what `saveState` gave; `maxBatches` counts from there. What waits is given up. */
+  async restoreState(state: InputState): Promise<void> {
+    const startBatch = batchIn(state);
+    await this.#thread.call((service) => service.stop(), CALL_TIMEOUT_MS);
+    while (this.#ring.size > 0) this.#ring.tryPopU32();
+    this.#ring.reopen();
+    await this.#thread.call((service) => service.start({ ...this.#start, startBatch }), CALL_TIMEOUT_MS);
+    this.#batch = startBatch;
   }
 
   ringStats(): RingStats {
@@ -147,6 +171,11 @@ export class DataReader {
 
   stats(): Promise<ReaderStats> {
     return this.#thread.call((service) => service.stats(), CALL_TIMEOUT_MS);
+  }
+
+  /** What a data set of files found out so far. */
+  report(): Promise<unknown> {
+    return this.#thread.call((service) => service.report(), CALL_TIMEOUT_MS);
   }
 
   /** Ends the thread. Whoever waits for a batch gets ML_CLOSED. */
@@ -158,7 +187,9 @@ export class DataReader {
 
   async #wait(timeoutMs: number): Promise<number> {
     try {
-      return await this.#ring.popU32Async(timeoutMs);
+      const pointer = await this.#ring.popU32Async(timeoutMs);
+      this.#batch++;
+      return pointer;
     } catch (error) {
       return this.#explain(error);
     }
@@ -180,4 +211,11 @@ export class DataReader {
     if (failure === null) return new MonolithError('ML_WORKER', { thread: THREAD_NAME, reason: 'it gave no reason' });
     return threadError(THREAD_NAME, fromWireError(failure));
   }
+}
+
+function batchIn(state: InputState): number {
+  const batch = typeof state === 'object' && state !== null && 'batch' in state ? state.batch : undefined;
+  if (Number.isSafeInteger(batch) && (batch as number) >= 0) return batch as number;
+  const reason = `it cannot go on from ${JSON.stringify(state)}, it takes a position like { "batch": 100 }`;
+  throw new MonolithError('ML_DATASET', { reason });
 }

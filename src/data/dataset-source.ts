@@ -18,9 +18,22 @@ export interface OpenDataset extends DatasetSize {
   batchAt(number: number): number;
 }
 
+/** A data set that was opened and whose batches come one after the other, such as those of files. */
+export interface OpenStream extends DatasetSize {
+  /**
+   * Addresses of batches from the number `first` on. `taken` counts those that the consumer took since; what a batch
+   * waits for ends with the signal.
+   */
+  stream(first: number, taken: () => number, signal: AbortSignal): AsyncGenerator<number>;
+  /** What was found out on the way, as plain data. */
+  report(): unknown;
+}
+
+export type Opened = OpenDataset | OpenStream;
+
 /** What the module of a data set exports. Batches, or places for them, are taken from the arena. */
 export interface DatasetModule<Options> {
-  openDataset(views: Views, arena: Arena, options: Options): OpenDataset | Promise<OpenDataset>;
+  openDataset(views: Views, arena: Arena, options: Options): Opened | Promise<Opened>;
 }
 
 /**

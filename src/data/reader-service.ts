@@ -6,13 +6,15 @@
  * the ring is full the service waits on the event loop, so that calls are answered meanwhile.
  */
 import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { toWireError, type WireError } from '../base/error-wire.js';
 import { MonolithError, messageOf } from '../base/errors.js';
+import { loadModule } from '../base/load-module.js';
 import { Arena } from '../memory/arena.js';
 import { CancelReason, SharedRing } from '../memory/shared-ring.js';
 import { Views } from '../memory/views.js';
 import { TraceRing } from '../trace/trace-ring.js';
-import type { DatasetModule, DatasetSize, DatasetSource, OpenDataset } from './dataset-source.js';
+import type { DatasetModule, DatasetSize, DatasetSource, Opened, OpenStream } from './dataset-source.js';
 
 export interface ReaderOptions {
   readonly buffer: SharedArrayBuffer;
@@ -53,12 +55,14 @@ export class ReaderService {
   readonly #options: ReaderOptions;
   readonly #ring: SharedRing;
   readonly #trace: TraceRing | null;
-  #dataset: OpenDataset | null = null;
+  #dataset: Opened | null = null;
   #run: Promise<void> | null = null;
   #stop = new AbortController();
   #pushed = 0;
   #waits = 0;
   #failure: WireError | null = null;
+  /** When the span of filling the ring began. */
+  #began: number | undefined;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -96,6 +100,11 @@ export class ReaderService {
     await this.#run;
   }
 
+  /** What the data set found out so far. */
+  report(): unknown {
+    return this.#dataset !== null && 'stream' in this.#dataset ? this.#dataset.report() : undefined;
+  }
+
   stats(): ReaderStats {
     return { running: this.#run !== null, pushed: this.#pushed, waits: this.#waits, failure: this.#failure };
   }
@@ -106,25 +115,51 @@ export class ReaderService {
     this.#ring.close();
   }
 
-  async #pump(dataset: OpenDataset, count: number, first: number, signal: AbortSignal): Promise<void> {
-    const trace = this.#trace;
-    let began = trace?.now() ?? 0;
-    for (let sent = 0; sent < count; sent++) {
-      const pointer = dataset.batchAt(first + sent);
-      while (!this.#ring.tryPushU32(pointer)) {
-        this.#waits++;
-        const full = trace?.now() ?? 0;
-        trace?.span(this.#options.trace!.fill, began, full);
-        await this.#ring.waitForSpace(WAIT_SLICE_MS, signal);
-        began = trace?.now() ?? 0;
-        trace?.span(this.#options.trace!.wait, full, began);
-        if (signal.aborted) return;
+  async #pump(dataset: Opened, count: number, first: number, signal: AbortSignal): Promise<void> {
+    if ('stream' in dataset) await this.#pumpStream(dataset, count, first, signal);
+    else {
+      for (let sent = 0; sent < count && !signal.aborted; sent++) {
+        // No promise while the consumer keeps up.
+        const later = this.#push(dataset.batchAt(first + sent), signal);
+        if (later !== undefined) await later;
       }
-      this.#pushed++;
-      if (this.#pushed % PUSHES_PER_TURN === 0) await setImmediate();
-      if (signal.aborted) return;
     }
-    this.#ring.close();
+    if (!signal.aborted) this.#ring.close();
+  }
+
+  async #pumpStream(dataset: OpenStream, count: number, first: number, signal: AbortSignal): Promise<void> {
+    if (count <= 0) return;
+    let sent = 0;
+    try {
+      for await (const pointer of dataset.stream(first, () => sent - this.#ring.size, signal)) {
+        await this.#push(pointer, signal);
+        if (++sent >= count || signal.aborted) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  /** Puts a batch into the ring; a promise where there is no space, and after some for a turn of the event loop. */
+  #push(pointer: number, signal: AbortSignal): Promise<void> | undefined {
+    this.#began ??= this.#trace?.now() ?? 0;
+    if (!this.#ring.tryPushU32(pointer)) return this.#pushLater(pointer, signal);
+    this.#pushed++;
+    return this.#pushed % PUSHES_PER_TURN === 0 ? setImmediate() : undefined;
+  }
+
+  async #pushLater(pointer: number, signal: AbortSignal): Promise<void> {
+    const trace = this.#trace;
+    do {
+      this.#waits++;
+      const full = trace?.now() ?? 0;
+      trace?.span(this.#options.trace!.fill, this.#began!, full);
+      await this.#ring.waitForSpace(WAIT_SLICE_MS, signal);
+      this.#began = trace?.now() ?? 0;
+      trace?.span(this.#options.trace!.wait, full, this.#began);
+      if (signal.aborted) return;
+    } while (!this.#ring.tryPushU32(pointer));
+    this.#pushed++;
   }
 
   /** Keeps the error for whoever asks, and ends the consumer's wait. */
@@ -140,7 +175,7 @@ export class ReaderService {
 async function datasetModule(address: string): Promise<DatasetModule<unknown>> {
   let found: Partial<DatasetModule<unknown>>;
   try {
-    found = await import(address);
+    found = /^file:.*\.[cm]?ts$/.test(address) ? await loadModule(fileURLToPath(address)) : await import(address);
   } catch (cause) {
     throw new MonolithError('ML_DATASET', { reason: `its module: ${messageOf(cause)}` }, { cause });
   }

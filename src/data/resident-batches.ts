@@ -10,7 +10,7 @@ import {
   writeBatch,
 } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
-import { coreOf, type SessionHandle } from '../runtime/session/session-core.js';
+import { coreOf, type SessionHandle } from '../runtime/session/session-handle.js';
 import { feedOf } from '../tensor/feed-values.js';
 
 /** Where batches go. */

@@ -4,30 +4,37 @@
  * From one declaration come the layout of batches, the placeholders of a graph and the types of what is fed. A misspelt
  * name, ids where floats belong or a feature that is left out do not compile.
  */
-import { checkNumber, checkOptions } from '../base/check-options.js';
+import { checkKeys, checkNumber, checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import type { Graph, Tensor } from '../graph/graph.js';
 import { idsPlaceholder, placeholder, raggedPlaceholder } from '../graph/ops/state.js';
 import type { DenseInput, Int64Input, RaggedInput } from '../graph/typed-inputs.js';
 import { type BatchData, type BatchSchema, type FeedSpec, type PartialBatchData, rowsOf } from '../memory/batch.js';
 import { type DenseFeed, feedOf, type IdsFeed, type RaggedFeed, type SingleIds } from '../tensor/feed-values.js';
+import type { Field } from './field.js';
 
 /** Floats, `width` of them for each example. */
 export interface DenseFeature<Width extends number = number> {
   readonly kind: 'dense';
   readonly width: Width;
+  /** What its cells mean, where `f` made it. */
+  readonly field?: Field;
 }
 
 /** 64-bit integers, `width` of them for each example: times, counts, or ids of features that have one each. */
 export interface Int64Feature<Width extends number = number> {
   readonly kind: 'ids';
   readonly width: Width;
+  readonly field?: Field;
 }
 
 /** 64-bit ids, as many for each example as there are. */
 export interface RaggedFeature<ValuesPerRow extends number = number> {
   readonly kind: 'ragged';
   readonly valuesPerRow: ValuesPerRow;
+  /** Whether ids have weights: a feed of their own, `name/weights`, of `valuesPerRow` floats for each example. */
+  readonly weighted?: boolean;
+  readonly field?: Field;
 }
 
 export type Feature = DenseFeature | Int64Feature | RaggedFeature;
@@ -83,12 +90,37 @@ export type ValuesOf<F extends Feature> = F extends DenseFeature
         : RaggedFeed
       : never;
 
-export type Inputs<F extends Features> = { readonly [Name in keyof F]: InputOf<F[Name]> };
-export type Feeds<F extends Features> = { readonly [Name in keyof F]: ValuesOf<F[Name]> };
-/** Names of features with one float for each example: what a label can be. */
-export type LabelName<F extends Features> = {
-  [Name in keyof F & string]: F[Name] extends DenseFeature<1> ? Name : never;
+/** Names of features whose ids have weights. */
+type WeightedName<F extends Features> = {
+  [Name in keyof F & string]: F[Name] extends { readonly weighted: true } ? Name : never;
 }[keyof F & string];
+
+export type Inputs<F extends Features> = { readonly [Name in keyof F]: InputOf<F[Name]> } & {
+  readonly [Name in WeightedName<F> as `${Name}/weights`]: DenseInput;
+};
+export type Feeds<F extends Features> = { readonly [Name in keyof F]: ValuesOf<F[Name]> } & {
+  readonly [Name in WeightedName<F> as `${Name}/weights`]: DenseFeed;
+};
+/** Names of the labels that a schema says it has. */
+export type MarkedLabel<F extends Features> = {
+  [Name in keyof F & string]: F[Name] extends { readonly field: { readonly role: 'label' } } ? Name : never;
+}[keyof F & string];
+/** Names of what a label can be: features of `f.label()`, and `dense.f32()` of one float for each example. */
+export type LabelName<F extends Features> =
+  | MarkedLabel<F>
+  | {
+      [Name in keyof F & string]: F[Name] extends { readonly field: Field }
+        ? never
+        : F[Name] extends DenseFeature<1>
+          ? Name
+          : never;
+    }[keyof F & string];
+
+/** How placeholders are made that a feature does not say all of. */
+export interface InputOptions {
+  /** In place of what ragged features say: ids per example, on average over a part of the batch. */
+  readonly valuesPerRow?: Readonly<Record<string, number>> | undefined;
+}
 
 export class Schema<F extends Features> {
   readonly features: F;
@@ -97,14 +129,16 @@ export class Schema<F extends Features> {
 
   constructor(features: F) {
     this.features = features;
-    this.specs = Object.entries(features).map(([name, feature]) => specOf(name, feature));
+    this.specs = Object.entries(features).flatMap(([name, feature]) => specsOf(name, feature));
   }
 
   /** A placeholder for each feature, by name. */
-  inputs(graph: Graph): Inputs<F> {
-    const made = Object.entries(this.features).map(([name, feature]) => {
-      return [name, inputOf(graph, name, feature)];
-    });
+  inputs(graph: Graph, options: InputOptions = {}): Inputs<F> {
+    const { valuesPerRow = {} } = checkOptions('schema.inputs', options, ['valuesPerRow']);
+    checkKeys('valuesPerRow', valuesPerRow, this.#raggedNames());
+    const made = Object.entries(this.features).flatMap(([name, feature]) =>
+      inputsOf(graph, name, feature, valuesPerRow[name]),
+    );
     return Object.fromEntries(made) as Inputs<F>;
   }
 
@@ -136,13 +170,17 @@ export class Schema<F extends Features> {
     return this.#batch(typeof names === 'string' ? [names] : names, values as Partial<Feeds<F>>);
   }
 
+  #raggedNames(): string[] {
+    return Object.entries(this.features).flatMap(([name, { kind }]) => (kind === 'ragged' ? [name] : []));
+  }
+
   #batch(without: readonly string[], values: Partial<Feeds<F>>): PartialBatchData {
     const feeds = this.specs.map((spec) => {
       if (without.includes(spec.name)) return undefined;
       const value: unknown = values[spec.name];
       if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
-      const feature = this.features[spec.name]!;
-      return feedOf(spec, value, () => (feature.kind === 'ragged' ? feature.valuesPerRow : undefined));
+      const feature = this.features[spec.name];
+      return feedOf(spec, value, () => (feature?.kind === 'ragged' ? feature.valuesPerRow : undefined));
     });
     return { rows: rowsOf(this.specs, feeds), feeds };
   }
@@ -161,20 +199,39 @@ export function defineSchema<const F extends Features>(features: F): Schema<F> {
   return new Schema(features);
 }
 
-function inputOf(graph: Graph, name: string, feature: Feature): Tensor {
+/** ML_OPTION for what `defineSchema` did not make, with `where` it was given. */
+export function checkSchema(where: string, schema: unknown): void {
+  const { features, specs } = (schema ?? {}) as Partial<Schema<Features>>;
+  if (typeof features === 'object' && Array.isArray(specs)) return;
+  const hint = 'defineSchema({ … }) makes one';
+  throw new MonolithError('ML_OPTION', { where, option: 'schema', reason: 'a schema is needed first' }, { hint });
+}
+
+/** The placeholders of a feature by name: one, and one more for the weights of ids. */
+function inputsOf(graph: Graph, name: string, feature: Feature, perRow?: number): (readonly [string, Tensor])[] {
   switch (feature.kind) {
     case 'dense':
-      return placeholder(graph, { name, width: feature.width });
+      return [[name, placeholder(graph, { name, width: feature.width })]];
     case 'ids':
-      return idsPlaceholder(graph, { name, width: feature.width });
-    case 'ragged':
-      return raggedPlaceholder(graph, { name, valuesPerRow: feature.valuesPerRow });
+      return [[name, idsPlaceholder(graph, { name, width: feature.width })]];
+    case 'ragged': {
+      const ids = raggedPlaceholder(graph, { name, valuesPerRow: perRow ?? feature.valuesPerRow });
+      if (feature.weighted !== true) return [[name, ids]];
+      const weights = { name: weightsOf(name), width: feature.valuesPerRow };
+      return [
+        [name, ids],
+        [weights.name, placeholder(graph, weights)],
+      ];
+    }
     default:
       return feature satisfies never;
   }
 }
 
-function specOf(name: string, feature: Feature): FeedSpec {
+/** The feed of the weights of a feature's ids. */
+export const weightsOf = (name: string): string => `${name}/weights`;
+
+function specsOf(name: string, feature: Feature): FeedSpec[] {
   switch (feature.kind) {
     case 'dense':
     case 'ids':
@@ -182,12 +239,17 @@ function specOf(name: string, feature: Feature): FeedSpec {
         const values = feature.kind === 'dense' ? 'floats' : 'integers';
         throw new MonolithError('ML_FEED', { name, reason: `${feature.width} is no number of ${values}` });
       }
-      return { name, kind: feature.kind, width: feature.width };
-    case 'ragged':
+      return [{ name, kind: feature.kind, width: feature.width }];
+    case 'ragged': {
       if (!(feature.valuesPerRow > 0 && Number.isFinite(feature.valuesPerRow))) {
         throw new MonolithError('ML_FEED', { name, reason: `${feature.valuesPerRow} is no number of ids per example` });
       }
-      return { name, kind: 'ragged' };
+      if (feature.weighted !== true) return [{ name, kind: 'ragged' }];
+      return [
+        { name, kind: 'ragged' },
+        { name: weightsOf(name), kind: 'dense', width: feature.valuesPerRow },
+      ];
+    }
     default:
       feature satisfies never;
       throw new MonolithError('ML_FEED', { name, reason: 'it is neither dense nor ragged' });

@@ -60,6 +60,29 @@ t.test('the end of input is ML_OUT_OF_RANGE', async (t) => {
   await reader.close();
 });
 
+t.test('a reader goes on from the position it told of, also after the end of its input', async (t) => {
+  const reader = await start({ maxBatches: 5 });
+  const addresses = [];
+  for (let i = 0; i < 5; i++) addresses.push(await reader.next(LIMIT_MS));
+  t.match(await drain(reader), { code: 'ML_OUT_OF_RANGE' });
+  t.same(reader.saveState(0), { batch: 5 });
+  t.same(reader.saveState(3), { batch: 2 });
+  await reader.restoreState(reader.saveState(3));
+  for (const wanted of [...addresses.slice(2), addresses[1], addresses[2]]) {
+    t.equal(await reader.next(LIMIT_MS), wanted);
+  }
+  t.match(await drain(reader), { code: 'ML_OUT_OF_RANGE' }, 'the batches of a run are counted from there');
+  for (const state of [null, 3, { batch: -1 }, { batch: 1.5 }, { at: 1 }]) {
+    await t.rejects(reader.restoreState(state), { code: 'ML_DATASET', message: /cannot go on from/ });
+  }
+  await reader.close();
+  const endless = await start({ startBatch: 7 });
+  await endless.next(LIMIT_MS);
+  await endless.restoreState({ batch: 2 });
+  t.equal(await endless.next(LIMIT_MS), addresses[2], 'what waited in the ring is given up');
+  await endless.close();
+});
+
 t.test('a closed reader says so, and may be closed again', async (t) => {
   const reader = await start();
   const closing = reader.close();

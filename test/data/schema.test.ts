@@ -9,7 +9,7 @@ import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { rowDot } from '../../src/graph/ops/rows.js';
 import { globalStep, group, increment } from '../../src/graph/ops/state.js';
 import { readBatch } from '../../src/memory/batch.js';
-import { coreOf } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
 import { embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
 import { defineModel } from '../../src/train/define-model.js';
@@ -35,11 +35,12 @@ t.test('a schema is the layout of batches, and placeholders by name', async (t) 
 
 t.test('a model of a schema runs on values and on batches of it', async (t) => {
   const table = defineTable('user', [{ dim: 2 }]);
-  const model = defineModel(schema, { name: 'tiny', label: 'label' }, ({ price, user, label }, graph) => {
+  const built = defineModel(schema, { name: 'tiny', label: 'label' }, ({ price, user, label }, { graph }) => {
     const logit = addN([rowDot(price, embeddingLookup(user, table)), rowDot(price, price)]);
     const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label));
     return { loss, pred: sigmoid(logit), trainOp: group(graph, [increment(globalStep(graph))]) };
   });
+  const model = built.build('train');
   t.match(model, { name: 'tiny', label: model.graph.tensor('label') });
   const feeds = schema.feeds({
     price: Float32Array.of(0, 0, 1, 1),

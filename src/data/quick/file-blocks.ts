@@ -1,0 +1,106 @@
+/** @file Blocks of the rows of all files of a plan, in order, with what was found out on the way. */
+import { MonolithError } from '../../base/errors.js';
+import type { WasmModule } from '../../base/wasm-types.js';
+import type { FeedData } from '../../memory/batch.js';
+import { feedOf } from '../../tensor/feed-values.js';
+import { encodeRows } from '../encode-rows.js';
+import { textId } from '../farmhash.js';
+import { badRowsOf } from '../files/bad-rows.js';
+import { csvOptionsOf, type Findings } from '../files/file-rows.js';
+import type { DataRow } from '../files/place.js';
+import type { Row } from '../row.js';
+import type { Features, Schema } from '../schema.js';
+import type { Block } from './block.js';
+import { byteSource } from './byte-source.js';
+import { type CellPlan, cellPlans } from './cell-plans.js';
+import { CsvBlocks } from './csv-blocks.js';
+import { Decoder } from './decoder.js';
+import { type QuickPlan, schemaOf } from './quick-plan.js';
+import { keyColumn, stepsInOrder } from './row-stream.js';
+
+const BLOCK_ROWS = 1024;
+
+export class FileBlocks {
+  readonly schema: Schema<Features>;
+  readonly findings: Findings = { forms: new Map(), badRows: 0, badRowErrors: [] };
+  readonly #plan: QuickPlan;
+  readonly #decoder: Decoder;
+  readonly #cells: readonly CellPlan[];
+  readonly #key: string | undefined;
+  readonly #onBadRow: (error: MonolithError) => void;
+
+  constructor(plan: QuickPlan, module: WasmModule) {
+    this.#plan = plan;
+    this.schema = schemaOf(plan);
+    this.#key = keyColumn(stepsInOrder(plan.steps)!);
+    this.#cells = cellPlans(this.schema, BLOCK_ROWS, this.#key);
+    const { nulls = [] } = plan.options;
+    const of = (column: string) => [...nulls, ...(plan.nulls[column] ?? [])];
+    this.#decoder = new Decoder({ module, cells: this.#cells, blockRows: BLOCK_ROWS, nulls: of });
+    this.#onBadRow = badRowsOf(plan.options, this.findings);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Block> {
+    const maker = {
+      decoder: this.#decoder,
+      cells: this.#cells,
+      block: (rows: number) => this.#block(rows),
+      slowBlock: (rows: readonly DataRow[]) => this.#slowBlock(rows),
+      onBadRow: this.#onBadRow,
+    };
+    for (const file of this.#plan.files) {
+      const onForm = this.findings.forms.set.bind(this.findings.forms, file);
+      const source = byteSource(file);
+      try {
+        yield* new CsvBlocks(file, csvOptionsOf(this.#plan.options), maker, onForm).blocks(source);
+      } finally {
+        await source.close();
+      }
+    }
+  }
+
+  #block(rows: number): Block {
+    const feeds: FeedData[] = [];
+    let keys: BigInt64Array | undefined;
+    for (const [index, cell] of this.#cells.entries()) {
+      const { feed, weights } = this.#decoder.columns(index, rows);
+      if (cell.name === this.#key && index === this.#cells.length - 1) keys = feed.values as BigInt64Array;
+      else feeds.push(feed);
+      if (weights !== undefined) feeds.push({ kind: 'dense', values: weights });
+    }
+    return { rows, feeds, keys };
+  }
+
+  /** Rows as objects, encoded as everywhere else. */
+  #slowBlock(given: readonly DataRow[]): Block | undefined {
+    const rows = this.#cleaned(given);
+    let left = rows.map((row, offset) => ({ row, offset }));
+    for (;;) {
+      if (left.length === 0) return undefined;
+      try {
+        const feeds = this.#encoded(left.map(({ row }) => row));
+        const keys = this.#key && BigInt64Array.from(left, ({ row }) => textId(String(row[this.#key!])));
+        const numbers = { count: rows.length, offsets: left.map(({ offset }) => offset) };
+        return { rows: left.length, feeds, keys: keys === '' ? undefined : keys, numbers };
+      } catch (error) {
+        if (!(error instanceof MonolithError) || error.code !== 'ML_DATA') throw error;
+        this.#onBadRow(error);
+        left = left.filter((_, index) => index !== Number(error.fields.row));
+      }
+    }
+  }
+
+  #encoded(rows: readonly DataRow[]): FeedData[] {
+    const values = encodeRows(this.schema, rows as readonly Row<Features>[]).feeds as Readonly<Record<string, unknown>>;
+    return this.schema.specs.map((spec) => feedOf(spec, values[spec.name], () => undefined));
+  }
+
+  #cleaned(rows: readonly DataRow[]): readonly DataRow[] {
+    for (const [column, texts] of Object.entries(this.#plan.nulls)) {
+      for (const row of rows as readonly Record<string, unknown>[]) {
+        if (texts.includes(row[column] as string)) row[column] = '';
+      }
+    }
+    return rows;
+  }
+}

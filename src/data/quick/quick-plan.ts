@@ -1,0 +1,95 @@
+/**
+ * @file A data set as plain data: files, what their cells are made into, what is done to the rows. A thread that reads
+ * them is told this. What has functions of a program in it has no such form, and its rows are made the slow way.
+ */
+import type { MonolithError } from '../../base/errors.js';
+import type { Field } from '../field.js';
+import { type FileOptions, type Format, formatOf } from '../files/file-rows.js';
+import { STDIN } from '../files/read-bytes.js';
+import { functionOf, type KnownFunction, nameOfFunction } from '../known-functions.js';
+import type { RowStep } from '../row-step.js';
+import { type Feature, type Features, Schema } from '../schema.js';
+import { stepsInOrder } from './row-stream.js';
+
+/** A feature whose functions are names. */
+interface PlainFeature {
+  readonly feature: Feature;
+  readonly map: KnownFunction | undefined;
+}
+
+export interface QuickPlan {
+  readonly files: readonly string[];
+  readonly options: FileOptions;
+  readonly features: readonly (readonly [name: string, feature: PlainFeature])[];
+  readonly steps: readonly RowStep[];
+  /** Texts that are missing values, by column. */
+  readonly nulls: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What reading in another thread found out, for the data set it belongs to. */
+export interface QuickFindings {
+  readonly badRows: number;
+  readonly badRowErrors: readonly MonolithError[];
+}
+
+/** Formats that are decoded from bytes. */
+const QUICK_FORMATS: readonly Format[] = ['csv'];
+/** Marks between ids that are one byte, and no quote nor white space but a space. */
+const MARK = /^[\x20!#-~]$/;
+
+export interface QuickGiven {
+  readonly files: readonly string[];
+  readonly options: FileOptions;
+  readonly schema: Schema<Features>;
+  readonly steps: readonly RowStep[];
+  readonly nulls?: QuickPlan['nulls'];
+}
+
+/** The plan; undefined where something of it is known to the slow way alone. */
+export function quickPlan({ files, options, schema, steps, nulls = {} }: QuickGiven): QuickPlan | undefined {
+  if (files.length === 0 || files.includes(STDIN)) return undefined;
+  if (!files.every((file) => QUICK_FORMATS.includes(formatOf(file, options)))) return undefined;
+  const order = stepsInOrder(steps);
+  if (order === undefined) return undefined;
+  const features: [string, PlainFeature][] = [];
+  for (const [name, feature] of Object.entries(schema.features)) {
+    const plain = plainFeature(feature);
+    if (plain === undefined) return undefined;
+    features.push([name, plain]);
+  }
+  // Texts that mean nothing is there would have to be compared with both spellings of a number.
+  const texts = [...(options.nulls ?? []), ...Object.values(nulls).flat()];
+  if (options.decimalComma !== false && texts.some((text) => /[.,]/.test(text))) return undefined;
+  return { files, options, features, steps, nulls };
+}
+
+function plainFeature(feature: Feature): PlainFeature | undefined {
+  const { field } = feature;
+  if (feature.kind !== 'ragged' && feature.width !== 1) return undefined;
+  if (field === undefined) return { feature, map: undefined };
+  const { map, parse, ...rest } = field as Field & { readonly map?: unknown; readonly parse?: unknown };
+  if (parse !== undefined) return undefined;
+  const name = nameOfFunction(map);
+  if (map !== undefined && name === undefined) return undefined;
+  if (field.role === 'ids') {
+    const { split, weights } = field;
+    if (!MARK.test(split) || (weights !== undefined && !(typeof weights === 'string' && MARK.test(weights)))) {
+      return undefined;
+    }
+  }
+  if (name !== undefined && (name === 'signedLog') !== (field.role === 'number')) return undefined;
+  if (name !== undefined && field.role === 'label') return undefined;
+  return { feature: { ...feature, field: rest } as Feature, map: name };
+}
+
+/** The schema of a plan, with its functions. */
+export function schemaOf({ features }: Pick<QuickPlan, 'features'>): Schema<Features> {
+  return new Schema(Object.fromEntries(features.map(([name, plain]) => [name, withFunctions(plain)])));
+}
+
+function withFunctions({ feature, map }: PlainFeature): Feature {
+  if (feature.field === undefined) return feature;
+  const made = map === undefined ? undefined : functionOf(map);
+  const { parse, ...field } = { parse: undefined, ...feature.field };
+  return { ...feature, field: { parse, ...field, map: made } as Field } as Feature;
+}
