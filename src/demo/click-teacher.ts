@@ -30,6 +30,8 @@ interface Moments {
 
 export class ClickTeacher {
   readonly #seed: number;
+  readonly #id = new BigInt64Array(1);
+  readonly #halves = new Uint32Array(this.#id.buffer);
   readonly #biases: Moments;
   readonly #products: Moments;
 
@@ -59,31 +61,39 @@ export class ClickTeacher {
   }
 
   /** The ids hashed once, for all of their weights are hashes of that. */
-  #hashes(ids: FfmExample['ids']): number[][] {
-    return ids.map((list) => list.map((id) => hashU32(this.#seed, Number(id & 0xffffffffn), Number(id >> 32n))));
+  #hashes(ids: FfmExample['ids']): Uint32Array[] {
+    return ids.map((list) => {
+      const hashes = new Uint32Array(list.length);
+      for (let i = 0; i < list.length; i++) {
+        this.#id[0] = list[i]!;
+        hashes[i] = hashU32(this.#seed, this.#halves[0]!, this.#halves[1]!);
+      }
+      return hashes;
+    });
   }
 }
 
-function biasSum(hashes: readonly (readonly number[])[]): number {
+function biasSum(hashes: readonly Uint32Array[]): number {
   let sum = 0;
   for (let slot = 0; slot < FFM_BIAS_SLOT_COUNT; slot++) sum += weightSum(hashes[slot]!, BIAS_COMPONENT);
   return sum;
 }
 
-function productSum(hashes: readonly (readonly number[])[]): number {
+function productSum(hashes: readonly Uint32Array[]): number {
   let sum = 0;
-  FFM_PAIRS.forEach(([user, item], pair) => {
+  for (let pair = 0; pair < FFM_PAIRS.length; pair++) {
+    const [user, item] = FFM_PAIRS[pair]!;
     for (let component = pair * LATENT_COUNT; component < (pair + 1) * LATENT_COUNT; component++) {
       sum += weightSum(hashes[user]!, component) * weightSum(hashes[item]!, component);
     }
-  });
+  }
   return sum;
 }
 
 /** Sum of one component over the ids; a single weight is uniform in [-1, 1). */
-function weightSum(hashes: readonly number[], component: number): number {
+function weightSum(hashes: Uint32Array, component: number): number {
   let sum = 0;
-  for (const hash of hashes) sum += hashU32(hash, component) / 0x80000000 - 1;
+  for (let i = 0; i < hashes.length; i++) sum += hashU32(hashes[i]!, component) / 0x80000000 - 1;
   return sum;
 }
 

@@ -6,6 +6,7 @@
  * - 'clicks' has the same stream of ids, but more of it, and labels from a hidden teacher; whole batches. Its held-out
  *   set has the same teacher and another stream of ids.
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
 import { MersenneTwister } from '../base/random.js';
 import type { DatasetSize, DatasetSource, OpenDataset } from '../data/dataset-source.js';
@@ -13,7 +14,7 @@ import { loadBatches, writeBatches } from '../data/resident-batches.js';
 import type { Arena } from '../memory/arena.js';
 import { type BatchData, bytesFor } from '../memory/batch.js';
 import type { Views } from '../memory/views.js';
-import type { SessionHandle } from '../runtime/session/session-core.js';
+import type { SessionHandle } from '../runtime/session/session-handle.js';
 import { ClickTeacher } from './click-teacher.js';
 import { FFM_LENGTH_MAX, FFM_SLOT_COUNT, type FfmExample, ffmSchema, generateFfmExample } from './ffm-example.js';
 
@@ -44,6 +45,7 @@ export function heldOutOf(options: FfmDatasetOptions, examples = HELD_OUT_EXAMPL
 
 /** How many batches and examples the set has. Throws ML_DATASET for options no set can be made of. */
 export function datasetSize(options: FfmDatasetOptions): DatasetSize {
+  checkOptions('ffmDataset', options, ['kind', 'vocab', 'batchSize', 'seed', 'examples', 'split']);
   const { kind, batchSize, vocab, split = 'train' } = options;
   const wanted = options.examples ?? defaultCount(kind, batchSize, split);
   for (const [name, value] of Object.entries({ vocab, 'batch size': batchSize, 'number of examples': wanted })) {

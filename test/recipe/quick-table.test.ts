@@ -1,0 +1,40 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { readTable } from '../../src/recipe/read-table.js';
+
+t.test('a long table is the same whether its rows were objects or bytes', async (t) => {
+  const file = join(t.testdir({}), 'a.csv');
+  const lines = ['user,city,price,tags,when,click'];
+  for (let row = 0; row < 12_000; row++) {
+    const price = row % 50 === 0 ? 'NA' : (row % 977) ** 2;
+    const cells = [row % 531, `"city ${row % 7}"`, price, `a|b${row % 3}`, 1_500_000_000 + row, row % 4 === 0 ? 1 : 0];
+    lines.push(cells.join(','));
+  }
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const given = {
+    data: file,
+    source: 'a.csv',
+    label: 'click',
+    sides: [],
+    over: {},
+    model: { name: 'lr' } as const,
+    badRowsMax: 10,
+  };
+  const quick = await readTable({ ...given, options: {} });
+  const slow = await readTable({ ...given, options: { badRows: 'skip' } });
+  t.equal(quick.table.rows, 12_000);
+  t.same(quick.recipe, slow.recipe);
+  t.same(quick.table.feeds, slow.table.feeds);
+  t.ok(
+    quick.recipe.columns.some(({ nulls }) => nulls?.includes('NA')),
+    'texts that mean nothing were found',
+  );
+  const plain = Array.from({ length: 12_000 }, (_, row) => `${row % 531},${row % 977},${row % 4 === 0 ? 1 : 0}`);
+  writeFileSync(file, `user,price,click\n${plain.join('\n')}\n1,what,1\n`);
+  await t.rejects(readTable({ ...given, options: {} }), {
+    code: 'ML_DATA',
+    message: /line 12002, byte \d+, column price: "what" is not a number/,
+    hint: /--bad-rows skip/,
+  });
+});
