@@ -12,8 +12,9 @@ import { checkOpsDependence } from '../graph/check-ops-dependence.js';
 import { Op, Tensor } from '../graph/graph.js';
 import { group } from '../graph/ops/state.js';
 import { SlotQueue } from '../graph/slot-queue.js';
+import { GRAPH_LEAVES, noRagged } from '../queue/enqueue-dicts.js';
 import type { Session } from '../runtime/session/session.js';
-import { type LeafKinds, NestedTensors } from '../tensor/nested.js';
+import { NestedTensors } from '../tensor/nested.js';
 import type { RunContext, TrainHook } from './hooks/hook.js';
 
 /** Builds ops of its arguments; keyword arguments come last, when there are any. */
@@ -53,17 +54,6 @@ export class AsyncPushHook implements TrainHook {
     return session !== undefined && this.#queue.isFull((name) => session.readVariable(name));
   }
 }
-
-/** Tensors of a graph travel through the queue; everything else, variables too, is passed on as it is. */
-const GRAPH_LEAVES: LeafKinds<Tensor, never> = {
-  isTensor: (leaf): leaf is Tensor => leaf instanceof Tensor,
-  isRagged: (_leaf): _leaf is never => false,
-  isVariable: () => false,
-  keeps: (leaf) => typeof leaf !== 'object' || leaf instanceof Op || ArrayBuffer.isView(leaf),
-  raggedRank: () => 1,
-  flatten: (ragged: never) => ragged,
-  unflatten: (values) => values as never,
-};
 
 /**
  * Runs functions beside the next step, and hands out the hooks that drain them.
@@ -131,8 +121,4 @@ function call(target: AsyncTarget, args: readonly unknown[], kwargs: Readonly<Re
 
 function groupOf(ops: readonly Op[]): Op {
   return ops.length === 1 ? ops[0]! : (group(ops[0]!.graph, ops) as Op);
-}
-
-function noRagged(): never {
-  throw new MonolithError('ML_NESTED_RAGGED');
 }

@@ -1,104 +1,197 @@
 /** @file A model from a schema: the function that builds its graph, held to the features and the label it declared. */
 
-import { checkOptions } from '../base/check-options.js';
+import { checkKeys } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
-import { didYouMean } from '../base/suggest.js';
-import type { Features, Inputs, LabelName, Schema } from '../data/schema.js';
+import {
+  checkSchema,
+  type Features,
+  type Inputs,
+  type LabelName,
+  type MarkedLabel,
+  type Schema,
+} from '../data/schema.js';
+import type { ClipOptions } from '../feature/model/clip-gradients.js';
 import { Graph, misfit, Op, Tensor } from '../graph/graph.js';
 import { checkMode, type Mode } from '../graph/mode.js';
-import type { ModelSpec } from './model-spec.js';
+import { greaterEqual } from '../graph/ops/elementwise.js';
+import { DENSE_OPTIMIZER } from '../model/defaults.js';
+import { Heads, type ModelHead } from '../model/heads.js';
+import { ModelBuilder } from '../model/model-builder.js';
+import { standardised } from '../model/standardise.js';
+import { addTrainStep } from '../model/train-step.js';
+import type { VariableOptimizer } from '../optim/apply-gradients.js';
+import type { OptimizerMessage } from '../sparse/config/config-messages.js';
+import type { BuildOptions, Model } from './model.js';
+import type { ModelIn } from './model-spec.js';
 
-export interface ModelOptions<F extends Features> {
+/** What `defineModel` takes beside the label. */
+export interface CommonOptions extends ClipOptions {
   /** Checkpoints are refused by a model of another name. */
   readonly name: string;
-  /** The feature that is the label: one float for each example. */
-  readonly label: LabelName<F>;
+  /** Steps variables. Default: Adagrad. */
+  readonly optimizer?: VariableOptimizer;
+  /** Steps rows of tables that `m.embed` makes. Default: Adagrad. */
+  readonly rowOptimizer?: OptimizerMessage;
+  /** Tables and variables that keep their values, by name; the name of a scope is all that is below it. */
+  readonly freeze?: readonly string[];
+  /** `gradient += weightDecay * variable`, of dense variables. */
+  readonly weightDecay?: number;
 }
 
-/** What a model is built for. */
-export interface ModeOption<M extends Mode> {
-  /**
-   * Default: none. The graph then serves all modes: a run that updates something trains, any other evaluates or
-   * predicts. With a mode, every run that says nothing else has it; in `eval` and `predict` tables and
-   * weights are only read.
-   */
-  readonly mode?: M;
-}
+/**
+ * The label of heads that name none. A schema with one `f.label()` has said it already; `null` is for a model without,
+ * whose function gives a loss of its own: every example is a positive.
+ */
+type LabelOption<F extends Features> = [MarkedLabel<F>] extends [never]
+  ? { readonly label: LabelName<F> | null }
+  : { readonly label?: LabelName<F> | null };
 
-/** What the model function must return. */
+export type ModelOptions<F extends Features> = CommonOptions & LabelOption<F>;
+
+/** What a model function returns that makes its loss itself. */
 export interface ModelOutputs {
   /** Mean loss of the batch. */
   readonly loss: Tensor;
   /** Probability per example. */
   readonly pred: Tensor;
-  /** One optimizer step. */
-  readonly trainOp: Op;
+  /** One optimizer step, where the model function makes it itself. Default: a step of all that is under the loss. */
+  readonly trainOp?: Op;
 }
 
 /**
- * What it must return in a mode: an evaluation needs no step, a prediction no loss either. What is there beside is left
- * out.
+ * Builds the graph of a model in the mode `m.mode`, by ops of `inputs` and of `m`, and says what it predicts: it is
+ * called once for each build.
  */
-export type OutputsIn<M extends Mode> = [M] extends ['train']
-  ? ModelOutputs
-  : [M] extends ['train' | 'eval']
-    ? Omit<ModelOutputs, 'trainOp'> & Partial<ModelOutputs>
-    : Pick<ModelOutputs, 'pred'> & Partial<ModelOutputs>;
-/** The model of a mode: without the step of one that evaluates, and without the loss of one that predicts. */
-export type ModelIn<M extends Mode> = [M] extends ['train']
-  ? ModelSpec
-  : [M] extends ['eval']
-    ? Omit<ModelSpec, 'trainOp'>
-    : Omit<ModelSpec, 'trainOp' | 'loss'> & Partial<ModelSpec>;
-
-export type ModelFunction<F extends Features, M extends Mode = 'train'> = (
-  inputs: Inputs<F>,
-  graph: Graph,
-  mode: M,
-) => OutputsIn<M>;
+export type ModelFunction<F extends Features> = (inputs: Inputs<F>, m: ModelBuilder<F>) => Heads | ModelOutputs;
 
 /**
- * Builds the graph of a model.
+ * A model of a schema, by its name and the function that builds it.
  *
  * ```ts
- * const model = defineModel(schema, { name: 'tiny', label: 'label' }, ({ label, user }, graph) => {
- *   // …
- *   return { loss, pred, trainOp };
- * });
+ * const options = { name: 'tiny', label: 'click' };
+ * const model = defineModel(schema, options, ({ price }, m) => m.binary(nn.mlp(price, [8, 1])));
+ * const { graph, loss, trainOp } = model.build('train');
  * ```
  *
- * The model function is called once, with the mode; `mode: 'predict'` builds the same model for predictions.
+ * Every table and variable under the loss is trained, but for those in `freeze`: gradients, optimizers and the global
+ * step are added where the function gives no train op.
  */
-export function defineModel<const F extends Features, const M extends Mode = 'train'>(
+export function defineModel<const F extends Features>(
   schema: Schema<F>,
-  options: ModelOptions<F> & ModeOption<M>,
-  build: ModelFunction<F, M>,
+  options: ModelOptions<F>,
+  build: ModelFunction<F>,
+): Model<F> {
+  checkSchema('defineModel', schema);
+  checkKeys('defineModel', options, MODEL_OPTIONS);
+  const { name, label } = options;
+  if (typeof name !== 'string' || name === '') {
+    throw new MonolithError('ML_OPTION', { where: 'defineModel', option: 'name', reason: 'a model needs a name' });
+  }
+  if (label !== undefined && label !== null) checkLabel(schema, label);
+  if (typeof build !== 'function') {
+    const hint = 'defineModel(schema, { name }, (inputs, m) => m.binary(…))';
+    const reason = 'a function is needed that builds the model';
+    throw new MonolithError('ML_OPTION', { where: 'defineModel', option: 'build', reason }, { hint });
+  }
+  checkExpiry(schema.features);
+  return { name, schema, build: (mode, given) => buildIn(mode, schema, options, build, given) };
+}
+
+/** ML_OPTION for a label that the schema does not have, where the model is defined and not where it is built. */
+function checkLabel<F extends Features>(schema: Schema<F>, label: string): void {
+  const graph = new Graph();
+  new ModelBuilder(graph, 'train', { schema, inputs: schema.inputs(graph), label }).labelOf('defineModel');
+}
+
+/** Rows expire by the time of the data: without one nothing ever would. */
+function checkExpiry(features: Features): void {
+  const fields = Object.entries(features);
+  const expiring = fields.find(([, { field }]) => field !== undefined && 'expireDays' in field && field.expireDays);
+  if (expiring === undefined || fields.some(([, { field }]) => field?.role === 'time')) return;
+  const reason = `ids of ${expiring[0]} expire, and the schema has no time to go by`;
+  throw new MonolithError(
+    'ML_OPTION',
+    { where: 'defineModel', option: 'expireDays', reason },
+    { hint: 'add f.time()' },
+  );
+}
+
+/** Names of the options of `defineModel`. */
+export const MODEL_OPTIONS: readonly string[] = [
+  'name',
+  'label',
+  'optimizer',
+  'rowOptimizer',
+  'freeze',
+  'weightDecay',
+  'clipType',
+  'clipNorm',
+  'sparseClipNorm',
+  'sparseNormWarmupSteps',
+];
+
+function buildIn<F extends Features, M extends Mode>(
+  mode: M,
+  schema: Schema<F>,
+  options: ModelOptions<F>,
+  build: ModelFunction<F>,
+  given: BuildOptions = {},
 ): ModelIn<M> {
-  const { name, label, mode } = checkOptions('defineModel', options, ['name', 'label', 'mode']);
-  if (mode !== undefined) checkMode('defineModel', mode);
-  const graph = new Graph(mode === undefined ? {} : { mode });
-  const inputs = schema.inputs(graph);
-  const target: unknown = Object.hasOwn(inputs, label) ? inputs[label] : undefined;
-  if (!(target instanceof Tensor)) throw noLabel(label, Object.keys(inputs));
-  const built = build(inputs, graph, mode ?? ('train' as M)) as ModelOutputs;
-  checkOptions('the outputs of a model', built, ['loss', 'pred', 'trainOp']);
-  const kept = OUTPUTS[mode ?? 'train'].map((output) => {
-    const value: unknown = built[output];
-    if (!(value instanceof Tensor || value instanceof Op)) throw misfit(name, `the model function gave no ${output}`);
-    return [output, value] as const;
-  });
-  return { name, graph, label: target, ...Object.fromEntries(kept) } as ModelIn<M>;
+  checkMode('model.build', mode);
+  checkKeys('model.build', given, ['valuesPerRow']);
+  const { label, ...common }: CommonOptions & { readonly label?: string | null } = options;
+  const { name, rowOptimizer, optimizer = DENSE_OPTIMIZER, freeze = [], ...rest } = common;
+  const graph = new Graph({ mode });
+  const raw = schema.inputs(graph, given);
+  const inputs = { ...raw, ...Object.fromEntries(standardised(schema.features, raw)) };
+  const m = new ModelBuilder<F>(graph, mode, { schema, inputs, label, rowOptimizer });
+  const built = build(inputs, m);
+  const { heads, loss, trainOp } = built instanceof Heads ? ofHeads(built) : ofOutputs(name, built, m);
+  const [first] = heads as [ModelHead];
+  const predicting = { name, graph, label: first.label, pred: first.pred, heads };
+  const scored = mode === 'predict' ? predicting : { ...predicting, loss };
+  if (mode !== 'train') return scored as ModelIn<M>;
+  return {
+    ...scored,
+    trainOp: trainOp ?? addTrainStep(loss, { ...rest, optimizer, freeze, reqTime: timeOf(schema.features, raw) }),
+  } as ModelIn<M>;
 }
 
-/** What a model of each mode has. */
-const OUTPUTS: Readonly<Record<Mode, readonly (keyof ModelOutputs)[]>> = {
-  train: ['loss', 'pred', 'trainOp'],
-  eval: ['loss', 'pred'],
-  predict: ['pred'],
-};
-
-function noLabel(label: unknown, features: readonly string[]): MonolithError {
-  const reason = `the schema has no feature ${String(label)} to be the label`;
-  const hint = didYouMean(String(label), features) ?? `it has ${features.join(', ')}`;
-  return new MonolithError('ML_OPTION', { where: 'defineModel', option: 'label', reason }, { hint });
+/** The time of examples, where the schema has it. */
+function timeOf(features: Features, inputs: Readonly<Record<string, unknown>>): Tensor | undefined {
+  const name = Object.keys(features).find((feature) => features[feature]!.field?.role === 'time');
+  return name === undefined ? undefined : (inputs[name] as Tensor);
 }
+
+interface Built {
+  readonly heads: readonly ModelHead[];
+  readonly loss: Tensor;
+  readonly trainOp?: Op | undefined;
+}
+
+function ofHeads(built: Heads): Built {
+  return { heads: built.list.map(({ head }) => head), loss: built.totalLoss() };
+}
+
+function ofOutputs<F extends Features>(name: string, built: unknown, m: ModelBuilder<F>): Built {
+  if (built === undefined || built instanceof Tensor) {
+    const given = built === undefined ? 'nothing' : `the tensor ${built.name}`;
+    const hint = 'return m.binary(logit), or m.regression, m.multiclass, m.heads; or { loss, pred }';
+    throw misfit(name, `its model function returned ${given}`, hint);
+  }
+  checkKeys('the outputs of a model', built, ['loss', 'pred', 'trainOp']);
+  const { loss, pred, trainOp } = built as ModelOutputs;
+  for (const [output, value] of Object.entries({ loss, pred })) {
+    if (!(value instanceof Tensor)) throw misfit(name, `the model function gave no ${output}`);
+  }
+  if (loss.perExample) throw misfit(name, 'the loss has a value per example', 'ops.reduceMean makes one of them');
+  if (trainOp !== undefined && !(trainOp instanceof Op)) throw misfit(name, 'the trainOp is no op');
+  const target = m.hasLabel ? m.labelOf('defineModel') : { name: 'positive', label: onesFor(pred) };
+  return { heads: [{ ...target, kind: 'own', pred, loss }], loss, trainOp };
+}
+
+/** The label of a model without one: 1 for every example. */
+function onesFor(pred: Tensor): Tensor {
+  return greaterEqual(pred, -FLOAT_MAX, { name: 'positive' });
+}
+const FLOAT_MAX = 3.4028234663852886e38;

@@ -97,7 +97,7 @@ export class MonitoredSession {
    * Makes what a run of `fetches` with those of the hooks needs, so that want of memory shows before the first step.
    */
   async prepare(fetches: readonly Fetch[]): Promise<void> {
-    this.session.prepare(await this.#ask(fetches));
+    await this.session.prepare(await this.#ask(fetches));
   }
 
   /** Steps that may run at once: the hooks allow it and the values they fetch outlive it. */
@@ -106,7 +106,9 @@ export class MonitoredSession {
     let steps = Number.POSITIVE_INFINITY;
     for (const hook of this.#hooks) steps = Math.min(steps, quietSteps(hook, globalStep));
     if (steps <= 1) return 1;
-    return Math.min(steps, this.session.stepsAheadMax(await this.#ask(fetches)));
+    const all = await this.#ask(fetches);
+    await this.session.prepare(all);
+    return Math.min(steps, this.session.stepsAheadMax(all));
   }
 
   /** The fetches of the next run, which then does not ask again. */
@@ -140,7 +142,9 @@ export class MonitoredSession {
       this.#throwFailure();
       return values;
     } catch (error) {
-      this.fail();
+      // The end of a queue is the end of the input.
+      if (error instanceof MonolithError && error.code === 'ML_OUT_OF_RANGE') this.requestStop();
+      else this.fail();
       throw error;
     }
   }

@@ -6,12 +6,13 @@
  * the handler, and what main waits for is listed beside it. A main thread that is stuck in one turn prints nothing;
  * that takes the inspector, `kill -USR1` and `node inspect -p PID`. The reference has SIGUSR1 for its dump; Node.js
  * opens the inspector on it, so SIGUSR2 is the default here, and SIGUSR1 is for processes that were started with
- * `--disable-sigusr1` (base/sigusr1.ts).
+ * `--disable-sigusr1`, by a Node.js that lets it through then (base/sigusr1.ts).
  */
+import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
-import { hasSigusr1 } from '../base/sigusr1.js';
+import { hasSigusr1, sigusr1Trouble } from '../base/sigusr1.js';
 import { liveTraces } from '../trace/live-traces.js';
-import { sampleThreads, type ThreadActivity } from '../trace/sample-threads.js';
+import type { ThreadActivity } from '../trace/sample-threads.js';
 
 export type DumpSignal = 'SIGUSR1' | 'SIGUSR2';
 
@@ -35,12 +36,11 @@ const SHARE_MIN = 0.005;
  * const remove = addDumpHandler({ signal: 'SIGUSR2' });
  * ```
  */
-export function addDumpHandler({ signal = 'SIGUSR2', ...options }: DumpOptions = {}): () => void {
+export function addDumpHandler(given: DumpOptions = {}): () => void {
+  const { signal = 'SIGUSR2', ...options } = checkOptions('addDumpHandler', given, ['signal', 'sampleMs', 'write']);
   if (process.platform === 'win32') return () => undefined;
-  if (signal === 'SIGUSR1' && !hasSigusr1()) {
-    const hint = 'take SIGUSR2, or start node with --disable-sigusr1, in a version that lets the signal through then';
-    throw new MonolithError('ML_SIGNAL', { signal, reason: 'Node.js keeps it for its inspector' }, { hint });
-  }
+  const reason = signal === 'SIGUSR1' ? sigusr1Trouble() : undefined;
+  if (reason !== undefined) throw new MonolithError('ML_SIGNAL', { signal, reason }, { hint: 'take SIGUSR2' });
   const handler = (received: NodeJS.Signals): void => void printStackTrace(received, options);
   process.on(signal, handler);
   return () => void process.off(signal, handler);
@@ -71,6 +71,7 @@ export async function describeProcess(
   lines.push(...(holder.stack ?? '').split('\n').slice(1));
   lines.push(`    waits for ${resources()}`);
   const traces = liveTraces();
+  const { sampleThreads } = await import('../trace/sample-threads.js');
   if (traces.length === 0) lines.push('threads: no session that is open has trace rings (traceEvents)');
   for (const [index, trace] of traces.entries()) {
     const of = traces.length === 1 ? '' : ` of session ${index + 1} of ${traces.length}`;

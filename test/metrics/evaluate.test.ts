@@ -7,7 +7,7 @@ import { auc } from '../../src/metrics/auc.js';
 import { evaluate } from '../../src/metrics/evaluate.js';
 import { GroupedAuc } from '../../src/metrics/grouped.js';
 import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
-import { coreOf } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 import type { ModelSpec } from '../../src/train/model-spec.js';
 import { contentOf } from '../checkpoint/helpers.js';
 import { DATASET, loadBatches, smallSession } from '../train/ffm-run.js';

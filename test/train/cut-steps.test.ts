@@ -35,6 +35,7 @@ function noted(): RowStore & { readonly calls: readonly string[] } {
 
 /** Rows of FFM as plain numbers outside of the session, stepped by plain SGD. */
 class MapRows implements RowStore {
+  // It has everything at hand: it answers at once.
   readonly rows = new Map<string, Float32Array>();
   readonly #rate: number;
 
@@ -42,26 +43,23 @@ class MapRows implements RowStore {
     this.#rate = rate;
   }
 
-  async pull({ tables }: RowLease): Promise<void> {
-    for (const table of tables) {
-      for (let slice = 0; slice < table.slices; slice++) {
-        const block = table.rows(slice);
-        table.ids(slice).forEach((id, i) => {
-          const row = this.rows.get(`${table.name} ${id}`) ?? new Float32Array(table.dim);
-          block.set(row, i * table.stride);
+  pull({ tables }: RowLease): void {
+    for (const { name, dim, stride, parts } of tables) {
+      for (const { ids, rows } of parts) {
+        ids.forEach((id, i) => {
+          rows.set(this.rows.get(`${name} ${id}`) ?? new Float32Array(dim), i * stride);
         });
       }
     }
   }
 
-  async push({ tables }: RowLease): Promise<void> {
-    for (const table of tables) {
-      for (let slice = 0; slice < table.slices; slice++) {
-        const gradients = table.gradients(slice);
-        for (let i = 0; i < table.trained(slice); i++) {
-          const key = `${table.name} ${table.ids(slice)[i]}`;
-          const row = this.rows.get(key) ?? new Float32Array(table.dim);
-          for (let c = 0; c < table.dim; c++) row[c]! -= this.#rate * gradients[i * table.stride + c]!;
+  push({ tables }: RowLease): void {
+    for (const { name, dim, stride, parts } of tables) {
+      for (const { ids, trained, gradients } of parts) {
+        for (let i = 0; i < trained; i++) {
+          const key = `${name} ${ids[i]}`;
+          const row = this.rows.get(key) ?? new Float32Array(dim);
+          for (let c = 0; c < dim; c++) row[c]! -= this.#rate * gradients[i * stride + c]!;
           this.rows.set(key, row);
         }
       }
@@ -180,6 +178,17 @@ t.test('a store that fails or does not answer ends the run with its error', asyn
   const stores: [string, RowStore, Partial<SessionOptions>, MonolithError | { code: string; message: RegExp }][] = [
     ['pull', { pull: () => Promise.reject(lost), push: (lease) => local.push(lease) }, {}, lost],
     ['push', { pull: (lease) => local.pull(lease), push: () => Promise.reject(lost) }, { postpush: true }, lost],
+    [
+      'at once',
+      {
+        pull: () => {
+          throw lost;
+        },
+        push: never,
+      },
+      {},
+      lost,
+    ],
     ['pull ahead', { pull: () => Promise.reject(lost), push: (lease) => local.push(lease) }, { prefetch: 2 }, lost],
     [
       'no answer',
@@ -194,6 +203,14 @@ t.test('a store that fails or does not answer ends the run with its error', asyn
 });
 
 t.test('what cannot be is refused with a reason', async (t) => {
+  const push = async () => undefined;
+  for (const rows of [{}, { push }, { pull: push }, { pull: 1, push }, 3, null, 'local'] as unknown as RowStore[]) {
+    await t.rejects(Session.create(buildFfm().graph, smallSession({ rows })), {
+      code: 'ML_OPTION',
+      message: /Session\.create: it has no method (pull|push)/,
+      hint: /pull\(lease, deadline\)/,
+    });
+  }
   for (const prefetch of [-1, 1.5, 17]) {
     await t.rejects(Session.create(buildFfm().graph, smallSession({ prefetch })), { code: 'ML_FLAG' });
   }

@@ -43,10 +43,12 @@ export interface FfmRun {
   readonly steps: number;
   readonly session?: Partial<SessionOptions>;
   readonly modelDir?: string;
+  /** More hooks than that of the losses. */
+  readonly hooks?: (model: ModelSpec) => readonly TrainHook[];
 }
 
 /** Trains the demo model from its first batch, or from where the model directory stands, and returns all losses. */
-export async function trainFfm({ steps, session, modelDir = undefined }: FfmRun): Promise<number[]> {
+export async function trainFfm({ steps, session, modelDir = undefined, hooks }: FfmRun): Promise<number[]> {
   const model = buildFfm();
   const hook = new LossHook(model);
   const trainer = await LocalTrainer.create({
@@ -54,7 +56,7 @@ export async function trainFfm({ steps, session, modelDir = undefined }: FfmRun)
     session: smallSession(session),
     modelDir: modelDir ?? null,
     steps,
-    hooks: [hook],
+    hooks: [hook, ...(hooks?.(model) ?? [])],
   });
   try {
     const batches = loadBatches(trainer.session);

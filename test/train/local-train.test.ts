@@ -8,7 +8,7 @@ import { Graph } from '../../src/graph/graph.js';
 import { placeholder, variable } from '../../src/graph/ops/state.js';
 import { bytesFor, writeBatch } from '../../src/memory/batch.js';
 import { Session } from '../../src/runtime/session/session.js';
-import { coreOf } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { NanTensorHook } from '../../src/train/hooks/nan-tensor.js';
 import { StopAtStepHook } from '../../src/train/hooks/stop-at-step.js';

@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { type LogFields, setLogSink } from '../../src/base/log.js';
 import type { MetricsClient, MetricTags } from '../../src/base/metrics-client.js';
 import { buildFfm } from '../../src/demo/ffm-model.js';
-import type { SessionOptions } from '../../src/runtime/session/session.js';
+import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
 import { CsvLogHook } from '../../src/train/hooks/csv-log.js';
-import { EvaluationHook } from '../../src/train/hooks/evaluation.js';
-import type { TrainHook } from '../../src/train/hooks/hook.js';
+import { EvaluationHook, type EvaluationReport } from '../../src/train/hooks/evaluation.js';
+import type { RunContext, TrainHook } from '../../src/train/hooks/hook.js';
 import { ProfilerHook } from '../../src/train/hooks/profiler.js';
 import { type Progress, ProgressHook } from '../../src/train/hooks/progress.js';
 import { type Throughput, ThroughputMetricHook } from '../../src/train/hooks/throughput.js';
@@ -174,6 +175,51 @@ t.test('a CSV log does not take over a file of something else', async (t) => {
   t.equal(readFileSync(file, 'utf8'), 'a,b\n1,2\n');
   const missing = join(t.testdirName, 'no', 'log.csv');
   await t.rejects(train(t, { steps: 1, hooks: log(missing) }), { code: 'ML_OUTPUT', message: /ENOENT/ });
+});
+
+/** Warnings that are told from now on, to the end of the test. */
+function warningsOf(t: Test): LogFields[] {
+  const told: LogFields[] = [];
+  const before = setLogSink((level, event, fields) => level === 'warn' && told.push({ event, ...fields }));
+  t.teardown(() => setLogSink(before));
+  return told;
+}
+
+t.test('a CSV log that cannot be written is a warning, and the training is saved', async (t) => {
+  const home = t.testdir({ logs: {} });
+  const [logs, modelDir] = [join(home, 'logs'), join(home, 'm')];
+  const told = warningsOf(t);
+  const hooks = ({ loss }: ModelSpec): TrainHook[] => [
+    new CsvLogHook({ file: join(logs, 'log.csv'), loss, batchSize: 1, everySteps: 1 }),
+    { end: () => renameSync(logs, join(home, 'gone')) },
+  ];
+  const trainer = await train(t, { steps: 3, modelDir, hooks });
+  t.match(told, [{ event: /training goes on/, file: join(logs, 'log.csv'), reason: /ENOENT/ }]);
+  t.equal(told.length, 1);
+  t.ok(existsSync(`${join(modelDir, 'model.ckpt')}-3.index`), `step ${trainer.session.globalStep} is saved`);
+});
+
+t.test('rows of a CSV log that could not be written come once, when they can', async (t) => {
+  const home = t.testdir({ logs: {} });
+  const [logs, gone] = [join(home, 'logs'), join(home, 'gone')];
+  const told = warningsOf(t);
+  const hook = new CsvLogHook({ file: join(logs, 'log.csv'), loss: null as never, batchSize: 1 });
+  await hook.afterCreateSession({ globalStep: 0 } as Session);
+  const evaluated = (step: number) =>
+    hook.afterEvaluation({} as RunContext, { step, loss: 0.5, auc: null, metrics: {} } as EvaluationReport);
+  evaluated(1);
+  renameSync(logs, gone);
+  await hook.afterEnd();
+  evaluated(2);
+  await hook.afterEnd();
+  renameSync(gone, logs);
+  await hook.close();
+  const lines = readFileSync(join(logs, 'log.csv'), 'utf8').trimEnd().split('\n');
+  t.same(
+    lines.map((line) => line.split(',')[0]),
+    ['step', '1', '2'],
+  );
+  t.equal(told.length, 1);
 });
 
 interface Trace {

@@ -16,8 +16,8 @@ import { reduceMean, reduceSum } from '../../src/graph/ops/reductions.js';
 import { assignAdd, globalStep, variable } from '../../src/graph/ops/state.js';
 import { dropout } from '../../src/graph/ops/training.js';
 import { evaluate } from '../../src/metrics/evaluate.js';
-import { sessionRegion } from '../../src/runtime/session/session-core.js';
-import { HashFilter } from '../../src/sparse/admission/admission-filter.js';
+import { sessionRegion } from '../../src/runtime/session/session-handle.js';
+import { HashFilter } from '../../src/sparse/admission/hash-filter.js';
 import { RandomUniformInitializer } from '../../src/sparse/config/initializers.js';
 import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable } from '../../src/sparse/config/table-config.js';
@@ -28,30 +28,33 @@ import { BACKENDS, withSession } from '../runtime/with-session.js';
 
 const schema = defineSchema({ label: dense.f32(), user: ragged.i64({ valuesPerRow: 1 }) });
 
-/**
- * A model with all that differs between modes: dropout, batch norm, a table; and a sum of predictions, as a metric has
- * it.
- */
-function build<M extends Mode>(mode?: M) {
+/** All that differs between modes: dropout, batch norm, a table; and a sum of predictions, as a metric has it. */
+function parts({ label, user }: ReturnType<typeof schema.inputs>, graph: Graph) {
+  const optimizer = AdagradOptimizer({ learningRate: 0.5, initialAccumulatorValue: 0.1 });
+  const rows = { dim: 4, initializer: RandomUniformInitializer(-1, 1), optimizer };
+  const lookup = embeddingLookup(user, defineTable('user', [rows]));
+  const initial = () => Float32Array.of(1, -1, 0.5, 2);
+  const weights = variable(graph, { name: 'w', shape: [4, 1], initial });
+  const hidden = dropout(batchNorm(lookup, { momentum: 0.5 }), { rate: 0.5 });
+  const logit = reduceSum(matMul(hidden, weights), { axis: 'columns' });
+  const pred = sigmoid(logit);
+  const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label));
+  const total = variable(graph, { name: 'total', shape: [], initial: () => new Float32Array(1), trainable: false });
+  const metric = assignAdd(total, reduceMean(pred));
+  const common = { loss, varOptimizer: optimizer, featureColumns: [lookup] };
+  const trainOp = applyGradientsWithVarOptimizer({ ...common, globalStep: globalStep(graph) });
+  return { loss, pred, trainOp, metric };
+}
+
+/** A model of them in a mode. */
+function build<M extends Mode>(mode: M) {
   const extra: { metric?: ReturnType<typeof assignAdd> } = {};
-  const options = { name: 'm', label: 'label' as const, ...(mode !== undefined && { mode }) };
-  const model = defineModel<typeof schema.features, M>(schema, options, ({ label, user }, graph, given) => {
-    t.equal(given, mode ?? 'train', 'the model function is told');
-    const optimizer = AdagradOptimizer({ learningRate: 0.5, initialAccumulatorValue: 0.1 });
-    const rows = { dim: 4, initializer: RandomUniformInitializer(-1, 1), optimizer };
-    const lookup = embeddingLookup(user, defineTable('user', [rows]));
-    const initial = () => Float32Array.of(1, -1, 0.5, 2);
-    const weights = variable(graph, { name: 'w', shape: [4, 1], initial });
-    const hidden = dropout(batchNorm(lookup, { momentum: 0.5 }), { rate: 0.5 });
-    const logit = reduceSum(matMul(hidden, weights), { axis: 'columns' });
-    const pred = sigmoid(logit);
-    const loss = reduceMean(sigmoidCrossEntropyWithLogits(logit, label));
-    const total = variable(graph, { name: 'total', shape: [], initial: () => new Float32Array(1), trainable: false });
-    extra.metric = assignAdd(total, reduceMean(pred));
-    const common = { loss, varOptimizer: optimizer, featureColumns: [lookup] };
-    const trainOp = applyGradientsWithVarOptimizer({ ...common, globalStep: globalStep(graph) });
-    return { loss, pred, trainOp };
-  });
+  const model = defineModel(schema, { name: 'm', label: 'label' }, (inputs, m) => {
+    t.equal(m.mode, mode, 'the model function is told');
+    const { metric, ...outputs } = parts(inputs, m.graph);
+    extra.metric = metric;
+    return outputs;
+  }).build(mode);
   return { ...model, ...extra } as typeof model & Required<typeof extra>;
 }
 
@@ -92,9 +95,10 @@ for (const backend of BACKENDS) {
         t.ok(session.readVariable('total')[0] !== 0);
       });
     }
-    const loose = build();
-    t.equal(loose.graph.mode, null);
-    await withSession(loose.graph, { schema, backend }, async (session) => {
+    const graph = new Graph();
+    const loose = parts(schema.inputs(graph), graph);
+    t.equal(graph.mode, null);
+    await withSession(graph, { schema, backend }, async (session) => {
       await restoreSession(session, dir);
       t.same(await session.run([loose.pred], features), wanted, 'without a mode a run that updates nothing evaluates');
       const [, mean] = await session.run([loose.metric, loose.pred], features, { mode: 'predict' });
@@ -129,19 +133,13 @@ t.test('what does not train only reads tables and weights', async (t) => {
 });
 
 t.test('a model of a mode has what the mode needs, and what is no mode is refused', async (t) => {
-  t.same(Object.keys(build('eval')).sort(), ['graph', 'label', 'loss', 'metric', 'name', 'pred']);
-  t.same(Object.keys(build('predict')).sort(), ['graph', 'label', 'metric', 'name', 'pred']);
-  const options = { name: 'm', label: 'label', mode: 'predict' } as const;
-  const onlyPred = defineModel(schema, options, ({ label }) => ({ pred: label }));
-  t.equal(onlyPred.graph.mode, 'predict');
-  t.throws(() => defineModel(schema, { ...options, mode: 'eval' }, ({ label }) => ({ pred: label }) as never), {
-    code: 'ML_GRAPH',
-    message: /no loss/,
-  });
+  t.same(Object.keys(build('eval')).sort(), ['graph', 'heads', 'label', 'loss', 'metric', 'name', 'pred']);
+  t.same(Object.keys(build('predict')).sort(), ['graph', 'heads', 'label', 'metric', 'name', 'pred']);
+  const model = defineModel(schema, { name: 'm', label: 'label' }, ({ label }) => ({ pred: label }) as never);
+  t.throws(() => model.build('eval'), { code: 'ML_GRAPH', message: /no loss/ });
+  t.throws(() => model.build('test' as never), { code: 'ML_OPTION' });
   t.throws(() => new Graph({ mode: 'trian' as never }), { code: 'ML_OPTION', hint: /train/ });
-  t.throws(() => defineModel(schema, { ...options, mode: 'test' as never }, () => ({}) as never), {
-    code: 'ML_OPTION',
-  });
+  const onlyPred = build('predict');
   await withSession(onlyPred.graph, { schema }, async (session) => {
     await t.rejects(session.run([onlyPred.pred], full, { mode: 'infer' as never }), { code: 'ML_OPTION' });
     await t.rejects(session.run([onlyPred.pred], full, { modus: 'eval' } as never), { code: 'ML_OPTION' });

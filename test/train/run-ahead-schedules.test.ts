@@ -11,6 +11,7 @@ import { matMul } from '../../src/graph/ops/matmul.js';
 import { reduceMean, reduceSum } from '../../src/graph/ops/reductions.js';
 import { globalStep, group, increment, variable } from '../../src/graph/ops/state.js';
 import { STEPS_AHEAD_MAX } from '../../src/runtime/pool/thread-pool.js';
+import { LocalRows } from '../../src/runtime/session/row-store.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { RandomUniformInitializer } from '../../src/sparse/config/initializers.js';
 import { AdagradOptimizer, SgdOptimizer, withStochasticRounding } from '../../src/sparse/config/optimizers.js';
@@ -30,7 +31,7 @@ const schema = defineSchema({ label: dense.f32(), user: ragged.i64({ valuesPerRo
 const decay = (initialLearningRate: number, decaySteps: number) =>
   new ExponentialDecay({ initialLearningRate, decaySteps, decayRate: 0.5 });
 
-/** Rates by step wherever there can be some: of rows, with rounding that draws by the step, of variables, and Shampoo's step. */
+/** Rates by step wherever there can be some: of rows, with rounding that draws by the step, of variables, Shampoo's. */
 function build(rate = decay(0.2, 2)) {
   const graph = new Graph();
   const { label, user } = schema.inputs(graph);
@@ -55,7 +56,7 @@ function build(rate = decay(0.2, 2)) {
   return { graph, table, loss, trainOp: group(graph, steps) };
 }
 
-async function train(options: Partial<SessionOptions>, groupSize: number) {
+async function train(options: Partial<SessionOptions>, groupSize: number, most = STEPS_AHEAD_MAX) {
   const { graph, table, loss, trainOp } = build();
   return withSession(graph, { schema, ...options }, async (session) => {
     const next = stream(3);
@@ -68,12 +69,14 @@ async function train(options: Partial<SessionOptions>, groupSize: number) {
         }),
       ),
     );
-    t.equal(session.stepsAheadMax([loss, trainOp]), STEPS_AHEAD_MAX);
+    t.equal(session.stepsAheadMax([loss, trainOp]), most);
     const losses: unknown[] = [];
     for (let at = 0; at < STEPS; at += groupSize) {
-      const values = await session.runSteps([loss, trainOp], batches.slice(at, at + groupSize));
+      const [group, ahead] = [batches.slice(at, at + groupSize), batches.slice(at + groupSize, at + groupSize + 2)];
+      const values = await session.runSteps([loss, trainOp], group, ahead);
       losses.push(...values.map(([value]) => value));
     }
+    await session.drain();
     await session.bringVariablesHome();
     const variables = session.variableNames.map((name) => [name, Array.from(session.readVariable(name), String)]);
     const rows = [...HashTable.of(session, table).rows()].map(({ id, weights, state }) => [
@@ -97,6 +100,19 @@ for (const backend of BACKENDS) {
   });
 }
 
+t.test('groups of steps that are cut have the rates of single steps, also those of gradients that wait', async (t) => {
+  const cuts: readonly [Partial<SessionOptions>, most: number][] = [
+    [{ prefetch: 2, postpush: true }, 20],
+    [{ postpush: true, rows: new LocalRows(), ...APART }, 20],
+  ];
+  for (const [cut, most] of cuts) {
+    const options = { backend: 'wasm', threads: 2, ...cut } as const;
+    const single = await train(options, 1, most);
+    t.ok(new Set(single.losses.map(String)).size > STEPS / 2, 'it learns');
+    for (const size of [7, most]) t.same(await train(options, size, most), single, `${size}: ${JSON.stringify(cut)}`);
+  }
+});
+
 t.test('a rate is asked for once for each step, in order', async (t) => {
   class Asked extends ExponentialDecay {
     readonly steps: number[] = [];
@@ -109,7 +125,7 @@ t.test('a rate is asked for once for each step, in order', async (t) => {
   const { graph, trainOp } = build(rate);
   await withSession(graph, { schema, threads: 2 }, async (session) => {
     const [batch] = loadBatches(session, [schema.batch({ label: [1], user: [1n] })]);
-    session.prepare([trainOp]);
+    await session.prepare([trainOp]);
     rate.steps.length = 0;
     await session.runSteps([trainOp], [batch!, batch!, batch!]);
     await session.runSteps([trainOp], [batch!]);
@@ -129,4 +145,12 @@ t.test('hooks that go by time cut no groups of steps with rates by step', async 
   const monitored = await MonitoredSession.create({ graph, hooks, createSession });
   t.teardown(() => monitored.close());
   t.equal(await monitored.stepsAheadMax([trainOp]), STEPS_AHEAD_MAX);
+  const again = build();
+  const cut = await MonitoredSession.create({
+    graph: again.graph,
+    hooks: [new TideStoppingHook({ startHour: 0, endHour: 24 }), new EvictionHook()],
+    createSession: () => openSession(again.graph, { schema, prefetch: 1, postpush: true }),
+  });
+  t.teardown(() => cut.close());
+  t.equal(await cut.stepsAheadMax([again.trainOp]), 20, 'nor of steps that are cut');
 });

@@ -4,6 +4,7 @@
  * A vector of booleans is shared: element 0 says that the barrier is placed, element i that worker i is blocked at it;
  * a string says what it was placed for. The chief, index 0, places it and never blocks.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { MonolithError } from '../../base/errors.js';
 import { log } from '../../base/log.js';
@@ -40,7 +41,15 @@ export class BarrierOp {
   readonly #clock: Clock;
 
   constructor(options: BarrierOptions) {
-    const { capacity, kv, waitSeconds = 1, namePrefix = 'default', callbacks = [], clock = systemClock } = options;
+    const known = ['capacity', 'kv', 'waitSeconds', 'namePrefix', 'callbacks', 'clock'] as const;
+    const {
+      capacity,
+      kv,
+      waitSeconds = 1,
+      namePrefix = 'default',
+      callbacks = [],
+      clock = systemClock,
+    } = checkOptions('BarrierOp', options, known);
     this.capacity = capacity;
     this.#kv = kv;
     this.#vector = `${namePrefix}_barrier_var`;

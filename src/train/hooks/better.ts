@@ -11,8 +11,8 @@ export interface BetterOptions {
   readonly minDelta?: number;
 }
 
-const LESS_IS_BETTER = /^(?:loss|logLoss|rmse|mae)$/;
-const MORE_IS_BETTER = /^(?:auc|bucketedAuc|thresholdAuc|gauc|accuracy|(?:ndcg|recall)@\d+)$/;
+const LESS_IS_BETTER = /^(?:loss|logLoss|(?:\w+_)?(?:mse|rmse|mae))$/;
+const MORE_IS_BETTER = /^(?:bucketedAuc|thresholdAuc|gauc|(?:\w+_)?(?:auc|accuracy)|(?:ndcg|recall)@\d+)$/;
 
 /** Compares evaluations by one metric; ML_OPTION names `where` when it cannot. */
 export class Better {
@@ -36,7 +36,10 @@ export class Better {
 
   /** The value of the metric; null where it is undefined, as an AUC of one class is. */
   valueOf(report: EvaluationReport): number | null {
-    const values: Readonly<Record<string, number | null>> = { auc: report.auc, loss: report.loss, ...report.metrics };
+    const { metrics, auc, loss } = report;
+    // A head may have an AUC among its metrics too: the report's own goes before it.
+    const own = { auc, loss };
+    const values: Readonly<Record<string, number | null>> = Object.assign({ ...own }, metrics, own);
     const value = values[this.metric];
     if (value === undefined) {
       const hint = `add it to the metrics of the evaluation, or take one of ${Object.keys(values).join(', ')}`;

@@ -1,4 +1,6 @@
-/** @file Tells listeners that a session was made, so that each restores its part (native_training/basic_restore_hook). */
+/**
+ * @file Tells listeners that a session was made, so that each restores its part (native_training/basic_restore_hook).
+ */
 import { log } from '../../base/log.js';
 import type { Graph } from '../../graph/graph.js';
 import type { Session } from '../../runtime/session/session.js';

@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { MonolithError } from '../../base/errors.js';
 import type { MetricsClient } from '../../base/metrics-client.js';
+import type { PartialRecoverySaver } from '../../checkpoint/partial-recovery-saver.js';
 import type { SavedCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import type { Settings } from '../../checkpoint/snapshot.js';
 import type { CheckpointSaverListener } from './saver-listener.js';
@@ -17,6 +18,11 @@ export interface CheckpointSaverOptions {
   readonly tide?: TideWindow;
   readonly tideEverySecs?: number;
   readonly settings?: Settings;
+  /**
+   * Saves variables in the layout of the reference, without a manifest; tables are for listeners then. Rotation is the
+   * saver's own. Default: whole checkpoints by `saveCheckpoint`.
+   */
+  readonly saver?: PartialRecoverySaver;
   /** Told before and after each save, in this order; what they do before is part of it. */
   readonly listeners?: readonly CheckpointSaverListener[];
   /** Told around each save whatever becomes of it, afterwards the last first. */
@@ -64,6 +70,7 @@ export const SAVER_OPTIONS = [
   'tide',
   'tideEverySecs',
   'settings',
+  'saver',
   'listeners',
   'guardListeners',
   'ignoreSaveErrors',

@@ -6,23 +6,27 @@
  * same is told of and comes again later: a disk that is full for a while must not end the run. The last save has no
  * later one, so it fails the run.
  */
+import { join } from 'node:path';
 import { checkOptions } from '../../base/check-options.js';
 import { systemClock } from '../../base/clock.js';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import { writeFileAtomic } from '../../base/files/atomic-file.js';
+import { fileSystemOf } from '../../base/files/file-systems.js';
 import { getMetaGraphFileName } from '../../base/files/paths.js';
 import { log } from '../../base/log.js';
 import { noMetrics } from '../../base/metrics-client.js';
 import type { KeepEveryHours } from '../../checkpoint/keep-every.js';
+import { MODEL_BASE } from '../../checkpoint/names.js';
 import { keepEveryHours, saveCheckpoint, touchMonolithState } from '../../checkpoint/on-demand.js';
+import type { SavedCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import { snapshotSession } from '../../checkpoint/session-snapshot.js';
-import type { Snapshot } from '../../checkpoint/snapshot.js';
 import type { Graph } from '../../graph/graph.js';
 import { graphToJson } from '../../graph/graph-description.js';
 import type { Session } from '../../runtime/session/session.js';
-import { coreOf } from '../../runtime/session/session-core.js';
+import { coreOf } from '../../runtime/session/session-handle.js';
 import { type CheckpointSaverOptions, SAVER_OPTIONS } from './checkpoint-saver-options.js';
 import type { RunContext, TrainHook } from './hook.js';
+import { inputStateOf } from './input-state.js';
 import { guarded } from './saver-listener.js';
 import { SecondOrStepTimerWithTideSetting } from './tide-timer.js';
 
@@ -69,6 +73,8 @@ export class CheckpointSaverHook implements TrainHook {
     if (hours !== undefined) this.#keepEvery = await keepEveryHours(hours, clock);
     this.#timer.updateLastTriggeredStep(session.globalStep);
     if (noFirstSave) this.#savedStep = session.globalStep;
+    // What comes beside checkpoints comes before the first of them.
+    if (!denseOnly) await beside(modelDir, () => fileSystemOf(modelDir).makeDirectory(modelDir));
     if (!denseOnly) await this.#describe(getMetaGraphFileName(modelDir));
     await this.#touchState(false);
     if (!noFirstSave) await this.#trySave(session, () => undefined);
@@ -172,23 +178,36 @@ export class CheckpointSaverHook implements TrainHook {
   }
 
   async #saveOnce(session: Session, step: number, stop: () => void): Promise<void> {
-    const { modelDir, modelName, settings, onSaved, denseOnly = false, keep, exempt } = this.#options;
+    const { onSaved } = this.#options;
     const start = performance.now();
     for (const listener of this.#listeners) await listener.beforeSave?.(session, step);
     const { main: io, names } = coreOf(session).trace;
     const began = io?.now() ?? 0;
-    const snapshot: Snapshot = snapshotSession(session, modelName, settings);
-    const saved = await saveCheckpoint(modelDir, denseOnly ? { ...snapshot, tables: [], filters: [] } : snapshot, {
-      ...(keep !== undefined && { keep }),
-      ...(exempt !== undefined && { exempt }),
-      ...(this.#keepEvery !== undefined && { keepEvery: this.#keepEvery }),
-    });
+    const saved = await this.#write(session, step);
     io?.span(names.id('save checkpoint', 'io'), began, io.now());
     this.#savedStep = step;
     await this.#describe(`${saved.path}.meta`);
     await this.#touchState(true);
     onSaved?.(step, saved, performance.now() - start);
     for (const listener of this.#listeners) if (await listener.afterSave?.(session, step)) stop();
+  }
+
+  async #write(session: Session, step: number): Promise<SavedCheckpoint> {
+    const { modelDir, modelName, settings, saver, denseOnly = false, keep, exempt } = this.#options;
+    if (saver !== undefined) {
+      await fileSystemOf(modelDir).makeDirectory(modelDir);
+      const before = saver.lastCheckpoints;
+      const path = await saver.save(session, join(modelDir, MODEL_BASE), { globalStep: step, writeMetaGraph: false });
+      const deleted = before.filter((one) => !saver.lastCheckpoints.includes(one));
+      return { path: path ?? modelDir, bytes: 0, deleted, warnings: [] };
+    }
+    const snapshot = snapshotSession(session, modelName, settings);
+    const whole = { ...snapshot, input: await inputStateOf(session) };
+    return saveCheckpoint(modelDir, denseOnly ? { ...snapshot, tables: [], filters: [] } : whole, {
+      ...(keep !== undefined && { keep }),
+      ...(exempt !== undefined && { exempt }),
+      ...(this.#keepEvery !== undefined && { keepEvery: this.#keepEvery }),
+    });
   }
 
   /** What comes beside a checkpoint is worth a warning, not the checkpoint. */

@@ -1,10 +1,11 @@
 /**
  * @file Stops or saves a job of several workers on request (native_training/hooks/controller_hooks).
  *
- * Two flags are shared: one asks for a stop, one for a save. The chief has a ControllerHook, which looks at them once per group of steps.
- * For a stop it places the barrier with the action `Stop`, waits until all workers are blocked at it, and lets them go; each, told of
- * the action by a StopHelper, has asked its own session to stop by then.
+ * Two flags are shared: one asks for a stop, one for a save. The chief has a ControllerHook, which looks at them once
+ * per group of steps. For a stop it places the barrier with the action `Stop`, waits until all workers are blocked at
+ * it, and lets them go; each, told of the action by a StopHelper, has asked its own session to stop by then.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { MonolithError } from '../../base/errors.js';
 import { log } from '../../base/log.js';
@@ -14,6 +15,7 @@ import type { ControlKv } from './control-kv.js';
 import type { Coordinator } from './coordinator.js';
 import type { RunContext, TrainHook } from './hook.js';
 
+/** The action of a barrier that workers stop at. */
 export const STOP_ACTION = 'Stop';
 
 const VECTOR = 'controller_hook/control_var';
@@ -47,12 +49,12 @@ export class ControllerFlags {
   }
 }
 
-/** For the chief: does what the flags ask for. */
+/** For the chief of a job of several workers, whom it stops or has saved when ControllerFlags ask for it. */
 export class ControllerHook implements TrainHook {
   readonly #options: ControllerOptions;
 
   constructor(options: ControllerOptions) {
-    this.#options = options;
+    this.#options = checkOptions('ControllerHook', options, ['kv', 'barrier', 'triggerSave', 'clock']);
   }
 
   async poll(context: RunContext): Promise<void> {
@@ -85,7 +87,7 @@ export class ControllerHook implements TrainHook {
   }
 }
 
-/** For chief and workers: `callback` is for the barrier, and asks the session this is a hook of to stop when its action is `Stop`. */
+/** Stops the sessions of chief and workers: `callback` is for the barrier, and asks for a stop at the action `Stop`. */
 export class StopHelper implements TrainHook {
   #coordinator: Coordinator | undefined;
 

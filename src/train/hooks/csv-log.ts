@@ -5,16 +5,19 @@
  * steps. A run that goes on from a checkpoint takes the file over: rows of steps that it trains again make room for the
  * new ones.
  */
-import { readFileSync } from 'node:fs';
-import { appendFile, writeFile } from 'node:fs/promises';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { appendFile, truncate } from 'node:fs/promises';
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError, messageOf } from '../../base/errors.js';
+import { readWhole } from '../../base/files/read-file.js';
+import { replaceFile } from '../../base/files/replace-file.js';
 import type { Tensor } from '../../graph/graph.js';
 import type { MetricName } from '../../metrics/create-metric.js';
 import type { FetchValue } from '../../runtime/session/fetch.js';
 import type { Fetch, Session } from '../../runtime/session/session.js';
 import type { EvaluationListener, EvaluationReport } from './evaluation.js';
 import type { RunContext, TrainHook } from './hook.js';
+import { LogTrouble } from './log-trouble.js';
 
 export interface CsvLogOptions {
   readonly file: string;
@@ -30,6 +33,8 @@ type Row = Readonly<Record<string, number | null>>;
 
 const EVERY_STEPS = 100;
 const WRITE_MS = 1000;
+/** Rows that wait for a disk that takes none; they are lost beyond it. */
+const WAITING_CHARS_MAX = 1 << 20;
 const COLUMNS = ['step', 'seconds', 'loss', 'steps_per_s', 'examples_per_s', 'eval_loss', 'eval_auc'];
 
 /**
@@ -40,6 +45,7 @@ export class CsvLogHook implements TrainHook, EvaluationListener {
   readonly #every: number;
   readonly #columns: readonly string[];
   readonly #fetches: readonly Fetch[];
+  readonly #trouble = new LogTrouble();
   #rows = '';
   #startMs = 0;
   #wroteMs = 0;
@@ -65,7 +71,7 @@ export class CsvLogHook implements TrainHook, EvaluationListener {
   async afterCreateSession(session: Session): Promise<void> {
     const { file } = this.#options;
     const header = `${this.#columns.join(',')}\n`;
-    await this.#writing(() => writeFile(file, header + rowsUpTo(file, header, session.globalStep)));
+    await this.#writing(async () => takeOver(file, header, session.globalStep));
     this.#groupStep = session.globalStep;
     this.#before = { step: session.globalStep, seconds: 0 };
     this.#startMs = this.#groupMs = this.#wroteMs = performance.now();
@@ -131,9 +137,22 @@ export class CsvLogHook implements TrainHook, EvaluationListener {
     for (const row of this.#pending) this.#row({ seconds: (this.#wroteMs - this.#startMs) / 1000, ...row });
     this.#pending = [];
     if (this.#rows === '') return;
-    const rows = this.#rows;
-    this.#rows = '';
-    await this.#writing(() => appendFile(this.#options.file, rows));
+    if (await this.#trouble.attempt(() => this.#append(this.#rows))) this.#rows = '';
+    else if (this.#rows.length > WAITING_CHARS_MAX) this.#rows = '';
+  }
+
+  /** All of the rows or none: half of them would come twice when they are written again. */
+  #append(rows: string): Promise<void> {
+    const { file } = this.#options;
+    return this.#writing(async () => {
+      const size = existsSync(file) ? statSync(file).size : 0;
+      try {
+        await appendFile(file, rows);
+      } catch (cause) {
+        await truncate(file, size).catch(() => undefined); // There may be no such file by now.
+        throw cause;
+      }
+    });
   }
 
   async #writing(write: () => Promise<void>): Promise<void> {
@@ -155,25 +174,18 @@ function text(name: string, value: number | null | undefined): string {
 }
 
 /**
- * The rows of the file up to `step`; none of a file that is not there. One that is no log of these columns is not
+ * Leaves the rows of the file up to `step`, or makes one without rows. One that is no log of these columns is not
  * touched.
  */
-function rowsUpTo(file: string, header: string, step: number): string {
-  let found: string;
-  try {
-    found = readFileSync(file, 'utf8');
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return '';
-    throw cause;
-  }
-  if (found === '') return '';
-  if (!found.startsWith(header)) {
+function takeOver(file: string, header: string, step: number): void {
+  const found = existsSync(file) ? readWhole(file, 'logBytes').toString('utf8') : '';
+  if (found !== '' && !found.startsWith(header)) {
     const reason = `${file} has other columns than this log would have`;
     throw new MonolithError('ML_OUTPUT', { file, reason }, { hint: 'name another file, or remove this one' });
   }
-  const rows = found
-    .slice(header.length)
-    .split('\n')
-    .filter((row) => row !== '' && Number(row.split(',')[0]) <= step);
-  return rows.map((row) => `${row}\n`).join('');
+  // What a process that was killed left of a row has no end.
+  const lines = found.slice(header.length).split('\n').slice(0, -1);
+  const rows = lines.filter((row) => Number(row.split(',')[0]) <= step);
+  const text = header + rows.map((row) => `${row}\n`).join('');
+  if (text !== found) replaceFile(existsSync(file) ? realpathSync(file) : file, text, { forced: false });
 }

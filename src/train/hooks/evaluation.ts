@@ -17,11 +17,12 @@ import {
 } from '../../metrics/evaluate.js';
 import type { Session } from '../../runtime/session/session.js';
 import type { RunContext, TrainHook } from './hook.js';
+import type { TrainAsks } from './train-asks.js';
 
-export interface EvaluationReport extends Evaluation {
+export interface EvaluationReport extends Omit<Evaluation, 'heads'> {
   /** Steps trained when it was made. */
   readonly step: number;
-  /** The metrics that were asked for, by name. */
+  /** Those of the heads and those that were asked for, by name. */
   readonly metrics: Readonly<Record<string, number | null>>;
   readonly ms: number;
 }
@@ -36,13 +37,29 @@ export interface EvaluationListener {
   afterEvaluation(context: RunContext, report: EvaluationReport, model: EvaluationModel): void | Promise<void>;
 }
 
+/** Addresses of batches. */
+export type HeldOutBatches = readonly number[] | (() => Iterable<number> | AsyncIterable<number>);
+
 export interface EvaluationHookOptions extends EvaluateOptions {
   readonly model: EvaluationModel;
-  /** Held-out batches in the memory of the session, such as those of `data.loadBatches`; asked for once. */
-  readonly batches: (session: Session) => readonly number[] | Promise<readonly number[]>;
-  readonly everySteps: number;
+  /**
+   * Held-out batches in the memory of the session, such as those of `data.loadBatches`; asked for once. A function that
+   * is given in their place is asked for them at each evaluation.
+   */
+  readonly batches: (session: Session) => HeldOutBatches | Promise<HeldOutBatches>;
+  /** A function is asked when the training has begun. */
+  readonly everySteps: number | (() => number);
+  /** Global step that `everySteps` counts from, asked when the training has begun. Default: where the run begins. */
+  readonly countFrom?: () => number;
+  /**
+   * Whether to evaluate before the first step too: what a model knows that has learnt nothing, and a broken metric at
+   * once. Listeners are not told of it. Default: false.
+   */
+  readonly atStart?: boolean;
   readonly listeners?: readonly EvaluationListener[];
   readonly onEvaluated?: (report: EvaluationReport) => void;
+  /** Evaluates also when it is asked to, which `onEvaluated` is told of and listeners are not. */
+  readonly asks?: TrainAsks;
 }
 
 /**
@@ -50,49 +67,67 @@ export interface EvaluationHookOptions extends EvaluateOptions {
  *
  * ```ts
  * const batches = (session) => data.loadBatches(session, heldOut);
- * new EvaluationHook({ model, batches, everySteps: 1000, listeners: [new EarlyStopping({ metric: 'auc', patience: 3 })] });
+ * const early = new EarlyStopping({ metric: 'auc', patience: 3 });
+ * new EvaluationHook({ model, batches, everySteps: 1000, listeners: [early] });
  * ```
  */
 export class EvaluationHook implements TrainHook {
   /** The last one; null before the first. */
   latest: EvaluationReport | null = null;
   readonly #options: EvaluationHookOptions;
-  #batches: readonly number[] = [];
+  #batches: HeldOutBatches = [];
   #step = 0;
+  #start = 0;
 
   constructor(options: EvaluationHookOptions) {
     checkOptions('EvaluationHook', options, [
       'model',
       'batches',
       'everySteps',
+      'countFrom',
+      'atStart',
       'listeners',
       'onEvaluated',
       'metrics',
       'weights',
       'groupBy',
+      'asks',
     ]);
     const { everySteps } = options;
-    if (!Number.isInteger(everySteps) || everySteps < 1) {
+    if (typeof everySteps !== 'function' && (!Number.isInteger(everySteps) || everySteps < 1)) {
       const reason = `everySteps is a number of steps, not ${String(everySteps)}`;
       throw new MonolithError('ML_OPTION', { where: 'EvaluationHook', option: 'everySteps', reason });
     }
     this.#options = options;
   }
 
-  /** Steps are those since the start of this run, as with saves. */
   async afterCreateSession(session: Session): Promise<void> {
     this.#step = session.globalStep;
-    prepareEvaluation(session, this.#options.model);
+    this.#start = session.globalStep;
+    await prepareEvaluation(session, this.#options.model);
     this.#batches = await this.#options.batches(session);
+    if (this.#options.atStart === true) this.#options.onEvaluated?.(await this.#report(session));
   }
 
   quietSteps(globalStep: number): number {
-    return this.#step + this.#options.everySteps - globalStep;
+    return Math.max(1, this.#next - globalStep);
   }
 
   afterRun(context: RunContext): Promise<void> | undefined {
-    if (context.globalStep - this.#step < this.#options.everySteps) return undefined;
-    return this.#evaluate(context);
+    return context.globalStep < this.#next ? undefined : this.#evaluate(context);
+  }
+
+  async poll({ session, globalStep }: RunContext): Promise<void> {
+    const { asks, onEvaluated } = this.#options;
+    if (asks?.take('evaluate') === true) onEvaluated?.(await this.#report(session, globalStep));
+  }
+
+  /** The step of the next evaluation. */
+  get #next(): number {
+    const { everySteps, countFrom } = this.#options;
+    const every = typeof everySteps === 'function' ? everySteps() : everySteps;
+    const from = countFrom?.() ?? this.#start;
+    return from + (Math.floor((this.#step - from) / every) + 1) * every;
   }
 
   /** The last step is evaluated too. */
@@ -103,18 +138,27 @@ export class EvaluationHook implements TrainHook {
   }
 
   async #evaluate(context: RunContext): Promise<void> {
-    const { model, metrics, weights, groupBy, listeners = [], onEvaluated } = this.#options;
+    const { model, listeners = [], onEvaluated } = this.#options;
     this.#step = context.globalStep;
-    const start = performance.now();
-    const found: Evaluation & { readonly metrics?: Record<string, number | null> } = await evaluate<MetricName>(
-      context.session,
-      model,
-      this.#batches,
-      { ...(metrics && { metrics }), ...(weights && { weights }), ...(groupBy !== undefined && { groupBy }) },
-    );
-    const report = { step: this.#step, metrics: {}, ...found, ms: performance.now() - start };
+    // As a save is, whether this one will be kept or not: what follows is then that of a run that begins here.
+    await context.drain();
+    const report = await this.#report(context.session);
     this.latest = report;
     onEvaluated?.(report);
     for (const listener of listeners) await listener.afterEvaluation(context, report, model);
+  }
+
+  async #report(session: Session, step = this.#step): Promise<EvaluationReport> {
+    const { model, metrics, weights, groupBy } = this.#options;
+    const start = performance.now();
+    const found: Evaluation & { readonly metrics?: Record<string, number | null> } = await evaluate<MetricName>(
+      session,
+      model,
+      typeof this.#batches === 'function' ? this.#batches() : this.#batches,
+      { ...(metrics && { metrics }), ...(weights && { weights }), ...(groupBy !== undefined && { groupBy }) },
+    );
+    const ms = performance.now() - start;
+    const { heads, metrics: asked, ...totals } = found;
+    return { ...totals, step, metrics: { ...heads, ...asked }, ms };
   }
 }

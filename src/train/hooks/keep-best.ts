@@ -13,6 +13,7 @@ import type { Settings } from '../../checkpoint/snapshot.js';
 import { Better, type BetterOptions } from './better.js';
 import type { EvaluationListener, EvaluationModel, EvaluationReport } from './evaluation.js';
 import type { RunContext } from './hook.js';
+import { inputStateOf } from './input-state.js';
 
 export interface KeepBestOptions extends BetterOptions {
   /** Where the best is kept: not the model directory of the training. */
@@ -52,7 +53,9 @@ export class KeepBest implements EvaluationListener {
     if (value === null || !this.#better.isBetter(value, this.#best)) return;
     await context.drain();
     const kept = { ...settings, [METRIC]: this.#better.metric, [VALUE]: value };
-    const saved = await saveCheckpoint(dir, snapshotSession(context.session, model.name, kept), { keep });
+    const input = await inputStateOf(context.session);
+    const snapshot = { ...snapshotSession(context.session, model.name, kept), input };
+    const saved = await saveCheckpoint(dir, snapshot, { keep });
     this.#best = value;
     onBest?.(report, saved);
   }

@@ -11,7 +11,7 @@ import { checkOptions } from '../../base/check-options.js';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import { log } from '../../base/log.js';
 import type { Session } from '../../runtime/session/session.js';
-import { type TraceMark, writeChromeTrace } from '../../trace/chrome-trace.js';
+import type { TraceMark, writeChromeTrace } from '../../trace/chrome-trace.js';
 import type { RunContext, TrainHook } from './hook.js';
 
 export interface ProfilerOptions {
@@ -51,6 +51,8 @@ export class ProfilerHook implements TrainHook {
   /** What was recorded before the window at hand, while there is one. */
   #mark: { readonly rings: TraceMark; readonly first: number } | undefined;
   #writing: Promise<unknown> = Promise.resolve();
+  /** Loaded with the session: the rings are copied at the call, which must not wait for code. */
+  #write: typeof writeChromeTrace | undefined;
 
   constructor(options: ProfilerOptions) {
     checkOptions('ProfilerHook', options, [
@@ -73,7 +75,7 @@ export class ProfilerHook implements TrainHook {
     }
   }
 
-  afterCreateSession(session: Session): void {
+  async afterCreateSession(session: Session): Promise<void> {
     if (!session.trace.on) {
       const hint = 'make the session with traceEvents, 65536 for example';
       throw new MonolithError('ML_OPTION', { where: 'ProfilerHook', reason: 'the session has no trace' }, { hint });
@@ -81,6 +83,7 @@ export class ProfilerHook implements TrainHook {
     const { startStep: first = session.globalStep + FIRST_STEPS, endStep } = this.#options;
     this.#window = { first, end: endStep ?? first + WINDOW_STEPS };
     this.#makeFolder();
+    this.#write = (await import('../../trace/chrome-trace.js')).writeChromeTrace;
     this.#record(session, false);
   }
 
@@ -136,7 +139,7 @@ export class ProfilerHook implements TrainHook {
     const { threads, names } = session.trace;
     const file = join(dir, `profile-${first}-${end}.json`);
     // The rings are copied before this call returns: they may go on, or off, at once.
-    const written = writeChromeTrace(file, { threads, names, since, ...(metadata && { metadata }) }).then(
+    const written = this.#write!(file, { threads, names, since, ...(metadata && { metadata }) }).then(
       () => onProfile?.(file, first, end),
       // A profile that is lost is no reason to lose the training.
       (error: unknown) => log.warn('a profile could not be written', { file, reason: messageOf(error) }),

@@ -4,14 +4,15 @@
  * `monolith_action` holds `action: TRIGGER_SAVE` or `action: STOP`. It is looked for every minute, done, answered in
  * `monolith_action_response` with `OK` or the error, and removed.
  */
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkOptions } from '../../base/check-options.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import { writeFileAtomic } from '../../base/files/atomic-file.js';
+import { nodeFileSystem } from '../../base/files/file-system.js';
+import { fileSystemOf } from '../../base/files/file-systems.js';
 import { readWhole } from '../../base/files/read-file.js';
+import { LIMITS } from '../../base/limits.js';
 import { log } from '../../base/log.js';
 import { didYouMean } from '../../base/suggest.js';
 import { parsePbtxt } from '../../io/pbtxt.js';
@@ -44,16 +45,17 @@ export class QueryActionHook implements TrainHook {
     if (clock.now() - this.#queriedMs < querySeconds * 1000) return;
     this.#queriedMs = clock.now();
     const file = join(modelDir, 'monolith_action');
-    if (!existsSync(file)) return;
+    const fs = fileSystemOf(file);
+    if ((await fs.stat(file)) === null) return;
     const response = await this.#act(file, context);
     await writeFileAtomic(join(modelDir, 'monolith_action_response'), response);
-    await rm(file, { force: true });
+    await fs.remove(file);
   }
 
   /** What to answer. A request that cannot be done does not end the run. */
   async #act(file: string, context: RunContext): Promise<string> {
     try {
-      const action = actionOf(file);
+      const action = await actionOf(file);
       log.info('an action was asked for', { action, step: context.globalStep });
       if (action === 'STOP') context.requestStop();
       else await this.#options.triggerSave(context);
@@ -65,8 +67,8 @@ export class QueryActionHook implements TrainHook {
   }
 }
 
-function actionOf(file: string): (typeof ACTIONS)[number] {
-  const fields = parsePbtxt(readWhole(file, 'stateBytes').toString(), file);
+async function actionOf(file: string): Promise<(typeof ACTIONS)[number]> {
+  const fields = parsePbtxt(await readText(file), file);
   const value = fields.find(({ name }) => name === 'action')?.value;
   const word = value?.kind === 'word' ? value.word : '';
   const known = ACTIONS.find((action) => action === word);
@@ -74,4 +76,16 @@ function actionOf(file: string): (typeof ACTIONS)[number] {
   const reason = word === '' ? 'it names no action' : `there is no action ${word}`;
   const hint = didYouMean(word, ACTIONS);
   throw new MonolithError('ML_PBTXT', { file, line: 1, reason }, hint === undefined ? {} : { hint });
+}
+
+async function readText(file: string): Promise<string> {
+  const fs = fileSystemOf(file);
+  if (fs === nodeFileSystem) return readWhole(file, 'stateBytes').toString();
+  const opened = await fs.openToRead(file);
+  try {
+    const bytes = new Uint8Array(LIMITS.stateBytes);
+    return new TextDecoder().decode(bytes.subarray(0, await opened.read(bytes, 0)));
+  } finally {
+    await opened.close();
+  }
 }

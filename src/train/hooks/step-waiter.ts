@@ -1,4 +1,5 @@
 /** @file Holds a worker back until training has got somewhere (native_training/session_run_hooks): a slow start. */
+import { checkOptions } from '../../base/check-options.js';
 import { type Clock, type RandomIntegers, systemClock, systemRandom } from '../../base/clock.js';
 import { log } from '../../base/log.js';
 import type { RunContext, TrainHook } from './hook.js';
@@ -27,7 +28,8 @@ export class CustomGlobalStepWaiterHook implements TrainHook {
   #stopSignal: AbortSignal | undefined;
 
   constructor(options: GlobalStepWaiterOptions) {
-    this.#options = options;
+    const known = ['waitUntilStep', 'tide', 'maxNonTideWaitMinute', 'clock', 'random'] as const;
+    this.#options = checkOptions('CustomGlobalStepWaiterHook', options, known);
   }
 
   afterCreateSession(_session: RunContext['session'], { signal }: { readonly signal: AbortSignal }): void {

@@ -2,6 +2,7 @@
  * @file Chief and workers begin and end together (native_training/sync_hooks): workers wait until the chief has
  * restored, and the chief waits at the end until they are done, so that its last save has all of them.
  */
+import { checkOptions } from '../../base/check-options.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { MonolithError } from '../../base/errors.js';
 import { log } from '../../base/log.js';
@@ -15,7 +16,10 @@ const POLL_MS = 1000;
 const LOG_MS = 60_000;
 const TIMEOUT_SECONDS = 1800;
 
-/** The vector they share: element 0 says that the restore is done, element i > 0 that worker i is alive. */
+/**
+ * What the chief and the workers of a job tell each other. Of the vector that they share element 0 says that the
+ * restore is done, element i > 0 that worker i is alive.
+ */
 export class SyncHelper {
   readonly numWorkers: number;
   readonly #kv: ControlKv;
@@ -64,14 +68,14 @@ export interface ChiefSyncOptions {
   readonly clock?: Clock;
 }
 
-/** For the chief. */
+/** Tells workers that the chief has restored, and waits for them at the end. */
 export class ChiefSyncHook implements TrainHook {
   readonly #helper: SyncHelper;
   readonly #options: ChiefSyncOptions;
 
   constructor(helper: SyncHelper, options: ChiefSyncOptions = {}) {
     this.#helper = helper;
-    this.#options = options;
+    this.#options = checkOptions('ChiefSyncHook', options, ['timeoutSeconds', 'clock']);
   }
 
   async afterCreateSession(): Promise<void> {
@@ -101,7 +105,7 @@ export class ChiefSyncHook implements TrainHook {
   }
 }
 
-/** For a worker; with index 0, which is the chief, it does nothing. */
+/** Has a worker wait until the chief has restored. With index 0, which is the chief, it does nothing. */
 export class WorkerSyncHook implements TrainHook {
   readonly #index: number;
   readonly #helper: SyncHelper;
@@ -137,7 +141,16 @@ export class TrainingHooksHelper {
   readonly trainingHooks: readonly TrainHook[];
   readonly trainingChiefHooks: readonly TrainHook[];
 
-  constructor({ enableSync, numWorkers, workerIndex, kv, ...chief }: TrainingHooksOptions) {
+  constructor(options: TrainingHooksOptions) {
+    checkOptions('TrainingHooksHelper', options, [
+      'enableSync',
+      'numWorkers',
+      'workerIndex',
+      'kv',
+      'timeoutSeconds',
+      'clock',
+    ]);
+    const { enableSync, numWorkers, workerIndex, kv, ...chief } = options;
     const helper = new SyncHelper(numWorkers, kv);
     this.trainingHooks = enableSync ? [new WorkerSyncHook(workerIndex, helper, chief.clock)] : [];
     this.trainingChiefHooks = enableSync ? [new ChiefSyncHook(helper, chief)] : [];

@@ -1,0 +1,110 @@
+/**
+ * @file The fields of CpuTrainingConfig and DistributedCpuTrainingConfig, with the reference's defaults (cpu_training).
+ *
+ * Those that say "no effect" are read by nobody in the reference either; they are here so that settings that were
+ * written for it are taken.
+ */
+import type { DeviceFunction } from '../../graph/device.js';
+import { MODES } from '../task-params.js';
+import { bool, choice, int, maybeBool, maybeFunction, maybeInt, maybeMap, maybeText, text } from './field.js';
+
+const COUNT = { min: 0 };
+const AT_LEAST_ONE = { min: 1 };
+
+export const cpuTrainingFields = {
+  serverType: text('worker', 'Role of this process: ps or worker.'),
+  index: int(0, 'Number of this process in its role.'),
+  numPs: int(0, 'Parameter servers; 0 keeps tables in the process of the worker.', COUNT),
+  numWorkers: int(1, 'Workers, the chief included.', AT_LEAST_ONE),
+  modelName: text('', 'Name of the model; where it is empty, that of deep insight or di_name_<class>.'),
+  filterCapacity: int(300_000_000, 'Ids that the sliding hash filter has room for.', AT_LEAST_ONE),
+  filterSplitNum: int(7, 'Splits of the sliding hash filter.', AT_LEAST_ONE),
+  filterType: text('sliding_hash_filter', 'sliding_hash_filter, probabilistic_filter or no_filter.'),
+  filterEqualProbability: bool(true, 'Whether a probabilistic filter gives each sighting the same chance.'),
+  hashtableInitCapacity: int(0, 'Rows that every table has room for at first; 0 leaves it to the tables.', COUNT),
+  useNativeMultiHashTable: maybeBool(
+    'One multi-table in place of merged single ones; null is true, except with an ' +
+      'older checkpoint that says otherwise.',
+  ),
+  embeddingPrefetchCapacity: int(0, 'Batches whose rows are read ahead; 0 is off.', COUNT),
+  enableEmbeddingPostpush: bool(false, 'Gradients of rows are applied one step late.'),
+  enableVariablePrefetch: bool(false, 'Workers keep copies of the variables on parameter servers.'),
+  enableVariablePostpush: bool(false, 'Dense updates and the global step are applied one step late.'),
+  enableSyncTraining: bool(false, 'Workers step together.'),
+  enablePartialSyncTraining: bool(false, 'Tables on parameter servers, dense gradients summed over workers.'),
+  enableGpuTraining: bool(false, 'Ops may be placed on GPUs.'),
+  processesPerGpu: int(1, 'Processes that share a GPU.', AT_LEAST_ONE),
+  mergeSyncTrainingCkpt: bool(true, 'All ranks share one model directory; false gives each a folder of its own.'),
+  mode: choice(MODES, 'train', 'What the process does: train, eval or infer.'),
+  partialRecovery: maybeBool('Restore only the parameter servers that lost their state.'),
+  tideStartHour: maybeInt('Hour, in UTC, at which the tide window opens.'),
+  tideStartMinute: maybeInt('Minute at which it opens.'),
+  tideEndHour: maybeInt('Hour, in UTC, at which it closes.'),
+  tideEndMinute: maybeInt('Minute at which it closes.'),
+  tideSaveSecs: maybeInt('Seconds between two saves outside of the window.'),
+  enableRealtimeTraining: bool(false, 'Train on a stream and push parameters to serving; changes several defaults.'),
+  enableAsyncOptimize: bool(false, 'Full sync: a queue between gathering gradients and exchanging them.'),
+  enablePipelinedFwda2a: bool(false, 'Full sync: a queue between lookup and the exchange forward.'),
+  enablePipelinedBwda2a: bool(false, 'Full sync: a queue between the exchange backward and the optimizer.'),
+  profileSomeStepsFrom: maybeInt('Profile ten steps from this one on, on the chief.'),
+  profileSaveStepsInterval: int(5000, 'Steps between two profiles.', { ...AT_LEAST_ONE, flag: false }),
+  profileWithNvprofFromTo: maybeText('Range of steps, "start,end", for the profiler of CUDA.'),
+  reorderFidsInDataPipeline: bool(false, 'Unique ids and their shards are found while data is read.'),
+  chiefTimeoutSecs: int(1800, 'Seconds that the chief waits for workers at the end.', COUNT),
+  saveCheckpointsSecs: maybeInt('Seconds between two checkpoints.', AT_LEAST_ONE),
+  saveCheckpointsSteps: maybeInt('Steps between two checkpoints.', AT_LEAST_ONE),
+  denseOnlySaveCheckpointsSecs: maybeInt('Seconds between two checkpoints without tables.', AT_LEAST_ONE),
+  denseOnlySaveCheckpointsSteps: maybeInt('Steps between two checkpoints without tables.', AT_LEAST_ONE),
+  denseOnlyStopTrainingWhenSave: bool(false, 'The barrier is placed for checkpoints without tables too.'),
+  warmupFile: text('./warmup_file', 'Request that exported models are warmed up with.'),
+  skipZeroEmbeddingWhenServing: bool(false, 'Tables that are served leave rows of zeros out.'),
+  maxRpcDeadlineMillis: int(30_000, 'Milliseconds that an exported entry waits for remote lookups.', AT_LEAST_ONE),
+  checkpointsMaxToKeep: int(10, 'Newest checkpoints that are kept.', COUNT),
+  submitTimeSecs: maybeInt('When the job was submitted, in seconds since 1970; for metrics.'),
+  containersReadyTimeSecs: maybeInt('When the cluster was complete, in seconds since 1970; for metrics.'),
+  clusterType: text('stable', 'stable, tide or k8s; a tag of metrics.'),
+  maxSlowStartWaitMinute: int(10, 'Minutes that a slow start waits at the most.', COUNT),
+  enableModelCkptInfo: bool(false, 'Each save writes how many ids each feature slot has.'),
+  featureEvictionOnSave: bool(false, 'After each save tables are read again from it, without expired rows.'),
+  onlyFeatureEngineering: bool(false, 'Read the input and write its features, and train nothing.'),
+  enableVariablePartition: bool(true, 'Large variables are split over parameter servers.'),
+  enableFusedLayout: bool(false, 'Lookups give whole layouts in place of one tensor per feature slice.'),
+  forceShutdownPs: bool(false, 'Parameter servers stop at the end under realtime training too.'),
+  clearNn: bool(false, 'Dense variables begin anew at the first restore.'),
+  continueTraining: bool(false, 'With clear_nn: the global step of the checkpoint is kept.'),
+  reloadAliasMap: maybeMap('Names in the checkpoint by names of variables.'),
+  enableAliasMapAutoGen: maybeBool('Find that map by the names; null is true.'),
+  enableModelDump: bool(false, 'Record the model in a file that it can be made of again.'),
+  enableResourceConstrainedRoughsort: bool(false, 'After training, embeddings of items are cached.'),
+  roughsortCandidateItemsPath: maybeText('File of those items, or root of parquet files.'),
+  roughsortItemsUseParquet: bool(false, 'The items are in parquet files.'),
+  itemsInputLagrangexHeader: bool(false, 'Records of items have a lagrangex header.'),
+  itemsInputHasSortId: bool(false, 'Records of items have a sort id.'),
+  itemsInputKafkaDump: bool(false, 'Items are a dump of Kafka.'),
+  itemsInputKafkaDumpPrefix: bool(false, 'Items are a dump of Kafka with prefixes.'),
+  deviceFn: maybeFunction<DeviceFunction>('Which device an op asks for.'),
+  useDataservice: {
+    ...maybeBool('Read the input through the data service.'),
+    flag: 'dataset_use_dataservice',
+  },
+  numExtraDsworkerOnGpuWorker: int(0, 'Further workers of the data service for each worker with a GPU.', COUNT),
+  saveSummarySteps: int(100, 'Steps between two summaries.', COUNT),
+  logStepCountSteps: int(100, 'Steps between two lines of the log.', COUNT),
+};
+
+export const distributedFields = {
+  modelDir: text('', 'Directory of checkpoints.'),
+  tensorboardLogPath: text('', 'No effect; summaries go to the model directory.'),
+  intraOpParallelismThreads: int(8, 'Threads of one op.', AT_LEAST_ONE),
+  interOpParallelismThreads: int(16, 'Ops that run at the same time.', AT_LEAST_ONE),
+  numExtraPs: int(0, 'Parameter servers to start beyond num_ps, of which the slow ones are left out.', COUNT),
+  numRedundantPs: int(0, 'Parameter servers to start beyond those, so that the first to register are taken.', COUNT),
+  uuid: text('', 'Name of the job.'),
+  operationTimeoutInMs: int(-1, 'Milliseconds that a remote operation may take; -1 for no limit.'),
+  sessionCreationTimeoutSecs: int(7200, 'Seconds that workers wait for the chief.', COUNT),
+  maxRetryTimes: int(0, 'Times to go on with another cluster after a failure.', COUNT),
+  retryWaitInSecs: int(30, 'Seconds before each of these.', COUNT),
+  fountainZkHost: text('', 'ZooKeeper of an external data service.'),
+  fountainModelName: text('', 'Model of an external data service.'),
+  dcAware: bool(false, 'Parameters are pushed to replicas of the same data centre first.'),
+};
