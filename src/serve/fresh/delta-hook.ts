@@ -1,0 +1,100 @@
+/** @file Keeps a folder of versions fresh while a training runs: a delta every so many seconds or steps. */
+import { checkOptions } from '../../base/check-options.js';
+import { MonolithError } from '../../base/errors.js';
+import type { Graph } from '../../graph/graph.js';
+import type { Session } from '../../runtime/session/session.js';
+import { recordTouchedRows } from '../../sparse/table/session-touched.js';
+import type { EstimatorModel } from '../../train/estimator/estimator-model.js';
+import type { RunContext, TrainHook } from '../../train/hooks/hook.js';
+import { DeltaWriter } from './delta-writer.js';
+
+export interface DeltaHookOptions {
+  /** The model that is trained. */
+  readonly model: EstimatorModel;
+  /** Folder of versions; `monolith serve` with `--follow` on it answers with what was learnt. */
+  readonly dir: string;
+  /** Seconds between two deltas. Default: 10; none where steps are given. */
+  readonly everySecs?: number;
+  /** Steps between two deltas. */
+  readonly everySteps?: number;
+  /** Deltas after which a whole version is written. Default: 100. */
+  readonly wholeEvery?: number;
+  /** Rows that may change between two deltas; after more a whole version is written. Default: 131072. */
+  readonly touchedMax?: number;
+  /** Told of each delta. */
+  readonly onDelta?: (delta: { readonly sequence: number; readonly step: number; readonly bytes: number }) => void;
+}
+
+const EVERY_SECS = 10;
+const WHOLE_EVERY = 100;
+const TOUCHED_MAX = 1 << 17;
+
+/**
+ * Writes deltas into a folder that servers follow.
+ *
+ * ```ts
+ * const fresh = new DeltaHook({ model, dir: 'export/taste', everySteps: 100 });
+ * ```
+ */
+export class DeltaHook implements TrainHook {
+  readonly #options: DeltaHookOptions;
+  #writer: DeltaWriter | undefined;
+  #since = 0;
+  #lastStep = 0;
+  #lastMs = 0;
+
+  constructor(options: DeltaHookOptions) {
+    checkOptions('DeltaHook', options, [
+      ...(['model', 'dir', 'everySecs', 'everySteps', 'wholeEvery', 'touchedMax', 'onDelta'] as const),
+    ]);
+    for (const name of ['everySecs', 'everySteps', 'wholeEvery', 'touchedMax'] as const) {
+      const value = options[name];
+      if (value === undefined || value > 0) continue;
+      const reason = `${name} is above 0, not ${value}`;
+      throw new MonolithError('ML_OPTION', { where: 'DeltaHook', option: name, reason });
+    }
+    this.#options = options;
+  }
+
+  begin(graph: Graph): void {
+    recordTouchedRows(graph, this.#options.touchedMax ?? TOUCHED_MAX);
+  }
+
+  async afterCreateSession(session: Session): Promise<void> {
+    this.#writer = new DeltaWriter(session, this.#options.model, this.#options.dir);
+    await this.#writer.begin();
+    this.#lastStep = session.globalStep;
+    this.#lastMs = performance.now();
+  }
+
+  quietSteps(globalStep: number): number {
+    const { everySteps } = this.#options;
+    return everySteps === undefined ? Number.POSITIVE_INFINITY : Math.max(1, this.#lastStep + everySteps - globalStep);
+  }
+
+  async afterRun({ globalStep, session }: RunContext): Promise<void> {
+    const { everySteps } = this.#options;
+    if (everySteps !== undefined && globalStep - this.#lastStep >= everySteps) await this.#write(session);
+  }
+
+  async poll({ session }: RunContext): Promise<void> {
+    const { everySteps, everySecs = everySteps === undefined ? EVERY_SECS : Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#writer!.asked) await this.#writer!.whole();
+    else if (performance.now() - this.#lastMs >= everySecs * 1000) await this.#write(session);
+  }
+
+  /** What was learnt last is told too. */
+  async end(session: Session): Promise<void> {
+    if (session.globalStep > this.#lastStep) await this.#write(session);
+  }
+
+  async #write(session: Session): Promise<void> {
+    const { wholeEvery = WHOLE_EVERY, onDelta } = this.#options;
+    const writer = this.#writer!;
+    const bytes = await writer.delta();
+    this.#lastStep = session.globalStep;
+    this.#lastMs = performance.now();
+    onDelta?.({ sequence: writer.sequence, step: session.globalStep, bytes });
+    if (++this.#since % wholeEvery === 0) await writer.whole();
+  }
+}
