@@ -20,7 +20,7 @@ import { jsonLine, snakeCaseDeep } from './json-line.js';
 import { bytesText, counted } from './progress-line.js';
 import { EXIT_DONE, EXIT_FAILED } from './report.js';
 import { ScanProgress } from './scan-progress.js';
-import { SIGNAL_EXIT } from './train-command.js';
+import { SIGNAL_EXIT } from './stop-signals.js';
 
 export function runListCommand(dir: string, { json }: z.output<typeof listFlags>, io: CliIo): number {
   const { checkpoints, trouble, temporaries } = listCheckpoints(dir);

@@ -14,6 +14,8 @@ export interface FlagMeta {
   readonly value?: string;
   /** Shown in place of the default's value. */
   readonly defaultText?: string;
+  /** A switch that is on, and has a flag that turns it off: `--no-report`. */
+  readonly negated?: boolean;
 }
 
 /** Help of each flag's schema. */
@@ -89,13 +91,31 @@ export function stepRange() {
 
 /** One of `values`. `hints` answers words that people may expect to be known. */
 export function oneOf<const T extends string>(values: readonly T[], hints: Readonly<Record<string, string>> = {}) {
-  return z.string().transform((text, context): T => {
+  const schema = z.string().transform((text, context): T => {
     const found = values.find((value) => value === text);
     if (found !== undefined) return found;
     const near = suggest(text, values);
     const hint = hints[text] ?? (near === undefined ? `it takes ${values.join(' or ')}` : `did you mean ${near}?`);
     return refuse(context, `must be ${values.join(' or ')}, found "${text}"`, hint);
   });
+  choices.set(schema, values);
+  return schema;
+}
+
+/** Values of flags that take one of a few, by their schema, and by the option that was made of it. */
+const choices = new WeakMap<object, readonly string[]>();
+
+/** The values that an option of `addFlags` takes, where they are a few. */
+export const choicesOf = (option: Option): readonly string[] | undefined => choices.get(option);
+
+/** The same of a schema, under its default. */
+function choicesIn(field: z.ZodType): readonly string[] | undefined {
+  for (let inner: z.ZodType | undefined = field; inner !== undefined; ) {
+    const found = choices.get(inner);
+    if (found !== undefined) return found;
+    inner = (inner as { readonly def?: { readonly innerType?: z.ZodType } }).def?.innerType;
+  }
+  return undefined;
 }
 
 /**
@@ -120,13 +140,16 @@ export function flagName(key: string): string {
 type FlagSchema = z.ZodObject<Record<string, z.ZodType>>;
 
 /** Adds a flag to `command` for each key of `schema`. */
-export function addFlags(command: Command, schema: FlagSchema): Command {
+export function addFlags(command: Command, schema: FlagSchema, group?: string): Command {
   for (const [key, field] of Object.entries(schema.shape)) {
     const meta = flagMeta.get(field) ?? { help: '' };
-    const name = flagName(key);
+    const name = meta.negated === true ? flagName(key).replace('--', '--no-') : flagName(key);
     const option = new Option(meta.value === undefined ? name : `${name} <${meta.value}>`, describe(field, meta));
     // Commander would let the last of two win; two different wishes are more likely a slip.
     if (meta.value !== undefined) option.argParser(refuseSecond(name));
+    if (group !== undefined) option.helpGroup(group);
+    const values = choicesIn(field);
+    if (values !== undefined) choices.set(option, values);
     command.addOption(option);
   }
   return command;
@@ -163,3 +186,9 @@ export function parseFlags<S extends FlagSchema>(schema: S, raw: unknown, comman
     { hint: typeof hint === 'string' ? hint : `see monolith ${command} --help` },
   );
 }
+
+/** Flags that every command has. */
+export const outputFlags = {
+  json: switchFlag().register(flagMeta, { help: 'print JSON' }),
+  verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
+};

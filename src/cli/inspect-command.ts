@@ -32,7 +32,7 @@ import type { CliIo } from './io.js';
 import { jsonLine, snakeCaseDeep } from './json-line.js';
 import { EXIT_DONE, EXIT_FAILED } from './report.js';
 import { ScanProgress } from './scan-progress.js';
-import { SIGNAL_EXIT } from './train-command.js';
+import { SIGNAL_EXIT } from './stop-signals.js';
 
 /** Slots listed per table when nobody says how many. */
 const SLOTS_TOP = 10;

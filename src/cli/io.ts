@@ -5,6 +5,7 @@
  */
 import { MonolithError } from '../base/errors.js';
 import { hasSigusr1 } from '../base/sigusr1.js';
+import { listenToKeys } from './terminal-keys.js';
 
 /** Where text goes. */
 export interface Sink {
@@ -36,6 +37,11 @@ export interface CliIo {
    * called.
    */
   onDumpSignal(listener: (signal: string) => void): () => void;
+  /**
+   * Calls `listener` at each key that is pressed on the terminal that started this, until the returned function is
+   * called; null where there is none, or others have it.
+   */
+  onKey(listener: (key: string) => void): (() => void) | null;
   /** Ends the process at once. */
   exit(code: number): void;
 }
@@ -119,6 +125,7 @@ export function processIo(): CliIo {
       const stops = [out.onBroken(listener), err.onBroken((error) => error !== undefined && listener(error))];
       return () => stops.forEach((stop) => void stop());
     },
+    onKey: (listener) => listenToKeys(listener, process.stdin),
     exit: (code) => process.exit(code),
   };
 }

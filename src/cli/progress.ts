@@ -4,6 +4,7 @@
  * Hand-written because cli-progress, the library for this, is no longer maintained, and what is needed of it is small.
  */
 import { visible, visibleLines } from '../base/visible.js';
+import type { RunEvent } from '../recipe/run-event.js';
 import type { CliIo } from './io.js';
 import { jsonLine } from './json-line.js';
 import { barLine, bytesText, counted, lossText, type Progress, plainLine } from './progress-line.js';
@@ -27,7 +28,18 @@ export function wantsColor(io: Pick<CliIo, 'out' | 'env'>): boolean {
   return io.out.isTTY && io.env.TERM !== 'dumb' && (io.env.NO_COLOR ?? '') === '';
 }
 
+/** An event of the demo, or of any other training. */
+type Shown = TrainEvent | RunEvent;
+
+export interface ReporterOptions {
+  /** Least time between two progress lines. */
+  readonly intervalMs?: number;
+  /** The lines of an event but progress; null where there is nothing to say. */
+  readonly textOf?: (event: Shown) => string | null;
+}
+
 export class ProgressReporter {
+  readonly #textOf: (event: Shown) => string | null;
   readonly #intervalMs: number;
   readonly #io: CliIo;
   readonly #mode: ProgressMode;
@@ -35,14 +47,18 @@ export class ProgressReporter {
   readonly #stopResize: () => void;
   #startStep = 0;
   #shownMs = Number.NEGATIVE_INFINITY;
-  #latest: ProgressEvent | undefined;
+  #latest: Reported | undefined;
   #latestShown = true;
   /** Characters of the bar on the screen; 0 when there is none. */
   #barChars = 0;
 
-  constructor(io: CliIo, mode: ProgressMode, intervalMs = mode === 'bar' ? BAR_INTERVAL_MS : LINE_INTERVAL_MS) {
+  constructor(io: CliIo, mode: ProgressMode, options: number | ReporterOptions = {}) {
+    const usualMs = mode === 'bar' ? BAR_INTERVAL_MS : LINE_INTERVAL_MS;
+    const { intervalMs = usualMs, textOf = (event: Shown) => eventText(event as TrainEvent) } =
+      typeof options === 'number' ? ({ intervalMs: options } as ReporterOptions) : options;
     this.#io = io;
     this.#mode = mode;
+    this.#textOf = textOf;
     this.#intervalMs = intervalMs;
     this.#color = wantsColor(io);
     this.#stopResize = mode === 'bar' ? io.out.onResize(() => this.#redraw()) : () => {};
@@ -56,18 +72,21 @@ export class ProgressReporter {
     return this.#intervalMs / 4;
   }
 
-  event(event: TrainEvent): void {
+  event(event: Shown): void {
     if (event.event === 'progress') {
-      this.#progress(event);
+      this.#textOf(event);
+      this.#progress({ ...event, endStep: event.endStep ?? event.step });
       return;
     }
     if (event.event === 'start') this.#startStep = event.startStep;
+    // What was not shown yet belongs before the end.
+    if (event.event === 'trained') this.#flush();
     switch (this.#mode) {
       case 'quiet':
       case 'json-quiet':
         return;
       case 'json':
-        this.#io.out.write(jsonLine(event));
+        this.#io.out.write(jsonLine({ ...event }));
         return;
       case 'bar':
       case 'lines':
@@ -85,10 +104,15 @@ export class ProgressReporter {
 
   /** Prints the end of the run. */
   done(result: TrainResult): void {
+    this.end(doneEvent(result), resultText(result));
+  }
+
+  /** Prints the end of a run: an event for programs, lines for people. */
+  end(event: object, text: string): void {
     this.#flush();
     this.#endBar();
     const json = this.#mode === 'json' || this.#mode === 'json-quiet';
-    this.#io.out.write(json ? jsonLine(doneEvent(result)) : resultText(result));
+    this.#io.out.write(json ? jsonLine({ ...event }) : text);
   }
 
   /** Leaves the terminal in order, whether or not the run came to its end. May be called twice. */
@@ -97,7 +121,7 @@ export class ProgressReporter {
     this.#endBar();
   }
 
-  #progress(event: ProgressEvent): void {
+  #progress(event: Reported): void {
     this.#latest = event;
     this.#latestShown = false;
     const last = event.step >= event.endStep;
@@ -114,7 +138,7 @@ export class ProgressReporter {
     if (this.#mode === 'json') this.#io.out.write(jsonLine(this.#latest));
   }
 
-  #state(event: ProgressEvent): Progress {
+  #state(event: Reported): Progress {
     return { ...event, startStep: this.#startStep };
   }
 
@@ -139,9 +163,10 @@ export class ProgressReporter {
     this.#latest = undefined;
   }
 
-  #line(event: Exclude<TrainEvent, ProgressEvent>): void {
+  #line(event: Shown): void {
     const sink = event.event === 'warning' ? this.#io.err : this.#io.out;
-    this.#beside(() => sink.write(`${eventText(event).split('\n').map(visible).join('\n')}\n`));
+    const text = this.#textOf(event);
+    if (text !== null) this.#beside(() => sink.write(`${text.split('\n').map(visible).join('\n')}\n`));
   }
 
   #beside(print: () => void): void {
@@ -153,7 +178,10 @@ export class ProgressReporter {
   }
 }
 
-function eventText(event: Exclude<TrainEvent, ProgressEvent>): string {
+/** Progress that says where it ends, or where it is. */
+type Reported = ProgressEvent;
+
+function eventText(event: TrainEvent): string | null {
   switch (event.event) {
     case 'start':
       return startText(event);
@@ -171,6 +199,8 @@ function eventText(event: Exclude<TrainEvent, ProgressEvent>): string {
       return `warning ${event.code}: ${event.message}`;
     case 'note':
       return `note: ${event.message}`;
+    case 'progress':
+      return null;
     default:
       return event satisfies never;
   }

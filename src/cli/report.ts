@@ -16,6 +16,8 @@ export interface ReportOptions {
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_MISUSED = 2;
+/** Errors that are of what the user wrote. */
+const MISUSES: ReadonlySet<string> = new Set(['ML_FLAG', 'ML_CONFIG_FILE']);
 
 /** Prints `thrown` and returns the exit code. */
 export function reportError(thrown: unknown, io: Pick<CliIo, 'out' | 'err' | 'env'>, options: ReportOptions): number {
@@ -23,7 +25,7 @@ export function reportError(thrown: unknown, io: Pick<CliIo, 'out' | 'err' | 'en
   const verbose = options.verbose || isSet(io.env.MONOLITH_DEBUG);
   if (options.json) io.out.write(jsonLine(errorEvent(error)));
   io.err.write(errorText(error, verbose));
-  return error.code === 'ML_FLAG' ? EXIT_MISUSED : EXIT_FAILED;
+  return MISUSES.has(error.code) ? EXIT_MISUSED : EXIT_FAILED;
 }
 
 function isSet(value: string | undefined): boolean {

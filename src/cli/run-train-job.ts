@@ -13,7 +13,7 @@ import type { Graph } from '../graph/graph.js';
 import { graphDescription, graphToJson } from '../graph/graph-description.js';
 import { type Evaluation, evaluate, prepareEvaluation } from '../metrics/evaluate.js';
 import type { Session } from '../runtime/session/session.js';
-import { coreOf } from '../runtime/session/session-core.js';
+import { coreOf } from '../runtime/session/session-handle.js';
 import { TABLES } from '../sparse/steps/embedding-ops.js';
 import { HashTable } from '../sparse/table/hash-table.js';
 import { writeChromeTrace } from '../trace/chrome-trace.js';
@@ -100,11 +100,11 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     onEvent({ event: 'warning', code, message });
   }
   let interrupted: boolean;
-  let evaluation: Evaluation;
+  let evaluation: Omit<Evaluation, 'heads'>;
   let [started, failed] = [false, true];
   try {
     await trainer.prepare();
-    prepareEvaluation(session, model);
+    await prepareEvaluation(session, model);
     onEvent({
       event: 'start',
       model: model.name,
@@ -126,7 +126,8 @@ export const runTrainJob: TrainJob = async (options, onEvent) => {
     interrupted = await trainOnReader(trainer, dataset, progress);
     evaluation = asked.evaluation?.latest ?? (await evaluate(session, model, heldOutIn(session)));
     for (const { code, message } of tableTroubles(session)) onEvent({ event: 'warning', code, message });
-    if (asked.evaluation?.latest == null) onEvent({ event: 'eval', step: session.globalStep, ...evaluation });
+    const { auc, loss, examples } = evaluation;
+    if (asked.evaluation?.latest == null) onEvent({ event: 'eval', step: session.globalStep, auc, loss, examples });
     failed = false;
   } finally {
     await trainer.close();
@@ -189,6 +190,7 @@ async function trainOnReader(
   const reader = await DataReader.start({
     session,
     dataset: ffmDataset(dataset),
+    // Where checkpoints of older versions say nothing of the input, it follows the steps.
     startBatch: trainer.startStep,
   });
   const depth = names.id('batches waiting');
@@ -201,6 +203,8 @@ async function trainOnReader(
         main?.counter(depth, reader.depth, main.now());
         return reader.next(BATCH_TIMEOUT_MS);
       },
+      saveState: (unused) => reader.saveState(unused),
+      restoreState: (state) => reader.restoreState(state),
     });
   } finally {
     await reader.close();

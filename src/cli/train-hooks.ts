@@ -8,7 +8,9 @@ import { EvaluationHook, type EvaluationListener } from '../train/hooks/evaluati
 import type { TrainHook } from '../train/hooks/hook.js';
 import { KeepBest } from '../train/hooks/keep-best.js';
 import { ProfilerHook } from '../train/hooks/profiler.js';
+import type { SummarySaverHook } from '../train/hooks/summary-saver.js';
 import type { ModelSpec } from '../train/model-spec.js';
+import { summaryHook } from '../train/summary-hook.js';
 import type { TrainEvent, TrainJobOptions } from './train-job.js';
 
 /** Inside the model directory. */
@@ -39,20 +41,28 @@ export function hooksOfFlags(parts: TrainHookParts): AskedHooks {
           batchSize: options.batchSize,
           everySteps: options.csvEvery,
         });
-  const hooks: TrainHook[] = csv === undefined ? [] : [csv];
+  const summaries = summarySaver(parts);
+  const hooks: TrainHook[] = [csv, summaries].filter((hook) => hook !== undefined);
   let evaluation: EvaluationHook | undefined;
   if (options.evalEvery !== null) {
     evaluation = new EvaluationHook({
       model,
       batches,
       everySteps: options.evalEvery,
-      listeners: [...(csv === undefined ? [] : [csv]), ...listeners(parts)],
+      listeners: [...[csv, summaries].filter((hook) => hook !== undefined), ...listeners(parts)],
       onEvaluated: ({ step, auc, loss, examples }) => onEvent({ event: 'eval', step, auc, loss, examples }),
     });
     hooks.push(evaluation);
   }
   if (options.profile !== null) hooks.push(profiler(parts, options.profile));
   return { hooks, evaluation };
+}
+
+/** TensorBoard's points, beside the checkpoints. */
+function summarySaver({ options, model }: TrainHookParts): SummarySaverHook | undefined {
+  const { modelDir, summaryEvery, batchSize } = options;
+  if (modelDir === null || summaryEvery === 0) return undefined;
+  return summaryHook(model, { dir: modelDir, everySteps: summaryEvery, batchSize });
 }
 
 function listeners({ options, settings, onEvent }: TrainHookParts): EvaluationListener[] {

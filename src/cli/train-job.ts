@@ -7,6 +7,7 @@
 
 import type { RestoreMode } from '../checkpoint/restore-options.js';
 import type { WhenFull } from '../memory/table-layout.js';
+import type { StartFacts } from '../train/estimator/estimator-event.js';
 
 export const MODELS = ['ffm'] as const;
 export const DATA_SOURCES = ['clicks', 'reference'] as const;
@@ -68,6 +69,7 @@ export interface TrainJobOptions {
   readonly keepBest: boolean;
   /** Log to write, or null. */
   readonly csv: string | null;
+  readonly summaryEvery: number;
   readonly csvEvery: number;
   /** Steps to trace: from `first` up to `end`, without it. */
   readonly profile: { readonly first: number; readonly end: number } | null;
@@ -82,26 +84,14 @@ export interface TrainJobOptions {
 }
 
 export type TrainEvent =
-  | {
+  | ({
       readonly event: 'start';
-      readonly model: string;
       readonly data: string;
-      readonly backend: string;
-      /** Why `auto` took that backend; null when it was named. */
-      readonly backendWhy: string | null;
-      /** The name of the GPU or processor. */
-      readonly device: string;
-      /** The build of the kernels. */
-      readonly kernels: string;
-      readonly threads: number;
-      readonly batchSize: number;
       /** Steps this run will train. */
       readonly steps: number;
-      readonly startStep: number;
-      readonly modelDir: string | null;
       /** Path of the checkpoint training goes on from. */
       readonly restored: string | null;
-    }
+    } & StartFacts)
   | {
       readonly event: 'progress';
       readonly step: number;

@@ -165,6 +165,10 @@ export const trainFlags = z
       .nullable()
       .default(null)
       .register(flagMeta, { value: 'file', help: 'log loss, speed and evaluations to this file' }),
+    summaryEvery: wholeNumber(0, I32_MAX).default(100).register(flagMeta, {
+      value: 'steps',
+      help: 'steps between two points of TensorBoard summaries in --model-dir; 0 writes none',
+    }),
     csvEvery: wholeNumber(1, I32_MAX)
       .default(100)
       .register(flagMeta, { value: 'steps', help: 'steps between two rows of --csv' }),
@@ -180,6 +184,14 @@ export const trainFlags = z
       value: 'dir',
       help: 'folder of these files',
       defaultText: '--model-dir, else the working folder',
+    }),
+    config: pathName().nullable().default(null).register(flagMeta, {
+      value: 'file',
+      help: 'settings as JSON or as a module; flags go before them',
+      defaultText: 'monolith.config.* of the working folder, if there is one',
+    }),
+    dryRun: switchFlag().register(flagMeta, {
+      help: 'print all settings, each with where it came from, and train nothing',
     }),
     json: switchFlag().register(flagMeta, { help: 'print events as JSON lines' }),
     quiet: switchFlag().register(flagMeta, { help: 'print the result only' }),
@@ -248,6 +260,6 @@ export function parseTrainFlags(raw: unknown): TrainFlags {
 
 /** The part of the flags that the training job sees. */
 export function toJobOptions(flags: TrainFlags, progressIntervalMs: number, signal: AbortSignal): TrainJobOptions {
-  const { saveEvery, json: _json, quiet: _quiet, verbose: _verbose, ...rest } = flags;
+  const { saveEvery, config: _config, dryRun: _dryRun, json: _json, quiet: _quiet, verbose: _verbose, ...rest } = flags;
   return { ...rest, saveEverySteps: saveEvery, progressIntervalMs, signal };
 }

@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
-import { eventsOf, runCli, treeOf } from './run-cli.js';
+import { eventsOf, treeOf } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 interface Case {
   readonly name: string;
@@ -129,7 +130,7 @@ for (const [title, cases] of [
     const cwd = await badFolder(t.testdir());
     const before = treeOf(cwd);
     for (const { name, args, exit, code, message, hint } of cases) {
-      const ended = await runCli([...args, '--json'], { cwd });
+      const ended = await runHere([...args, '--json'], { cwd });
       t.equal(ended.code, exit, name);
       t.match(ended.err, message, name);
       t.match(ended.err, new RegExp(`^error ${code}: .+\\nhint: .+\\n$`), `${name}: code, sentence and hint, no stack`);

@@ -1,9 +1,8 @@
 import { cpSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { runProgram } from '../../src/cli/program.js';
-import { FakeIo } from './fake-io.js';
-import { eventsOf, runCli, treeOf } from './run-cli.js';
+import { eventsOf, treeOf } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 const SMALL = ['--data', 'reference', '--batch-size', '16', '--threads', '1'];
 
@@ -19,7 +18,7 @@ const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
 t.test('a damaged checkpoint is refused, named and left alone, whichever file it is', async (t) => {
   const cwd = t.testdir();
   const whole = join(cwd, 'whole');
-  const made = await runCli(
+  const made = await runHere(
     ['train', '--quiet', ...SMALL, '--steps', '20', '--save-every', '10', '--model-dir', whole],
     { cwd },
   );
@@ -36,11 +35,9 @@ t.test('a damaged checkpoint is refused, named and left alone, whichever file it
       cpSync(whole, dir, { recursive: true });
       apply(join(dir, file));
       const before = treeOf(cwd);
-      // In this process, for speed: the job, the session and the files are the real ones.
-      const io = new FakeIo();
-      const args = ['train', '--json', ...SMALL, '--steps', '5', '--model-dir', dir];
-      t.equal(await runProgram(args, io), 1, name);
-      const events = eventsOf(io.out.text);
+      const ended = await runHere(['train', '--json', ...SMALL, '--steps', '5', '--model-dir', dir], { cwd });
+      t.equal(ended.code, 1, name);
+      const events = eventsOf(ended.out);
       t.match(events, [{ event: 'error', code: 'ML_CKPT_CORRUPT', hint: /model\.ckpt-\d+ is intact: load it/ }], name);
       t.equal(events.length, 1, name);
       t.match(String(Object(events[0]?.fields).file), file, `${name} is named`);
@@ -49,17 +46,20 @@ t.test('a damaged checkpoint is refused, named and left alone, whichever file it
   }
 });
 
-t.test('as a process it exits with 1 and says which checkpoint is good', async (t) => {
+t.test('it exits with 1 and says which checkpoint is good', async (t) => {
   const cwd = t.testdir();
   const args = ['train', ...SMALL, '--model-dir', 'd', '--steps', '10'];
-  t.equal((await runCli([...args, '--save-every', '5'], { cwd })).code, 0);
+  t.equal((await runHere([...args, '--save-every', '5'], { cwd })).code, 0);
   DAMAGES['with a flipped bit']!(join(cwd, 'd/model.ckpt-10.index'));
-  const ended = await runCli(args, { cwd });
+  const ended = await runHere(args, { cwd });
   t.equal(ended.code, 1);
   t.equal(ended.out, '');
   t.match(
     ended.err,
-    /^error ML_CKPT_CORRUPT: checkpoint file d\/model\.ckpt-10\.index is damaged: .+\nhint: d\/model\.ckpt-5 is intact: .+\n$/,
+    new RegExp(
+      '^error ML_CKPT_CORRUPT: checkpoint file d/model\\.ckpt-10\\.index is damaged: .+\n' +
+        'hint: d/model\\.ckpt-5 is intact: .+\n$',
+    ),
   );
   // The way the hint shows works.
   const state = join(cwd, 'd/checkpoint');
@@ -70,7 +70,7 @@ t.test('as a process it exits with 1 and says which checkpoint is good', async (
       'model_checkpoint_path: "model.ckpt-5"',
     ),
   );
-  const next = eventsOf((await runCli([...args, '--json'], { cwd })).out);
+  const next = eventsOf((await runHere([...args, '--json'], { cwd })).out);
   t.match(next[0], { event: 'start', start_step: 5 });
   t.match(next.at(-1), { event: 'done', step: 15 });
 });

@@ -47,6 +47,7 @@ export class FakeIo implements CliIo {
   readonly signalListeners = new Set<(signal: StopSignal) => void>();
   readonly pipeListeners = new Set<BrokenOutput>();
   readonly dumpListeners = new Set<(signal: string) => void>();
+  readonly keyListeners = new Set<(key: string) => void>();
   timeMs = 0;
 
   constructor(options: { tty?: boolean; columns?: number; env?: Record<string, string> } = {}) {
@@ -72,6 +73,17 @@ export class FakeIo implements CliIo {
   onDumpSignal(listener: (signal: string) => void): () => void {
     this.dumpListeners.add(listener);
     return () => this.dumpListeners.delete(listener);
+  }
+
+  onKey(listener: (key: string) => void): (() => void) | null {
+    if (!this.out.isTTY) return null;
+    this.keyListeners.add(listener);
+    return () => this.keyListeners.delete(listener);
+  }
+
+  /** Somebody presses a key. */
+  press(key: string): void {
+    for (const listener of this.keyListeners) listener(key);
   }
 
   exit(code: number): void {

@@ -33,13 +33,16 @@ export function eventsOf(text: string): CliEvent[] {
     .map((line) => JSON.parse(line) as CliEvent);
 }
 
-/** Every file below `dir` with a digest of its bytes, and every folder with a slash: equal trees give equal objects. */
+/**
+ * Every file below `dir` with a digest of its bytes, and every folder with a slash: equal trees give equal objects.
+ * Event files of TensorBoard tell the time in their name and in what they hold, so they are left out.
+ */
 export function treeOf(dir: string, below = ''): Record<string, string> {
   const tree: Record<string, string> = {};
   for (const entry of readdirSync(join(dir, below), { withFileTypes: true })) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`;
     if (entry.isDirectory()) Object.assign(tree, { [`${name}/`]: '' }, treeOf(dir, name));
-    else
+    else if (!entry.name.includes('.tfevents.'))
       tree[name] = createHash('sha256')
         .update(readFileSync(join(dir, name)))
         .digest('hex');

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { eventsOf, runCli, treeOf } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 const ENDLESS = ['--steps', '2000000000'];
 const SMALL = ['--data', 'reference', '--batch-size', '16', '--threads', '2'];
@@ -21,7 +22,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const done = eventsOf(ended.out).at(-1)!;
     const checkpoint = `d/model.ckpt-${done.step}`;
     t.match(done, { event: 'done', interrupted: true, checkpoint });
-    const next = eventsOf((await runCli([...args, '--steps', '5'], { cwd })).out);
+    const next = eventsOf((await runHere([...args, '--steps', '5'], { cwd })).out);
     t.match(next[0], { event: 'start', start_step: done.step, restored: checkpoint });
     t.match(next.at(-1), { event: 'done', step: (done.step as number) + 5, interrupted: false });
   });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { eventsOf, runCli } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 const ENDLESS = ['--steps', '2000000000'];
 const SMALL = ['--data', 'reference', '--batch-size', '16', '--threads', '2'];
@@ -28,6 +29,6 @@ t.test('a reader of the output that goes away stops the run, which still saves',
     during: (child) => child.stdout?.destroy(),
   });
   t.match(ended, { code: 0, err: '' });
-  const next = eventsOf((await runCli([...args, '--steps', '1'], { cwd })).out);
+  const next = eventsOf((await runHere([...args, '--steps', '1'], { cwd })).out);
   t.match(next[0], { event: 'start', restored: /^d\/model\.ckpt-\d+$/ });
 });

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { runCli, treeOf } from './run-cli.js';
+import { treeOf } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 /** Sixty-four examples make four batches: a run resumed at the wrong batch would show. */
 const SMALL = ['--quiet', '--data', 'reference', '--vocab', '100', '--batch-size', '16'];
 
 async function train(cwd: string, dir: string, args: readonly string[]): Promise<Record<string, string>> {
-  const ended = await runCli(['train', ...SMALL, '--model-dir', dir, '--save-every', '50', ...args], { cwd });
+  const ended = await runHere(['train', ...SMALL, '--model-dir', dir, '--save-every', '50', ...args], { cwd });
   if (ended.code !== 0) throw new Error(ended.err);
   // The one file that tells when it was written.
   const { monolith_checkpoint: _, ...files } = treeOf(join(cwd, dir));

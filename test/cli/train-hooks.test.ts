@@ -2,13 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseTrainFlags } from '../../src/cli/train-options.js';
-import { eventsOf, runCli } from './run-cli.js';
+import { eventsOf } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 t.test('train evaluates, keeps the best, logs and profiles by flags', async (t) => {
   const cwd = t.testdir();
   const flags = ['--eval-every', '60', '--keep-best', '--csv', 'log.csv', '--csv-every', '50', '--profile', '20:24'];
   const args = ['--json', '--steps', '150', '--threads', '1', '--model-dir', 'm', ...flags];
-  const { code, out, err } = await runCli(['train', ...args], { cwd });
+  const { code, out, err } = await runHere(['train', ...args], { cwd });
   t.same({ code, err }, { code: 0, err: '' });
   const events = eventsOf(out);
   const evals = events.filter(({ event }) => event === 'eval');
@@ -39,7 +40,7 @@ t.test('train stops early, says why, and ends with a checkpoint', async (t) => {
   const cwd = t.testdir();
   // Nobody gets better by so much: the first evaluation is the best, and the third ends it.
   const flags = ['--eval-every', '20', '--early-stop', '2', '--metric', 'loss', '--min-delta', '100'];
-  const { code, out } = await runCli(['train', '--threads', '1', '--model-dir', 'm', ...flags], { cwd });
+  const { code, out } = await runHere(['train', '--threads', '1', '--model-dir', 'm', ...flags], { cwd });
   t.equal(code, 0);
   t.match(out, /note: stopping: loss did not get better than 0\.\d+ of step 20\n/);
   t.match(out, /done at step 60\n/);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { missing } from '../requirement.js';
 import { type CliEvent, eventsOf, MAIN, runCli, treeOf } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 const isCheckpoint = ({ event }: CliEvent) => event === 'checkpoint';
 /** Little data and small batches: what is tested here is what is printed. */
@@ -12,7 +13,7 @@ const SMALL = ['--data', 'reference', '--batch-size', '16', '--threads', '2'];
 
 t.test('without a model directory nothing is written, and text for people has one line per interval', async (t) => {
   const cwd = t.testdir();
-  const { code, out, err } = await runCli(['train', ...SMALL, '--steps', '20'], { cwd });
+  const { code, out, err } = await runHere(['train', ...SMALL, '--steps', '20'], { cwd });
   t.equal(code, 0);
   t.equal(err, '');
   const lines = out.trimEnd().split('\n');
@@ -35,9 +36,9 @@ t.test('without a model directory nothing is written, and text for people has on
 
 t.test('--quiet prints the result only', async (t) => {
   const cwd = t.testdir();
-  const text = await runCli(['train', '--quiet', ...SMALL, '--steps', '5'], { cwd });
+  const text = await runHere(['train', '--quiet', ...SMALL, '--steps', '5'], { cwd });
   t.match(text, { code: 0, out: /^done at step 5\n {2}final loss/, err: '' });
-  const json = await runCli(['train', '--quiet', '--json', ...SMALL, '--steps', '5'], { cwd });
+  const json = await runHere(['train', '--quiet', '--json', ...SMALL, '--steps', '5'], { cwd });
   t.same(
     eventsOf(json.out).map((event) => event.event),
     ['done'],
@@ -45,7 +46,7 @@ t.test('--quiet prints the result only', async (t) => {
 });
 
 t.test('labels of one class have no AUC', async (t) => {
-  const { out } = await runCli(['train', '--json', ...SMALL, '--steps', '20'], { cwd: t.testdir() });
+  const { out } = await runHere(['train', '--json', ...SMALL, '--steps', '20'], { cwd: t.testdir() });
   const events = eventsOf(out);
   t.match(events.at(-1), { event: 'done', step: 20, checkpoint: null, trace: null });
   t.equal(events.at(-1)!.auc, null);
@@ -76,6 +77,6 @@ t.test('a run whose log can grow no more saves and stops', full, async (t) => {
   t.equal(code, 1);
   t.match(err, /^error ML_OUTPUT: output cannot be written: EFBIG/);
   const told = eventsOf(readFileSync(join(cwd, 'log'), 'utf8').slice(2 ** 20 - 900)).filter(isCheckpoint).length;
-  const next = eventsOf((await runCli([...args.slice(0, 8), '--steps', '1', '--model-dir', 'd'], { cwd })).out);
+  const next = eventsOf((await runHere([...args.slice(0, 8), '--steps', '1', '--model-dir', 'd'], { cwd })).out);
   t.ok((next[0]!.start_step as number) > told, `${told} saves were told of, the last step was saved after`);
 });

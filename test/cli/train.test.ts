@@ -4,7 +4,8 @@ import t from 'tap';
 import { FFM_LENGTH_MAX } from '../../src/demo/ffm-example.js';
 import { buildFfm } from '../../src/demo/ffm-model.js';
 import { readGraphJson } from '../../src/graph/graph-description.js';
-import { type CliEvent, eventsOf, runCli, treeOf } from './run-cli.js';
+import { type CliEvent, eventsOf, treeOf } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 /** Little data and small batches: what is tested here is not speed. */
 const SMALL = ['--data', 'reference', '--batch-size', '16', '--threads', '2'];
@@ -26,7 +27,7 @@ t.test('a run with --json tells its events in order and ends with the result', a
     '--dump-graph',
     'graph.json',
   ];
-  const { code, out, err } = await runCli(['train', '--json', ...args], { cwd });
+  const { code, out, err } = await runHere(['train', '--json', ...args], { cwd });
   t.equal(err, '');
   t.equal(code, 0);
   const events = eventsOf(out);
@@ -64,22 +65,32 @@ t.test('a run with --json tells its events in order and ends with the result', a
     'no temporary file is left',
   );
 
-  const trace = await runCli(['trace', 'trace.json', '--json'], { cwd });
+  const trace = await runHere(['trace', 'trace.json', '--json'], { cwd });
   t.equal(trace.code, 0, trace.err);
   const threads = (JSON.parse(trace.out) as { threads: { name: string }[] }).threads.map(({ name }) => name);
   t.same(threads, ['main', 'pool 0', 'pool 1', 'data reader']);
   const { otherData } = JSON.parse(readFileSync(join(cwd, 'trace.json'), 'utf8')) as { otherData: { graph: unknown } };
+  const { ops } = readGraphJson(JSON.stringify(otherData.graph));
+  const own = buildFfm(FFM_LENGTH_MAX).graph.ops.length;
   t.same(
-    readGraphJson(JSON.stringify(otherData.graph)).ops.map(({ name }) => name),
+    ops.slice(0, own).map(({ name }) => name),
     buildFfm(FFM_LENGTH_MAX).graph.ops.map(({ name }) => name),
   );
-  t.same(readGraphJson(readFileSync(join(cwd, 'graph.json'), 'utf8')).ops, (otherData.graph as { ops: unknown }).ops);
+  t.ok(
+    ops.slice(own).every(({ name }) => name.startsWith('global_gradient_norm')),
+    'the rest is of summaries',
+  );
+  t.same(
+    readGraphJson(readFileSync(join(cwd, 'graph.json'), 'utf8')).ops,
+    ops.slice(0, own),
+    'the model as it is built',
+  );
 });
 
 t.test('the same command again goes on where the last one stopped', async (t) => {
   const cwd = t.testdir();
   const args = ['train', '--json', ...SMALL, '--steps', '30', '--model-dir', 'd', '--save-every', '20'];
-  const first = eventsOf((await runCli(args, { cwd })).out);
+  const first = eventsOf((await runHere(args, { cwd })).out);
   t.same(
     byName(first, 'checkpoint').map(({ step, path }) => [step, path]),
     [
@@ -88,7 +99,7 @@ t.test('the same command again goes on where the last one stopped', async (t) =>
     ],
     'saves at each interval and at the end',
   );
-  const second = eventsOf((await runCli(args, { cwd })).out);
+  const second = eventsOf((await runHere(args, { cwd })).out);
   t.match(second[0], { event: 'start', start_step: 30, steps: 30, restored: 'd/model.ckpt-30' });
   t.same(
     byName(second, 'checkpoint').map(({ step }) => step),
@@ -101,12 +112,12 @@ t.test('the same command again goes on where the last one stopped', async (t) =>
 t.test('--until is a step that runs together reach, and one that has reached it says so', async (t) => {
   const cwd = t.testdir();
   const args = ['train', '--json', ...SMALL, '--model-dir', 'd'];
-  const first = eventsOf((await runCli([...args, '--steps', '3', '--until', '5'], { cwd })).out);
+  const first = eventsOf((await runHere([...args, '--steps', '3', '--until', '5'], { cwd })).out);
   t.match(first[0], { event: 'start', start_step: 0, steps: 3 });
-  const second = eventsOf((await runCli([...args, '--until', '5'], { cwd })).out);
+  const second = eventsOf((await runHere([...args, '--until', '5'], { cwd })).out);
   t.match(second[0], { event: 'start', start_step: 3, steps: 2 });
   t.match(second.at(-1), { event: 'done', step: 5 });
-  const third = await runCli([...args, '--until', '5'], { cwd });
+  const third = await runHere([...args, '--until', '5'], { cwd });
   t.equal(third.code, 0);
   const events = eventsOf(third.out);
   t.match(events[0], { event: 'start', start_step: 5, steps: 0 });

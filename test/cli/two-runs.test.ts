@@ -1,20 +1,21 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { eventsOf, runCli, treeOf } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 const ARGS = ['train', '--json', '--data', 'reference', '--batch-size', '16', '--threads', '1', '--model-dir', 'd'];
 const ENDLESS = ['--steps', '2000000000'];
 
 t.test('a second run in one model directory is refused and names the first, which saves as ever', async (t) => {
   const cwd = t.testdir();
-  let second: ReturnType<typeof runCli> | undefined;
+  let second: ReturnType<typeof runHere> | undefined;
   let firstPid: number | undefined;
   const first = await runCli([...ARGS, ...ENDLESS], {
     cwd,
     during: (child, printed) => {
       if (second !== undefined || !printed.includes('"progress"')) return;
       firstPid = child.pid;
-      second = runCli([...ARGS, '--steps', '5'], { cwd });
+      second = runHere([...ARGS, '--steps', '5'], { cwd });
       second.finally(() => child.kill('SIGTERM'));
     },
   });
@@ -26,5 +27,5 @@ t.test('a second run in one model directory is refused and names the first, whic
   const done = eventsOf(first.out).at(-1)!;
   t.match(done, { event: 'done', interrupted: true, checkpoint: `d/model.ckpt-${done.step}` });
   t.notOk(Object.keys(treeOf(join(cwd, 'd'))).some((name) => name.startsWith('monolith.lock')));
-  t.match(eventsOf((await runCli([...ARGS, '--steps', '1'], { cwd })).out)[0], { start_step: done.step });
+  t.match(eventsOf((await runHere([...ARGS, '--steps', '1'], { cwd })).out)[0], { start_step: done.step });
 });

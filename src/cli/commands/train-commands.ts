@@ -1,0 +1,59 @@
+/** @file Registers `monolith train` and `monolith run`. */
+import { z } from 'zod';
+import { MonolithError } from '../../base/errors.js';
+import { didYouMean } from '../../base/suggest.js';
+import { printSettings } from '../dry-run.js';
+import { addFlags } from '../flags.js';
+import { RUN_HELP, RUN_USAGE, TRAIN_HELP } from '../help-texts.js';
+import type { CliIo } from '../io.js';
+import { dataFlag, tableFlags } from '../learn/learn-options.js';
+import { EXIT_DONE } from '../report.js';
+import { resolveTrain } from '../resolve-train.js';
+import { trainFlags } from '../train-options.js';
+import type { AddCommands } from './command-parts.js';
+
+export const addTrainCommands: AddCommands = (program, { io, loadTrainJob, setExit }) => {
+  const command = program.command('train').description('Train a model.').argument('[model.ts]', 'a model of your own');
+  addFlags(command, z.object({ data: dataFlag, ...tableFlags }), 'Flags for a table of data:');
+  const { data: _data, ...shared } = trainFlags.shape;
+  addFlags(command, z.object(shared), 'Flags for training:')
+    .addHelpText('after', TRAIN_HELP)
+    .action(async (file: string | undefined, { report, ...given }: Record<string, unknown>) => {
+      const raw = report === false ? { ...given, report } : given;
+      const resolved = await resolveTrain(raw, io.env, file ?? null);
+      if (resolved.kind === 'learn') {
+        const { runLearnCommand } = await import('../learn/learn-command.js');
+        setExit(await runLearnCommand(resolved.flags, resolved.settings, io));
+        return;
+      }
+      if (resolved.flags.dryRun) {
+        printSettings(resolved.settings, io, resolved.flags.json);
+        return;
+      }
+      const { runTrainCommand } = await import('../train-command.js');
+      setExit(await runTrainCommand(resolved.flags, io, loadTrainJob));
+    });
+
+  program
+    .command('run')
+    .description('Run a task as the training binaries of the reference do, with their flags.')
+    .argument('<runner>', 'native, gpu or tpu')
+    .argument('[flags...]', 'see monolith run native --help')
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .addHelpText('after', RUN_HELP)
+    .action(async (name: string, rest: readonly string[]) => setExit(await runNamed(name, rest, io)));
+};
+
+async function runNamed(name: string, args: readonly string[], io: CliIo): Promise<number> {
+  const { RUNNERS, runRunner } = await import('../run-command.js');
+  const runner = RUNNERS.find((one) => one === name);
+  if (runner !== undefined) return runRunner(runner, args, io);
+  if (name === '--help' || name === '-h') {
+    io.out.write(`${RUN_USAGE}${RUN_HELP}\n`);
+    return EXIT_DONE;
+  }
+  const hint = didYouMean(name, RUNNERS) ?? `the runners are ${RUNNERS.join(', ')}`;
+  throw new MonolithError('ML_FLAG', { flag: `run ${name}`, reason: 'there is no such runner' }, { hint });
+}

@@ -1,0 +1,39 @@
+/** @file The flags of `monolith export` and `monolith import`. */
+import { z } from 'zod';
+import { suggest } from '../base/suggest.js';
+import { EXPORT_FORMATS, type ExportFormat } from '../train/exporter.js';
+import { flagMeta, oneOf, pathName, refuse, switchFlag } from './flags.js';
+
+/** Names with commas between them. */
+function formatList() {
+  return z.string().transform((text, context): readonly ExportFormat[] => {
+    const names = text.split(',').map((name) => name.trim());
+    const unknown = names.find((name) => !EXPORT_FORMATS.some((format) => format === name));
+    if (unknown === undefined) return [...new Set(names)] as ExportFormat[];
+    const near = suggest(unknown, EXPORT_FORMATS);
+    const hint = near === undefined ? `there are ${EXPORT_FORMATS.join(', ')}` : `did you mean ${near}?`;
+    return refuse(context, `there is no format "${unknown}"`, hint);
+  });
+}
+
+export const exportFlags = z.object({
+  to: pathName().register(flagMeta, { value: 'dir', help: 'folder of versions; a new one is made in it' }),
+  formats: formatList()
+    .default(['native'])
+    .register(flagMeta, { value: 'list', help: 'native, onnx, savedModel, with commas', defaultText: 'native' }),
+  checkpoint: pathName().optional().register(flagMeta, { value: 'path', help: 'another than the newest' }),
+  compress: oneOf(['fp32', 'fp16', 'fixed_r8', 'one_bit'])
+    .optional()
+    .register(flagMeta, { value: 'name', help: 'how rows of tables are kept: fp32, fp16, fixed_r8 or one_bit' }),
+  json: switchFlag().register(flagMeta, { help: 'print JSON' }),
+  verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
+});
+
+export type ExportFlags = z.output<typeof exportFlags>;
+
+export const importFlags = z.object({
+  json: switchFlag().register(flagMeta, { help: 'print JSON' }),
+  verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
+});
+
+export type ImportFlags = z.output<typeof importFlags>;

@@ -1,0 +1,36 @@
+/** @file The commands that take a model out of the training room. */
+import type { Command } from 'commander';
+import { exportFlags, importFlags } from './export-options.js';
+import { addFlags, parseFlags } from './flags.js';
+import { EXPORT_HELP, IMPORT_HELP, SERVE_HELP } from './help-texts.js';
+import type { CliIo } from './io.js';
+import { serveFlags } from './serve-options.js';
+
+export function addServingCommands(program: Command, io: CliIo, setExit: (code: number) => void): void {
+  addFlags(program.command('export').description('Write a run for serving, as a new version.'), exportFlags)
+    .argument('<run>', 'folder of a run of monolith train --data')
+    .addHelpText('after', EXPORT_HELP)
+    .action(async (dir: string, raw: unknown) => {
+      const flags = parseFlags(exportFlags, raw, 'export');
+      const { runExportCommand } = await import('./export-command.js');
+      setExit(await runExportCommand(dir, flags, io));
+    });
+
+  addFlags(program.command('import').description('Load an exported model, try it, and show what it is.'), importFlags)
+    .argument('<dir>', 'folder of versions, or one version')
+    .addHelpText('after', IMPORT_HELP)
+    .action(async (dir: string, raw: unknown) => {
+      const flags = parseFlags(importFlags, raw, 'import');
+      const { runImportCommand } = await import('./import-command.js');
+      setExit(await runImportCommand(dir, flags, io));
+    });
+
+  addFlags(program.command('serve').description('Answer requests for predictions of exported models.'), serveFlags)
+    .argument('[dir...]', 'folder of versions or one version, or NAME=DIR')
+    .addHelpText('after', SERVE_HELP)
+    .action(async (dirs: readonly string[], raw: unknown) => {
+      const flags = parseFlags(serveFlags, raw, 'serve');
+      const { runServeCommand } = await import('./serve-command.js');
+      setExit(await runServeCommand(dirs, flags, io));
+    });
+}
