@@ -1,5 +1,6 @@
 /** @file Checkpoints: saved, found and loaded, and tied to a session. `checkpoints` of the package. */
 
+export type { FileStat, FileSystem, ReadableFile, WritableFile } from '../base/files/file-system.js';
 export { registerFileSystem } from '../base/files/file-systems.js';
 export type { CopiedCheckpoint, CopyCheckpointOptions } from '../checkpoint/copy-checkpoint.js';
 export type { CheckpointStatus, ListedCheckpoint, ModelDirContents } from '../checkpoint/list-checkpoints.js';

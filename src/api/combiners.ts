@@ -6,7 +6,7 @@ export type { Combiner };
 /** The sum of the rows of each example, `[batch, dim]`: the default of a column. */
 export const sum = (): Combiner => new ReduceSum();
 
-/** Their mean; zeros for an example without ids. */
+/** The mean of the rows of each example; zeros for an example without ids. */
 export const mean = (): Combiner => new ReduceMean();
 
 /** The rows of the first `length` ids, `[batch, length, dim]`; missing positions are zero, further ids are dropped. */

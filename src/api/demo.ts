@@ -9,3 +9,4 @@ export {
 } from '../demo/ffm-dataset.js';
 export { FFM_LENGTH_MAX, ffmSchema } from '../demo/ffm-example.js';
 export { buildFfm } from '../demo/ffm-model.js';
+export { FFMParams, TestFFMModel } from '../demo/ffm-task.js';

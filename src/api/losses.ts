@@ -3,6 +3,7 @@
  * package.
  */
 export { type InbatchAucOptions, inbatchAucLoss } from '../graph/ops/inbatch-auc.js';
+export { type InbatchSoftmaxOptions, inbatchSoftmaxLoss } from '../graph/ops/inbatch-softmax.js';
 export {
   type FocalOptions,
   focalLoss,

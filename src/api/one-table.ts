@@ -4,23 +4,19 @@
  */
 export type { Floats, Ids } from '../memory/given-arrays.js';
 export type { WhenFull } from '../memory/table-layout.js';
-export { sessionRegion } from '../runtime/session/session-core.js';
+export { sessionRegion } from '../runtime/session/session-handle.js';
+export type { TableMemoryHandle } from '../runtime/tables/table-banks.js';
 export {
   TableMemory,
-  type TableMemoryHandle,
   type TableMemoryOptions,
   type TablePolicy,
   type TableRegion,
 } from '../runtime/tables/table-memory.js';
-export {
-  type AdmissionFilter,
-  type CreateFilterOptions,
-  createFilter,
-  DummyFilter,
-  HashFilter,
-  ProbabilisticFilter,
-} from '../sparse/admission/admission-filter.js';
+export { type CreateFilterOptions, createFilter, DummyFilter } from '../sparse/admission/admission-filter.js';
 export { restoreFilter, saveFilter } from '../sparse/admission/filter-files.js';
+export type { AdmissionFilter } from '../sparse/admission/filter-memory.js';
+export { HashFilter } from '../sparse/admission/hash-filter.js';
+export { ProbabilisticFilter } from '../sparse/admission/probabilistic-filter.js';
 export { extractSlot } from '../sparse/config/extract-slot.js';
 export { fidV1, fidV2, slotOfFidV1, slotOfFidV2 } from '../sparse/config/fid.js';
 export {

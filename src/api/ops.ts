@@ -106,4 +106,4 @@ export {
   embeddingLookup,
   type LookupOptions,
 } from '../sparse/steps/embedding-ops.js';
-export type { Pooling } from '../sparse/steps/pooling.js';
+export type { Pooling } from '../sparse/steps/pooled-shape.js';

@@ -47,7 +47,7 @@ export type {
   ShampooOptions,
 };
 
-/** w -= lr * g. */
+/** Plain gradient descent, w -= lr * g. */
 export const sgd = (options: GradientDescentOptions): Optimizer => new GradientDescentOptimizer(options);
 
 /** Steps along a decaying sum of gradients, plain or Nesterov's. */
@@ -68,5 +68,5 @@ export const adamom = (options: AdamomOptions = {}): Optimizer => new AdamomOpti
 /** Rmsprop of native_training/optimizers, with momentum; `useV2` is its second form. */
 export const rmsprop = (options: RmspropOptions = {}): Optimizer => new RmspropOptimizer(options);
 
-/** Shampoo: preconditions each axis of a variable by the inverse root of its statistics. */
+/** Shampoo, which preconditions each axis of a variable by the inverse root of its statistics. */
 export const shampoo = (options: ShampooOptions = {}): Optimizer => new ShampooOptimizer(options);

@@ -1,12 +1,14 @@
 /** @file Learning rates by step, for variables and for rows alike. `schedules` of the package. */
 
-import type { LearningRateFunction } from '../base/rates/rate.js';
 import {
-  ConstantRate,
   CosineDecay,
   type CosineDecayOptions,
   CosineDecayRestarts,
   type CosineDecayRestartsOptions,
+} from '../base/rates/cosine-decay.js';
+import type { LearningRateFunction } from '../base/rates/rate.js';
+import {
+  ConstantRate,
   type DecayOptions,
   ExponentialDecay,
   InverseTimeDecay,

@@ -8,11 +8,20 @@
 export type { FidColumn, FidColumns } from '../feature/serving/fid-columns.js';
 export { PartitionedHashTable, type PartitionedLookup } from '../feature/serving/partitioned-hash-table.js';
 export { OUT_TYPE, POOLING_TYPE } from '../io/example-messages.js';
-export { LocalRows, type RowLease, type RowStore } from '../runtime/session/row-store.js';
+export {
+  type LeasedPart,
+  type LeasedTable,
+  LocalRows,
+  type PackedPart,
+  type PackedTable,
+  type RowLease,
+  type RowStore,
+} from '../runtime/session/row-store.js';
 export { featureStat, restoreMultiTable, saveMultiTable } from '../sparse/files/on-demand.js';
 export type { RestoredMultiTable } from '../sparse/files/restore-multi-table.js';
 export type { NamedTable, SavedMultiTable, SaveMultiTableOptions } from '../sparse/files/save-multi-table.js';
 export { type AllToAll, LocalAllToAll } from '../sparse/many/all-to-all.js';
+export { BankRows, type BankRowsOptions } from '../sparse/many/bank-rows.js';
 export { DistributedHashTable } from '../sparse/many/distributed-hash-table.js';
 export { DistributedMultiTypeHashTable } from '../sparse/many/distributed-multi-type-hash-table.js';
 export {

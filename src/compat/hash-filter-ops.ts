@@ -2,16 +2,11 @@
  * @file The names of native_training/hash_filter_ops. A filter lies in the memory of a session or of tables:
  * `sessionRegion`.
  */
-import {
-  type AdmissionFilter,
-  createFilter,
-  DEFAULT_FILTER_CAPACITY,
-  DEFAULT_SPLIT_NUM,
-  DummyFilter,
-  type FilterMemory,
-  HashFilter,
-  ProbabilisticFilter,
-} from '../sparse/admission/admission-filter.js';
+
+import { createFilter, DummyFilter } from '../sparse/admission/admission-filter.js';
+import type { AdmissionFilter, FilterMemory } from '../sparse/admission/filter-memory.js';
+import { DEFAULT_FILTER_CAPACITY, DEFAULT_SPLIT_NUM, HashFilter } from '../sparse/admission/hash-filter.js';
+import { ProbabilisticFilter } from '../sparse/admission/probabilistic-filter.js';
 import type { SlotOccurrenceThresholdConfig } from '../sparse/config/config-messages.js';
 
 export { interceptGradient } from '../sparse/admission/admission-filter.js';

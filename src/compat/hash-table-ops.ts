@@ -3,7 +3,7 @@
  * config.
  */
 import type { TableMemory } from '../runtime/tables/table-memory.js';
-import type { AdmissionFilter } from '../sparse/admission/admission-filter.js';
+import type { AdmissionFilter } from '../sparse/admission/filter-memory.js';
 import type {
   FloatCompressorMessage,
   InitializerMessage,

@@ -2,8 +2,8 @@
 /**
  * @file `monolith-ts/compat`: the reference's names in camelCase, by the module of the reference they come from.
  *
- * What people meet first is `monolith-ts`; this is for who knows Monolith and looks for a name, or moves code over. Functions on
- * a graph take it as an argument; docs/parity.md says what else differs.
+ * What people meet first is `monolith-ts`; this is for who knows Monolith and looks for a name, or moves code over.
+ * Functions on a graph take it as an argument; docs/parity.md says what else differs.
  */
 
 // monolith/utils, path_utils.
@@ -15,6 +15,7 @@ export {
 } from '../base/files/copy-files.js';
 export {
   findMain,
+  findMainByMarkers,
   getDebuggingInfoFileName,
   getLibopsPath,
   getLocalHost,
@@ -25,6 +26,8 @@ export {
 // native_training/utils.
 export { checkList, extendAsList, toList } from '../base/lists.js';
 export { getMetricPrefix, setMetricPrefix } from '../base/metric-prefix.js';
+// distribution_utils.
+export { getMpiLocalRank, getMpiLocalSize, getMpiRank, getMpiSize } from '../base/mpi-position.js';
 // hyperparams and with_params of core; `utils.params` is the decorator of that name.
 export {
   type AnyClass,
@@ -36,12 +39,11 @@ export {
 } from '../base/params/instantiable-params.js';
 export { Params, type ParamsOf, type ValueAt } from '../base/params/params.js';
 export { getUname, withParams } from '../base/params/with-params.js';
-export { LearningRateFunction } from '../base/rates/rate.js';
 // optimizers of variables, with the functions of shampoo; learning_rate_functions and the schedules of TensorFlow.
+export { CosineDecay, CosineDecayRestarts } from '../base/rates/cosine-decay.js';
+export { LearningRateFunction } from '../base/rates/rate.js';
 export {
   ConstantRate,
-  CosineDecay,
-  CosineDecayRestarts,
   ExponentialDecay,
   InverseTimeDecay,
   PiecewiseConstantDecay,
@@ -58,15 +60,12 @@ export {
 export { getMonolithCheckpointState } from '../checkpoint/monolith-state.js';
 // save_utils, runner_utils.
 export { isabs } from '../checkpoint/names.js';
-export {
-  PartialRecoverySaver,
-  type PartialRecoverySaverOptions,
-  type SaverSaveOptions,
-} from '../checkpoint/partial-recovery-saver.js';
 // feature, feature_utils, embedding_combiners.
 export { type Combiner, FirstN, ReduceMean, ReduceSum } from '../feature/model/combiners.js';
 export { createEmbeddingSlices } from '../feature/model/embedding-slices.js';
-export { FeatureColumn, FeatureFactory, FeatureSlot } from '../feature/model/feature-slot.js';
+export { FeatureColumn } from '../feature/model/feature-column.js';
+export { FeatureFactory } from '../feature/model/feature-factory.js';
+export { FeatureSlot } from '../feature/model/feature-slot.js';
 // fid, sharding_sparse_fids, fused_embedding_to_layout.
 export {
   fusedEmbeddingToLayout,
@@ -98,9 +97,16 @@ export {
   disableGpuTraining,
   enableGpuTraining,
   getDeviceFn,
+  getDeviceStr,
   getVisibleGpus,
+  inputDeviceFn,
   isGpuTraining,
+  maybeDeviceIfAllowed,
+  modelDeviceFn,
+  servingInputDeviceFn,
+  skipDevice,
   type TrainingTask,
+  withinPlacementContextOf,
 } from '../graph/device-utils.js';
 export { type GradAndVar, propagateBackDictGradients, propagateBackGradients } from '../graph/propagate-back.js';
 export { getNdim, intShape } from '../graph/shapes.js';
@@ -122,19 +128,14 @@ export { MlpLayer as MLP } from '../layers/mlp-layer.js';
 export { MmoeLayer as MMoE } from '../layers/mmoe-layer.js';
 export { SenetLayer as SeNet } from '../layers/senet-layer.js';
 export { setVarOptimizer } from '../optim/var-optimizers.js';
-// prefetch_queue.
-export { PrefetchQueue } from '../queue/prefetch-queue.js';
 export { tryInitCuda } from '../runtime/backends/cuda/try-init-cuda.js';
 // nested_tensors, ragged_utils, static_reshape_op, tensor_utils.
 export { createKernelPacker } from '../runtime/backends/wasm/kernel-packer.js';
 // hash_filter_ops, touched_key_set_ops.
-export {
-  createFilter,
-  DummyFilter,
-  HashFilter,
-  ProbabilisticFilter,
-} from '../sparse/admission/admission-filter.js';
+export { createFilter, DummyFilter } from '../sparse/admission/admission-filter.js';
 export { restoreFilter, saveFilter } from '../sparse/admission/filter-files.js';
+export { HashFilter } from '../sparse/admission/hash-filter.js';
+export { ProbabilisticFilter } from '../sparse/admission/probabilistic-filter.js';
 export { extractSlot } from '../sparse/config/extract-slot.js';
 export {
   convertFidsV1ToV2,
@@ -189,6 +190,20 @@ export { type LookupGradient, lookupGradient } from '../sparse/steps/lookup-grad
 export { HashTable } from '../sparse/table/hash-table.js';
 export { PeriodicEviction } from '../sparse/table/periodic-eviction.js';
 export { TouchedKeySet } from '../sparse/table/touched-key-set.js';
+// summary/utils, summary/summary_ops.
+export { getNasWeightJson } from '../summary/nas-weight.js';
+export {
+  createSummaryMetadata,
+  KDATA,
+  KMETA,
+  KTYPE,
+  MONOLITH_FI_DATA,
+  MONOLITH_NAS_DATA,
+  PLUGIN_NAME,
+  prepareHead,
+  SummaryType,
+} from '../summary/summary-metadata.js';
+export { featureInsightData, nasData } from '../summary/summary-ops.js';
 export { copyNested } from '../tensor/copy-nested.js';
 export { type LeafKinds, NestedTensors } from '../tensor/nested.js';
 export { RaggedTensor } from '../tensor/ragged-tensor.js';
@@ -205,19 +220,23 @@ export {
   unpackPackedTensors,
   unpackTensors,
 } from '../tensor/tensor-utils.js';
-export { AsyncFunctionMgr, AsyncPushHook, type AsyncTarget } from '../train/async-function-mgr.js';
+// estimator: with options in place of a RunnerConfig.
+export { EstimatorSpec, type EstimatorSpecFields } from '../train/estimator-spec.js';
 // session_run_hooks, sync_hooks, barrier_ops, controller.
 export { BarrierHook, BarrierOp } from '../train/hooks/barrier.js';
 // basic_restore_hook.
 export { CheckpointRestorerHook, type CheckpointRestorerListener } from '../train/hooks/checkpoint-restorer.js';
-export { EnqueueHook } from '../train/hooks/enqueue-hook.js';
+export { ControllerHook, STOP_ACTION, StopHelper } from '../train/hooks/controller.js';
 export { FetchAllCachedVariablesHook } from '../train/hooks/fetch-cached-variables.js';
 export { QueryActionHook } from '../train/hooks/query-action.js';
 export type { CheckpointSaverListener } from '../train/hooks/saver-listener.js';
 export { CustomGlobalStepWaiterHook } from '../train/hooks/step-waiter.js';
 export { ChiefSyncHook, SyncHelper, TrainingHooksHelper, WorkerSyncHook } from '../train/hooks/sync-hooks.js';
+// throughput metrics of hooks, test_utils.
+export { ThroughputMetricHook } from '../train/hooks/throughput.js';
 export { before, TideStoppingHook, tideAvailableNow } from '../train/hooks/tide.js';
 export { SecondOrStepTimerWithTideSetting } from '../train/hooks/tide-timer.js';
+export { type ProfileOptions, profileIt } from '../train/profile-it.js';
 // signal_utils.
 export { addSiguser1Handler, printStackTrace } from '../train/signal-utils.js';
 export {
@@ -229,6 +248,7 @@ export {
 } from '../train/task-params.js';
 export * as distributionOps from './distribution-ops.js';
 export { applyGradients, applyGradientsWithVarOptimizer, GradClipType } from './feature-utils.js';
+export * as gflagsUtils from './gflags-utils.js';
 export {
   createDummyHashFilter,
   createHashFilter,
@@ -252,8 +272,13 @@ export {
 } from './hash-table-ops.js';
 export { inferDimSize, iterateTableAndApply } from './hash-table-utils.js';
 export * as optimizers from './optimizers.js';
+// prefetch_queue.
+export * from './prefetch-queue.js';
+export * from './runner-utils.js';
 export { NoFirstSaveCheckpointSaverHook, SaveHelper } from './save-utils.js';
+export * from './savers.js';
 export { applySparsePrecond, eigenInverseRoot, type InverseRoot } from './shampoo.js';
+export * from './tasks.js';
 export {
   createTouchedKeySet,
   TOUCHED_KEY_SET_CAPACITY,

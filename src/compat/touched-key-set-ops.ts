@@ -2,7 +2,8 @@
 import { Arena, CACHE_LINE } from '../memory/arena.js';
 import { createSharedMemory, MEMORY_BYTES_MAX } from '../memory/shared-memory.js';
 import { touchedGeometry } from '../memory/touched-geometry.js';
-import { compileKernels, instantiateKernels } from '../runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../runtime/backends/wasm/instantiate-kernels.js';
+import { compileKernels } from '../runtime/backends/wasm/load-kernels.js';
 import { DEFAULT_CAPACITY, DEFAULT_CONCURRENCY_LEVEL, TouchedKeySet } from '../sparse/table/touched-key-set.js';
 
 /** Ids that a set holds at the most when nobody says how many: 64 MiB at 32 bytes an id. */

@@ -1,10 +1,12 @@
 /** @file What people import: few names at the top, namespaces, subpaths, one rule for the functions in them. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { rootFile, sourcesIn } from '../support/import-graph.js';
 import { apiPage, ENTRIES, readApi, type Section } from './api-page.js';
 
 const NAMESPACES = `checkpoints combiners data demo graphs hooks losses metrics nn ops optim queues schedules sparse
-  tables`.split(/\s+/);
+  summaries tables zoo`.split(/\s+/);
 
 type Exports = Readonly<Record<string, unknown>>;
 const isNamespace = (value: unknown): value is Exports => Object.prototype.toString.call(value) === '[object Module]';
@@ -59,6 +61,42 @@ t.test('ops, losses, layers, optimizers and schedules are functions, and a name 
     }
   }
   t.ok(count > 130, `${count} functions`);
+});
+
+/** Names that a namespace or an entry gives to what is called otherwise where it is defined. */
+function namesGiven(): Map<string, string[]> {
+  const given = new Map<string, string[]>();
+  const files = [...sourcesIn('src/api'), ...sourcesIn('src/compat'), 'src/index.ts'];
+  for (const file of files) {
+    for (const [, own, name] of readFileSync(rootFile(file), 'utf8').matchAll(/(\w+) as (\w+)/g)) {
+      given.set(name!, [...(given.get(name!) ?? []), own!]);
+    }
+  }
+  return given;
+}
+
+t.test('every exported value is used by a test, a bench, an example or a program of a page', async (t) => {
+  const page = (file: string) => !/^docs\/(api|errors|kernels|imports)\.md$/.test(file);
+  const pages = ['README.md', ...readdirSync(rootFile('docs')).map((name) => `docs/${name}`)].filter(page);
+  const programs = pages.flatMap((file) =>
+    [...readFileSync(rootFile(file), 'utf8').matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, text]) => text!),
+  );
+  const sources = ['test', 'bench', 'examples'].flatMap((folder) =>
+    readdirSync(rootFile(folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|mjs)$/.test(name))
+      .map((name) => readFileSync(rootFile(join(folder, name)), 'utf8')),
+  );
+  const used = new Set([...sources, ...programs].flatMap((text) => text.match(/[A-Za-z_]\w*/g) ?? []));
+  t.ok(used.size > 5000, 'programs were found');
+  const given = namesGiven();
+  const isUsed = (name: string) => [name, ...(given.get(name) ?? [])].some((one) => used.has(one));
+  for (const [module, exports] of await modules()) {
+    t.same(
+      Object.keys(exports).filter((name) => !isNamespace(exports[name]) && !isUsed(name)),
+      [],
+      `${module}: test it, or export it no more`,
+    );
+  }
 });
 
 t.test('docs/api.md has every exported value with a sentence', async (t) => {

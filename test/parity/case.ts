@@ -59,12 +59,16 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isRecord = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const EACH_STEP = /_?(?:each|per|every)_?(?:step|call|run)s?$/i;
+
 /** `value` under the names of `known` that its own names mean; those that mean none of them stay as they are. */
 export function renamed(value: Fields, known: readonly string[], rows?: readonly (readonly string[])[]): Fields {
   const taken = Object.keys(value).filter((name) => known.includes(name));
   const fields: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
-    const meant = knownName(name, known, { taken, ...(rows === undefined ? {} : { rows }) });
+    const options = { taken, ...(rows === undefined ? {} : { rows }) };
+    // A value for each step: whether it is one for all or a list of them, its depth says.
+    const meant = knownName(name, known, options) ?? knownName(name.replace(EACH_STEP, ''), known, options);
     if (meant !== undefined && meant !== name) taken.push(meant);
     fields[meant ?? name] = item;
   }

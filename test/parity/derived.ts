@@ -46,14 +46,17 @@ const entry = (value: unknown, index: number) => asList(value)?.at(index);
 
 /** Patterns over the whole name; the first group is the name of the value, the second a number. */
 const DERIVATIONS: readonly (readonly [RegExp, Take])[] = [
-  [/^(\w+?)_(?:last|final|end|at_end|at_the_end|after_all|after_last_step|after_all_steps)$/, (v) => entry(v, -1)],
+  [
+    /^(\w+?)_(?:last|final|end|at_end|at_the_end|after|after_all|after_last_step|after_all_steps)$/,
+    (v) => entry(v, -1),
+  ],
   [/^(?:last|final)_(\w+)$/, (v) => entry(v, -1)],
   [/^(\w+?)_(?:first|after_first|after_first_step)$/, (v) => entry(v, 0)],
   [/^first_(\w+)$/, (v) => entry(v, 0)],
   [/^(\w+?)_(?:after|at|step|after_step|at_step)_(\d+)(?:_steps?)?$/, (v, n) => entry(v, n - 1)],
   [/^(?:each|all)_(\w+)$/, asList],
   [/^(\w+?)_(?:each|per|by|every)_(?:step|call|run|op)$/, asList],
-  [/^(\w+?)_(?:after_each|after_each_step|after_every_step|each|history|trace|sequence|all)$/, asList],
+  [/^(\w+?)_(?:after_each|after_each_step|after_every_step|each|history|trace|trajectory|sequence|steps|all)$/, asList],
   [/^(\w+?)_(?:sorted|unordered|set)$/, (v) => v],
   [/^(\w+?)_(?:count|len|length|size)$/, (v) => asList(v)?.length],
   [/^(?:num|n|count|number_of|num_of)_(\w+)$/, (v) => asList(v)?.length],

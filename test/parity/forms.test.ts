@@ -1,8 +1,9 @@
 import t from 'tap';
-import { type Fields, fieldsOf, isRecord } from './case.js';
+import { fieldsOf, isRecord } from './case.js';
 import { differences } from './compare.js';
 import { derive, Series } from './derived.js';
 import { knownName } from './meanings.js';
+import { OTHER_WORDS } from './other-words.js';
 import { parityCaseOf, readCases } from './read-case.js';
 import { loadHandlers, runCase } from './runner.js';
 import { stepsOf } from './steps.js';
@@ -98,70 +99,6 @@ t.test('an entry and its tolerance are read by meaning too', async (t) => {
   t.throws(() => parityCaseOf({ ...entry, colour: 1 }), { message: 'the entry has unknown colour' });
   t.throws(() => parityCaseOf({ module: 'linalg' }), { message: 'the entry has no case, input, expected' });
 });
-
-/** Cases of the files in other words: [module, input, expected]. */
-const OTHER_WORDS: readonly (readonly [string, Fields, unknown])[] = [
-  ['opt.sgd', { w0: 0, grad_each_step: 1, learning_rate: 0.1, num_steps: 3 }, { w_last: [-0.3] }],
-  ['opt.sgd', { dim: 2, grad: [1, 2], lr: 0.1 }, { weights: [-0.1, -0.2] }],
-  [
-    'opt.adagrad',
-    { initial_accumulator_value: 1, w0: [0, 0], grad_each_step: [1, 2], lr: [0.1], steps: 1 },
-    { w_last: [-0.07071067, -0.08944272], accum_last: [2, 5] },
-  ],
-  [
-    'opt.adam',
-    { config: {}, w0: [0, 0], steps: 2, grad_each_step: [10, 1], lr: [0.01] },
-    {
-      w_each_step: [
-        [-0.00990099, -0.00909091],
-        [-0.0198306, -0.01842895],
-      ],
-      first_m: [1, 0.1],
-      m_after_1: [1, 0.1],
-    },
-  ],
-  [
-    'opt.rmspropv2',
-    {
-      w0: [0, 0],
-      grads: [
-        [10, 1],
-        [10, 1],
-      ],
-      lr: 0.01,
-    },
-    { w_final: [-0.0158549, -0.0092045] },
-  ],
-  [
-    'gather_embeddings_by_input',
-    { ids: [1, 2, 4], input: [[4, 1]], embeddings: [[1], [2], [4]] },
-    { indexMapping: [[2, 0]], out: [[[4], [1]]] },
-  ],
-  [
-    'gather_embeddings_by_input',
-    { ids: [1, 2, 4], index_mapping: [2, 0, 2], grads: [[1], [2], [3]] },
-    { embeddingGradients: [[2], [0], [4]] },
-  ],
-  ['gather_embeddings_by_input', { keys: [7, 9], query: [9, 7, 9] }, { mapping: [1, 0, 1] }],
-  ['float_compressor', { compressor: 'fp16', value: [0.5] }, { roundtrip: 0.5, sizeBytes: 2 }],
-  ['float_compressor', { type: { fixed_r8: { r: 5 } }, values: [100] }, [4.9609375]],
-  ['fake_quantizer', { range: 5, x: 3.5 }, { quantized: 3.515625 }],
-  ['hash_net_quantizer', { step_size: 100, amplitude: 0.1, num: 1, grad: 1, step: 100 }, { grad: 0.035840667 }],
-  ['learning_rate', { initialLr: 1, decaySteps: 10, endLr: 0, step: 5 }, { lr: 0.5 }],
-  ['reduce', { rowIds: [0, 0, 2], value: [[1], [2], [3]], batchSize: 3, combiner: 'sum' }, { output: [[3], [0], [3]] }],
-  ['combiner', { combiner: 'reduce_mean', rowSplits: [0, 2], embeddings: [[1], [3]] }, { out: [[2]] }],
-  ['gen_seq_mask', { row_splits: [0, 1], maxLen: 2 }, { mask: [[1, 0]] }],
-  ['fid', { version: 2, slots: 1, signatures: 100 }, { fid: '281474976710756' }],
-  [
-    'dense.rmsprop',
-    { w: 0.1, grad_each_step: 0.12, lr: 0.1, wd: 1, beta1: 0.9, beta2: 0.9, eps: 0.1, useV2: true },
-    { m_last: 0.06875, var_after_1: 0.03125, v: 0.0484 },
-  ],
-  ['linalg', { squared_norm: [3, 4] }, { squared_norm: 25 }],
-  ['clip_by_global_norm', { grads: [[3], [4]], max_norm: 1 }, { clipped: [[0.6], [0.8]], norm: 5 }],
-  ['touched_key_set', { cap: 10, operations: [{ operation: 'insert', keys: [1, 2] }] }, { dropped: 0 }],
-  ['sharded_table', { num_ps: 2, dim: 1, rate: 1, keys: [1, 2], gradients: [[1], [2]] }, { rows: [[-1], [-2]] }],
-];
 
 for (const [i, [module, input, expected]] of OTHER_WORDS.entries()) {
   t.test(`${module} in other words, ${i}: ${Object.keys(input).join()}`, async (t) => {

@@ -1,7 +1,7 @@
 /** @file Reads parity files: their cases by meaning, whatever the fields of a case and of its tolerance are called. */
 import { readFileSync } from 'node:fs';
 import { type Fields, fieldsOf, isRecord, type ParityCase, renamed, type Tolerance } from './case.js';
-import { CASE_NAMES } from './meanings.js';
+import { CASE_NAMES } from './same-names.js';
 
 const TOLERANCE = ['exact', 'abs', 'rel', 'ulp', 'abs_state', 'abs_per_case', 'ratio_between', 'note'];
 /** Files that every form of a case is documented in. */
@@ -58,8 +58,10 @@ export function parityCaseOf(entry: Fields): ParityCase {
   const known = vocabularyOf(String(given.module));
   // Fields of the input get their names from the handler, which knows all of them; here only the spelling is made one.
   const input = isRecord(given.input) ? renamed(given.input, known.input, []) : given.input;
-  const expected = isRecord(given.expected) ? renamed(given.expected, known.expected) : given.expected;
-  const tolerance = toleranceOf(given.tolerance);
+  // Some cases have their tolerance among what they expect.
+  const { tolerance: among, ...wanted } = isRecord(given.expected) ? given.expected : { tolerance: undefined };
+  const expected = isRecord(given.expected) ? renamed(wanted, known.expected) : given.expected;
+  const tolerance = toleranceOf(given.tolerance ?? among);
   return {
     module: String(given.module),
     case: String(given.case),

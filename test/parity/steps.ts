@@ -50,6 +50,11 @@ function at(value: unknown, index: number): unknown {
   return Array.isArray(value) ? value[Math.min(index, value.length - 1)] : value;
 }
 
+/** The newest weights of a step: a row for each step, or one for all. */
+function latestAt(latest: unknown, index: number): unknown {
+  return Array.isArray(latest) && Array.isArray(latest[0]) ? at(latest, index) : latest;
+}
+
 export function stepsOf(given: Fields, dim: number): Step[] {
   if (Array.isArray(given.steps) && typeof given.steps[0] === 'object') {
     return given.steps.map((one) => recordStep(one, given, dim));
@@ -67,6 +72,6 @@ export function stepsOf(given: Fields, dim: number): Step[] {
     grad: asRow(each ? at(grads, index) : grads, dim),
     lr: asNumber(Array.isArray(given.lr) ? at(given.lr, index) : given.lr),
     globalStep: (at(globals, index) ?? 0) as number,
-    latest: given.latest === undefined ? undefined : asRow(given.latest, dim),
+    latest: given.latest === undefined ? undefined : asRow(latestAt(given.latest, index), dim),
   }));
 }

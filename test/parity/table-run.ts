@@ -3,10 +3,10 @@
  * sentences such as `write id 0 += 1`.
  */
 
-import type { HashFilter } from '../../src/sparse/admission/admission-filter.js';
+import type { HashFilter } from '../../src/sparse/admission/hash-filter.js';
 import type { HashTableConfigInstance } from '../../src/sparse/config/table-config.js';
 import type { HashTable } from '../../src/sparse/table/hash-table.js';
-import { type Fields, fieldsOf, UnknownForm } from './case.js';
+import { type Fields, fieldsOf, isRecord, UnknownForm } from './case.js';
 import { entryRecords, restoreBoth, saveBoth } from './table-files.js';
 import { type CaseTables, floatsOf, rowsOf } from './tables.js';
 import { ids } from './values.js';
@@ -19,6 +19,13 @@ export interface RunOptions {
   readonly timeSec?: number;
   readonly globalStep?: number;
   readonly enableDedup?: boolean;
+}
+
+/** `{ lookup: [5] }` and `{ assign: { ids, values } }`: an operation as the name of what it is given. */
+function namedOp(given: unknown): unknown {
+  const [[op, said] = [], ...more] = Object.entries(given as Fields);
+  if (more.length > 0 || op === undefined || op === 'op') return given;
+  return isRecord(said) ? { op, ...said } : { op, ids: said };
 }
 
 export class TableRun {
@@ -97,7 +104,7 @@ export class TableRun {
 
   async #record(given: unknown): Promise<unknown> {
     const optional = ['id', 'ids', 'value', 'values', 'grad', 'grads', 'time', 'shard', 'global_step', 'enable_dedup'];
-    const op = fieldsOf(given, ['op'], [...optional, 'learning_rates', 'now']);
+    const op = fieldsOf(namedOp(given), ['op'], [...optional, 'learning_rates', 'now']);
     const which = op.ids ?? (op.id === undefined ? undefined : [op.id]);
     switch (op.op) {
       case 'lookup':

@@ -9,7 +9,8 @@ import type { Rate } from '../../src/base/rates/rate.js';
 import { PolynomialDecay } from '../../src/base/rates/schedules.js';
 import { resolveRate } from '../../src/base/rates/segment-rates.js';
 import { TableMemory } from '../../src/runtime/tables/table-memory.js';
-import { type AdmissionFilter, HashFilter } from '../../src/sparse/admission/admission-filter.js';
+import type { AdmissionFilter } from '../../src/sparse/admission/filter-memory.js';
+import { HashFilter } from '../../src/sparse/admission/hash-filter.js';
 import type {
   FloatCompressorMessage,
   InitializerMessage,

@@ -133,7 +133,9 @@ function hashNet({ input }: ParityCase) {
 }
 
 function initializer({ input, expected }: ParityCase) {
-  const given = fieldsOf(input, ['minval', 'maxval'], ['engine', 'seed', 'count', 'dim']);
+  const given = fieldsOf(input, ['minval', 'maxval'], ['engine', 'seed', 'count', 'dim', 'type']);
+  const { type = 'random_uniform' } = given;
+  if (type !== 'random_uniform' && type !== 'uniform') throw new UnknownForm(`initializer ${type}`);
   if (given.engine !== undefined && given.engine !== 'mt19937') throw new UnknownForm(`engine ${given.engine}`);
   const count = (given.count ?? given.dim) as number;
   const [minval, maxval] = [given.minval as number, given.maxval as number];

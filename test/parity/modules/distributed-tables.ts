@@ -7,13 +7,14 @@ import { DistributedHashTable } from '../../../src/sparse/many/distributed-hash-
 import { MultiTypeHashTable } from '../../../src/sparse/many/multi-type-hash-table.js';
 import { Tensor } from '../../../src/tensor/tensor.js';
 import { type Fields, fieldsOf, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { Series } from '../derived.js';
 import { parseExpression, parseForm, parseSpan } from '../expression.js';
 import { CaseTables, configOf, entriesOf, rowsOf } from '../tables.js';
 import { f32, ids } from '../values.js';
 
 async function sharded({ input }: ParityCase) {
   const rounds = Object.keys(input as Fields).filter((name) => /^assign(_add)?_\d+$/.test(name));
-  const optional = ['lr', 'lr_fn', 'ids', 'grads', 'global_steps', 'global_step', 'time'];
+  const optional = ['lr', 'lr_fn', 'ids', 'grads', 'global_steps', 'global_step', 'steps', 'time'];
   const given = fieldsOf(input, ['ps', 'dim'], [...optional, ...rounds]);
   const tables = await CaseTables.create();
   const config = configOf({ dim: given.dim }, { lr: given.lr, lr_fn: given.lr_fn });
@@ -32,13 +33,14 @@ async function sharded({ input }: ParityCase) {
     found[`lookup_${number(name)}`] = rows(BigInt64Array.from(known).sort());
   }
   if (given.ids === undefined) return found;
-  const steps = (given.global_steps ?? [given.global_step ?? 0]) as number[];
+  const once = given.global_step ?? 0;
+  const steps = (given.global_steps ?? new Array((given.steps ?? 1) as number).fill(once)) as number[];
   const after = steps.map((globalStep) => {
     const gradients = f32(given.grads).data.slice();
     table.optimize(ids(given.ids), gradients, { globalStep, timeSec: (given.time ?? 0) as number });
     return rows(ids(given.ids));
   });
-  return { ...found, lookup: given.global_steps === undefined ? after[0] : after };
+  return { ...found, lookup: new Series(after) };
 }
 
 interface Layout {

@@ -84,7 +84,7 @@ function halfBits({ comp }: Fields, values: unknown): string[] {
  * Segments with a range show what their quantizer makes of the weights; one that is not enabled shows them as they are.
  */
 async function quantizedAccessor({ input }: ParityCase) {
-  const given = fieldsOf(input, ['dim', 'segments', 'optimize'], ['init']);
+  const given = fieldsOf(input, ['dim', 'segments'], ['optimize', 'init']);
   const segments = (given.segments as unknown[]).map((segment) => {
     const { dim, r, enable } = fieldsOf(segment, ['dim'], ['r', 'enable']);
     const comp = enable === false ? 'fp32' : { fixed_r8: r === undefined ? {} : { r } };
@@ -93,9 +93,10 @@ async function quantizedAccessor({ input }: ParityCase) {
   const config = configOf({ segments });
   const table = (await CaseTables.create()).table(config);
   if (table.dim !== given.dim) throw new UnknownForm('segments that do not make up the row');
-  const [sign, amount] = parseForm(given.optimize, /^w ([-+])= ([\d.]+) on every component$/);
   table.reinitialize(ID);
   const initial = [...table.lookup(ID)];
+  if (given.optimize === undefined) return { fill_initial: initial };
+  const [sign, amount] = parseForm(given.optimize, /^w ([-+])= ([\d.]+) on every component$/);
   // At rate 1 a step takes the gradient off.
   table.optimize(ID, new Float32Array(table.dim).fill(Number(amount) * (sign === '-' ? 1 : -1)));
   return { fill_initial: initial, fill_after_step: [...table.lookup(ID)] };

@@ -5,14 +5,11 @@ import { MersenneTwister } from '../../../src/base/random.js';
 import { decodeMessage } from '../../../src/io/message.js';
 import { RecordReader } from '../../../src/io/record-reader.js';
 import { cellCount, slidingGeometry } from '../../../src/memory/filter-layout.js';
-import {
-  type AdmissionFilter,
-  DummyFilter,
-  HashFilter,
-  interceptGradient,
-  ProbabilisticFilter,
-} from '../../../src/sparse/admission/admission-filter.js';
+import { DummyFilter, interceptGradient } from '../../../src/sparse/admission/admission-filter.js';
 import { HashFilterSplitMetaMessage, restoreFilter, saveFilter } from '../../../src/sparse/admission/filter-files.js';
+import type { AdmissionFilter } from '../../../src/sparse/admission/filter-memory.js';
+import { HashFilter } from '../../../src/sparse/admission/hash-filter.js';
+import { ProbabilisticFilter } from '../../../src/sparse/admission/probabilistic-filter.js';
 import { KernelHarness } from '../../kernels/harness.js';
 import {
   type Fields,
@@ -40,7 +37,7 @@ function sameOfAll<T>(values: readonly T[]): T {
 
 function saturate(given: Fields, make: (capacity: number) => HashFilter) {
   return sameOfAll(
-    listOf<number>(given.capacities).map((capacity) => {
+    listOf<number>(given.capacities ?? given.capacity).map((capacity) => {
       const filter = make(capacity);
       const fid = ids([given.fid]);
       const rounds = Array.from({ length: given.adds_of_1 as number }, () => {
@@ -49,6 +46,19 @@ function saturate(given: Fields, make: (capacity: number) => HashFilter) {
       return { returned: rounds.map((one) => one.returned), get_after: rounds.map((one) => one.after) };
     }),
   );
+}
+
+/** Counts of one id, one call after the other. */
+function added(filter: HashFilter, given: Fields) {
+  const fid = ids([given.fid]);
+  const rounds = listOf<number>(given.adds).map((count) => {
+    return { returned: filter.add(fid, Uint32Array.of(count))[0]!, after: filter.get(fid)[0]! };
+  });
+  return {
+    elements: filter.elementCount,
+    returned: rounds.map((one) => one.returned),
+    get_after: rounds.map((one) => one.after),
+  };
 }
 
 /** Share of ids whose count is not the exact one, and how often no cell was found. */
@@ -89,11 +99,10 @@ async function hashFilter(parity: ParityCase) {
   if (given.splits !== undefined) return filterFiles(parity, given);
   const counting = (capacity: number, fillRate = 1.5, thresholds = {}) =>
     HashFilter.counting({ ...memory, capacity, fillRate, thresholds });
-  if (given.capacities !== undefined) return saturate(given, counting);
+  if (given.adds_of_1 !== undefined) return saturate(given, counting);
   if (given.adds !== undefined) {
     const filter = counting(given.capacity as number);
-    for (const count of listOf<number>(given.adds)) filter.add(ids([given.fid]), Uint32Array.of(count));
-    return { elements: filter.elementCount };
+    return added(filter, given);
   }
   if (given.calls !== undefined) return bypass(given, counting);
   if (given.cases === undefined) throw new UnknownForm('hash_filter');
@@ -153,6 +162,7 @@ function slidingFilter(parity: ParityCase) {
     'split_num',
     'fid',
     'adds_of_1',
+    'adds',
     'capacity',
     'distinct_fids',
     'count',
@@ -161,8 +171,10 @@ function slidingFilter(parity: ParityCase) {
   ];
   const given = fieldsOf(parity.input, [], optional);
   const sliding = (capacity: number, splitNum: number) => HashFilter.sliding({ ...memory, capacity, splitNum });
-  if (given.capacities !== undefined)
+  if (given.adds_of_1 !== undefined) {
     return saturate(given, (capacity) => sliding(capacity, given.split_num as number));
+  }
+  if (given.adds !== undefined) return added(sliding(given.capacity as number, given.split_num as number), given);
   if (given.distinct_fids !== undefined) {
     const filter = sliding(given.capacity as number, given.split_num as number);
     const count = given.distinct_fids as number;

@@ -12,19 +12,24 @@ import { inDirectory } from '../table-files.js';
 import { CaseTables, configOf, entriesOf, rowsOf } from '../tables.js';
 import { f32, i64, ids } from '../values.js';
 
-type SlotLists = Readonly<Record<string, [unknown[], unknown[]]>>;
+/** Ids and rows of a slot: `[ids, rows]`, or a record of both. */
+function pairOf(given: unknown): readonly [which: unknown, rows: unknown] {
+  if (Array.isArray(given) && given.length === 2) return [given[0], given[1]];
+  const { ids: which, grads, values } = fieldsOf(given, ['ids'], ['grads', 'values'], { where: 'a slot' });
+  return [which, grads ?? values];
+}
 
-/** `{ slot: [ids, rows] }` */
+/** `{ slot: ids and rows }` */
 const updatesOf = (given: unknown) =>
   Object.fromEntries(
-    Object.entries(given as SlotLists).map(([slot, [which, rows]]) => [
-      slot,
-      { ids: ids(which), values: f32(rows).data.slice() },
-    ]),
+    Object.entries(given as Fields).map(([slot, pair]) => {
+      const [which, rows] = pairOf(pair);
+      return [slot, { ids: ids(which), values: f32(rows).data.slice() }];
+    }),
   );
 
 const idListsOf = (given: unknown): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(given as SlotLists).map(([slot, [which]]) => [slot, which]));
+  Object.fromEntries(Object.entries(given as Fields).map(([slot, pair]) => [slot, pairOf(pair)[0]]));
 
 /** Rows of the ids of each slot. */
 function lookup(table: BaseMultiTypeHashTable, asked: Readonly<Record<string, unknown>>) {

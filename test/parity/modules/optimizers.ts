@@ -161,9 +161,11 @@ function combined({ input }: ParityCase) {
 }
 
 function rounding({ input }: ParityCase) {
-  const { seed, draws, cases } = fieldsOf(input, [], ['seed', 'draws', 'cases']);
-  if (cases !== undefined) {
-    const rounded = recordsOf<{ x: number; p: number }>(cases, ['x', 'p']).map(({ x, p }) => h.wasm.roundToHalf(x, p));
+  const { seed, draws, ...given } = fieldsOf(input, [], ['seed', 'draws', 'cases', 'x', 'p']);
+  if (draws === undefined) {
+    const rounded = recordsOf<{ x: number; p: number }>(given.cases ?? given, ['x', 'p']).map(({ x, p }) =>
+      h.wasm.roundToHalf(x, p),
+    );
     return { rounded };
   }
   const generator = h.putI32(seed as number[]);
@@ -171,8 +173,10 @@ function rounding({ input }: ParityCase) {
 }
 
 function learningRate({ input }: ParityCase) {
-  const options = ['end', 'power', 'cycle', 'global_steps', 'accumulator', 'vars', 'grads', 'steps'];
+  const options = ['end', 'power', 'cycle', 'global_steps', 'accumulator', 'vars', 'grads', 'steps', 'type'];
   const given = fieldsOf(input, ['initial', 'decay_steps'], options);
+  const { type = 'polynomial_decay' } = given;
+  if (!/^polynomial_?decay$/i.test(String(type))) throw new UnknownForm(`rate ${type}`);
   const rate = new PolynomialDecay({
     initialLearningRate: given.initial as number,
     decaySteps: given.decay_steps as number,
@@ -180,8 +184,8 @@ function learningRate({ input }: ParityCase) {
     ...(given.power === undefined ? {} : { power: given.power as number }),
     ...(given.cycle === undefined ? {} : { cycle: given.cycle as boolean }),
   });
-  if (given.global_steps !== undefined)
-    return { lr: listOf<number>(given.global_steps).map((step) => rate.call(step)) };
+  const asked = given.global_steps ?? (Array.isArray(given.steps) ? given.steps : undefined);
+  if (asked !== undefined) return { lr: listOf<number>(asked).map((step) => rate.call(step)) };
   const config = { adagrad: { initialAccumulatorValue: given.accumulator as number } };
   return {
     vars: (given.vars as number[][]).map((variable, i) => {

@@ -79,14 +79,14 @@ function aucLoss({ input }: ParityCase) {
 
 function insight({ input }: ParityCase) {
   const names = Object.keys(input as object);
-  const [inputKey, weightKey] = [/^input(?:_(\d+)x(\d+))?$/, /^weights?(?:_(\d+)x(\d+))?$/].map((p) =>
-    names.find((n) => p.test(n)),
+  const [inputKey, weightKey] = [/^inputs?(?:_embeddings?)?(?:_(\d+)x(\d+))?$/, /^weights?(?:_(\d+)x(\d+))?$/].map(
+    (p) => names.find((n) => p.test(n)),
   );
   if (inputKey === undefined || weightKey === undefined) throw new UnknownForm('no input or weight');
   const given = fieldsOf(input, [inputKey, weightKey, 'segment_sizes'], ['aggregate', 'output_gradient']);
   // Nested lists have a shape; flat ones have it in their name.
   const shaped = (key: string) => {
-    const shape = key.split('_')[1]?.split('x').map(Number);
+    const shape = /_(\d+x\d+)$/.exec(key)?.[1]?.split('x').map(Number);
     return shape === undefined ? f32(given[key]) : f32(given[key]).reshape(shape);
   };
   const [x, w] = [shaped(inputKey), shaped(weightKey)];

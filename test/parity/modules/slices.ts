@@ -4,7 +4,7 @@ import { LearningRateFunction, printRate } from '../../../src/base/rates/rate.js
 import { PolynomialDecay } from '../../../src/base/rates/schedules.js';
 import { FirstN, ReduceMean, ReduceSum } from '../../../src/feature/model/combiners.js';
 import { createEmbeddingSlices } from '../../../src/feature/model/embedding-slices.js';
-import { FeatureFactory } from '../../../src/feature/model/feature-slot.js';
+import { FeatureFactory } from '../../../src/feature/model/feature-factory.js';
 import { planOptimizer } from '../../../src/sparse/config/optimizer-plan.js';
 import { AdagradOptimizer, SgdOptimizer } from '../../../src/sparse/config/optimizers.js';
 import type { RatedSegment } from '../../../src/sparse/config/table-messages.js';

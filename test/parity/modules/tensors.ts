@@ -14,7 +14,7 @@ import {
   unpackPackedTensors,
   unpackTensors,
 } from '../../../src/tensor/tensor-utils.js';
-import { fieldsOf, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
+import { fieldsOf, isRecord, orError, type ParityCase, type ParityHandlers, UnknownForm } from '../case.js';
 import { f32, i64, ids, ragged } from '../values.js';
 
 type Dict = Record<string, unknown>;
@@ -32,6 +32,10 @@ function reshape({ input }: ParityCase) {
       const { outputs, sizes } = staticReshape(inputs, given.targets as PartialShape[]);
       return { sizes, output_shapes: outputs.map((output) => output.shape) };
     });
+  }
+  if (Array.isArray((given.values as unknown[])[0])) {
+    const made = staticReshape((given.values as unknown[]).map(f32), given.targets as PartialShape[]);
+    return { outputs: made.outputs, sizes: made.sizes, output_shapes: made.outputs.map((output) => output.shape) };
   }
   const builder = new StaticReshapeNBuilder();
   const places = (given.values as Dict[]).map((dict) =>
@@ -54,7 +58,8 @@ function mergedSplit({ input }: ParityCase) {
 }
 
 function tensorUtils({ input }: ParityCase) {
-  const given = input as Dict;
+  const { tensors: named, ...flat } = input as Dict;
+  const given = isRecord(named) && Object.keys(flat).length === 0 ? named : (input as Dict);
   if ('rows' in given) return { rows: maybeSqueeze3dTensor(ragged('int64', given.rows)) };
   if ('groups' in given) return typedPack(given.groups as Dict[]);
   const values = Object.values(given);
@@ -106,7 +111,8 @@ function asTensors(value: unknown): unknown {
 }
 
 function shardedFiles({ input }: ParityCase) {
-  const cases = fieldsOf(input, ['cases']).cases as [string, string[]][];
+  const given = fieldsOf(input, [], ['cases', 'basename', 'files']);
+  const cases = (given.cases ?? [[given.basename, given.files]]) as [string, string[]][];
   const counts = cases.map(([base, names]) => orError(() => validateShardedFiles(base, names).length));
   return { nshards: counts, ok: counts.map((count) => typeof count === 'number') };
 }

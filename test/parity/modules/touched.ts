@@ -10,7 +10,8 @@ import { Arena } from '../../../src/memory/arena.js';
 import { mix64 } from '../../../src/memory/hash.js';
 import { createSharedMemory } from '../../../src/memory/shared-memory.js';
 import { touchedGeometry } from '../../../src/memory/touched-geometry.js';
-import { compileKernels, instantiateKernels } from '../../../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../../../src/runtime/backends/wasm/instantiate-kernels.js';
+import { compileKernels } from '../../../src/runtime/backends/wasm/load-kernels.js';
 import { TouchedKeySet } from '../../../src/sparse/table/touched-key-set.js';
 import type { TouchedJob, TouchedWorkerResult } from '../../sparse/touched-worker.js';
 import { fieldsOf, type ParityCase, type ParityHandlers, recordsOf, UnknownForm } from '../case.js';
@@ -30,10 +31,12 @@ async function makeSet(capacity: number, concurrencyLevel: number) {
 type Made = Awaited<ReturnType<typeof makeSet>>;
 
 async function touchedKeySet({ input }: ParityCase) {
-  const given = fieldsOf(input, ['capacity', 'ops'], ['concurrency_level']);
+  const given = fieldsOf(input, ['capacity'], ['ops', 'insert', 'concurrency_level']);
+  const ops = given.ops ?? [{ op: 'insert', ids: given.insert }, { op: 'steal' }];
+  if (given.ops === undefined && given.insert === undefined) throw new UnknownForm('the case has no ops');
   const { set } = await makeSet(given.capacity as number, (given.concurrency_level ?? 1) as number);
   const result: Record<string, unknown> = {};
-  for (const { op, ids: list } of recordsOf<{ op: string; ids?: unknown }>(given.ops, ['op'], ['ids'])) {
+  for (const { op, ids: list } of recordsOf<{ op: string; ids?: unknown }>(ops, ['op'], ['ids'])) {
     if (op === 'insert') result.insert_dropped = set.insert(ids(list));
     else if (op === 'size') result.size = set.size;
     else if (op === 'steal') {
