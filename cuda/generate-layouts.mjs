@@ -1,8 +1,8 @@
 /**
  * @file Writes cuda/kernels/layouts.cuh: what CUDA kernels and TypeScript both know, from src/memory and the launches.
  *
- * Names are those of TypeScript; a record is a struct besides. Numbers of words stay numbers of words. `npm run generate`
- * builds src/ and writes the file; a test compares it with what this makes.
+ * Names are those of TypeScript; a record is a struct besides. Numbers of words stay numbers of words. `npm run
+ * generate` builds src/ and writes the file; a test compares it with what this makes.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

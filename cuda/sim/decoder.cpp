@@ -1,54 +1,14 @@
+/** The statements of a kernel, one after the other: declarations, labels, calls folded in, instructions. */
 #include "decoder.hpp"
 #include <algorithm>
-#include <cstring>
 
 namespace ptxsim {
 
 /** Functions are folded into their callers; more levels than this are taken for recursion. */
 constexpr size_t CALL_DEPTH_MAX = 32;
 constexpr const char* RETURN_LABEL = "$return";
-
-bool Form::take(const char* modifier) {
-  for (size_t k = 1; k < used_.size(); ++k) {
-    if (!used_[k] && source_.opcode[k] == modifier) return used_[k] = true;
-  }
-  return false;
-}
-
-void Form::takeCacheHints() {
-  static const char* const HINTS[] = {"nc",
-                                      "ca",
-                                      "cg",
-                                      "cs",
-                                      "lu",
-                                      "wb",
-                                      "wt",
-                                      "weak",
-                                      "L1::evict_first",
-                                      "L1::evict_last",
-                                      "L1::no_allocate",
-                                      "L2::64B",
-                                      "L2::128B",
-                                      "L2::256B"};
-  for (const char* hint : HINTS) take(hint);
-}
-
-Type Form::takeType() {
-  for (size_t k = used_.size(); k-- > 1;) {
-    if (used_[k]) continue;
-    Type type = typeOf(source_.opcode[k]);
-    if (type) used_[k] = true;
-    return type;
-  }
-  return {};
-}
-
-std::string Form::leftOver() const {
-  std::string names;
-  for (size_t k = 1; k < used_.size(); ++k)
-    if (!used_[k]) names += "." + source_.opcode[k];
-  return names;
-}
+constexpr Decode (*FAMILIES[])(const std::string& opcode) = {
+    arithmeticDecode, bitsDecode, compareDecode, convertDecode, memoryDecode, atomicDecode, warpDecode};
 
 Decoder::Decoder(const SourceModule& source, const std::map<std::string, Module::Global>& globals, Kernel& kernel)
     : source_(source), globals_(globals), kernel_(kernel) {
@@ -186,11 +146,9 @@ void Decoder::instruction(const SourceItem& item) {
   if (base == "bra") branch(source, i);
   else if (base == "ret" || base == "exit") leave(source, i);
   else {
-    Decode decode = arithmeticDecode(base);
-    if (!decode) decode = bitsDecode(base);
-    if (!decode) decode = convertDecode(base);
-    if (!decode) decode = memoryDecode(base);
-    if (!decode) decode = warpDecode(base);
+    Decode decode = nullptr;
+    for (auto family : FAMILIES)
+      if (!decode) decode = family(base);
     if (!decode) refuse("instruction " + base + " is not supported");
     Form form(source);
     decode(*this, form, i);
@@ -273,64 +231,6 @@ void Decoder::call(const SourceItem& item) {
   u32 name = labelNames_.emplace(RETURN_LABEL, labelNames_.size()).first->second;
   labels_[{id, name}] = static_cast<u32>(kernel_.code.size());
   if (over != ~0u) kernel_.code[over].target = static_cast<u32>(kernel_.code.size());
-}
-
-void Decoder::resolveJumps() {
-  for (const Jump& jump : jumps_) {
-    auto name = labelNames_.find(jump.label);
-    bool found = false;
-    for (u32 scope : jump.scopes) {
-      if (name == labelNames_.end()) break;
-      auto label = labels_.find({scope, name->second});
-      if (label == labels_.end()) continue;
-      kernel_.code[jump.instruction].target = label->second;
-      found = true;
-      break;
-    }
-    if (!found) {
-      throw Fault(INVALID_PTX, "kernel " + kernel_.name + ", PTX line " + std::to_string(jump.line) +
-                                   ": there is no label " + jump.label);
-    }
-  }
-}
-
-void Decoder::finish() {
-  resolveJumps();
-  u32 top = 0;
-  auto bytesOf = [](const VirtualRegister& r) { return r.width == 0 ? 64u : r.width * LANES; };
-  for (VirtualRegister& reg : registers_) {
-    if (!reg.fixed) continue;
-    reg.offset = top;
-    top += bytesOf(reg);
-  }
-  kernel_.constants.assign(top, 0);
-  u64 dynamicStart = alignUp(kernel_.staticShared, 16);
-  for (const Constant& constant : constants_) {
-    const VirtualRegister& reg = registers_[constant.reg];
-    u64 bits = constant.bits + (constant.dynamicShared ? dynamicStart : 0);
-    u8* at = kernel_.constants.data() + reg.offset;
-    if (reg.width == 0) std::memcpy(at, &bits, 4);
-    else
-      for (u32 lane = 0; lane < LANES; ++lane) std::memcpy(at + lane * reg.width, &bits, reg.width);
-  }
-  kernel_.contextBytes = assignRegisterSlots(kernel_.code, uses_, defs_, registers_, top);
-  auto place = [this](u32& field) { field = registers_[field].offset; };
-  auto placeOptional = [this](s32& field) {
-    if (field >= 0) field = static_cast<s32>(registers_[static_cast<u32>(field)].offset);
-  };
-  for (Instruction& i : kernel_.code) {
-    for (u32& field : i.d) place(field);
-    for (u32& field : i.s) place(field);
-    placeOptional(i.guard);
-    placeOptional(i.pair);
-    placeOptional(i.predicate);
-  }
-  for (u32 k = 0; k < SPECIALS; ++k)
-    if (specialOf_[k] != ~0u) kernel_.specials[k] = registers_[specialOf_[k]].offset;
-  for (auto& [reg, load] : paramLoads_) {
-    load.slot = registers_[reg].offset;
-    kernel_.paramLoads.push_back(load);
-  }
 }
 
 }  // namespace ptxsim

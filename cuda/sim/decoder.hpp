@@ -33,6 +33,10 @@ class Form {
   void takeCacheHints();
   /** The last type that was not taken; None if there is none. */
   Type takeType();
+  /** Takes the name of a memory; generic where there is none. */
+  Space takeSpace();
+  /** Takes the name of whom an access is ordered for. */
+  bool takeScope();
   std::string leftOver() const;
   const std::vector<Operand>& operands() const { return source_.operands; }
   const std::string& base() const { return source_.opcode[0]; }
@@ -161,7 +165,9 @@ Decode findDecode(const DecodeEntry (&table)[N], const std::string& opcode) {
 
 /** The decode function of an opcode, or null. Each file of a family has a table. */
 Decode arithmeticDecode(const std::string& opcode);
+Decode atomicDecode(const std::string& opcode);
 Decode bitsDecode(const std::string& opcode);
+Decode compareDecode(const std::string& opcode);
 Decode convertDecode(const std::string& opcode);
 Decode memoryDecode(const std::string& opcode);
 Decode warpDecode(const std::string& opcode);

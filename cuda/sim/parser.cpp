@@ -1,8 +1,5 @@
 /** The PTX parser: recursive descent over the tokens of one module. */
-#include <cstdlib>
-#include <cstring>
-#include "lexer.hpp"
-#include "source.hpp"
+#include "token_reader.hpp"
 
 namespace ptxsim {
 
@@ -36,9 +33,9 @@ std::vector<std::string> splitDots(const std::string& word) {
   return parts;
 }
 
-class Parser {
+class Parser : TokenReader {
  public:
-  explicit Parser(const std::string& text) : tokens_(tokenize(text)) {}
+  explicit Parser(const std::string& text) : TokenReader(text) {}
 
   SourceModule run() {
     SourceModule module;
@@ -48,23 +45,6 @@ class Parser {
   }
 
  private:
-  const Token& peek(size_t ahead = 0) const { return tokens_[std::min(index_ + ahead, tokens_.size() - 1)]; }
-  Token take() { return tokens_[index_ + 1 < tokens_.size() ? index_++ : index_]; }
-  bool accept(const char* text) { return peek().is(text) ? (take(), true) : false; }
-
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Fault(INVALID_PTX, "PTX line " + std::to_string(peek().line) + ": " + why + " at '" + peek().text + "'");
-  }
-
-  void expect(const char* text) {
-    if (!accept(text)) fail(std::string("expected '") + text + "'");
-  }
-
-  u64 integer() {
-    if (peek().kind != Token::Number) fail("expected a number");
-    return std::strtoull(take().text.c_str(), nullptr, 0);
-  }
-
   void topLevel(SourceModule& module) {
     const Token& token = peek();
     if (accept(".version")) module.version = take().text;
@@ -191,7 +171,7 @@ class Parser {
     while (depth > 0) {
       SourceItem item;
       item.line = peek().line;
-      size_t start = index_;
+      size_t start = index();
       if (peek().kind == Token::End) fail("a body has no end");
       if (accept(";")) continue;
       if (accept("{")) item.kind = SourceItem::ScopeOpen, ++depth;
@@ -226,7 +206,7 @@ class Parser {
     bool isRegister = item.variable.space == Space::Register;
     item.kind = isRegister ? SourceItem::Register : SourceItem::Variable;
     do {
-      if (tokens_[index_ - 1].is(",")) item.variable.name = take().text;
+      if (last().is(",")) item.variable.name = take().text;
       item.registerCount = 0;
       if (accept("<")) {
         item.registerCount = static_cast<u32>(integer());
@@ -264,82 +244,6 @@ class Parser {
     if (accept(",")) out.operands = list();
     expect(";");
   }
-
-  std::vector<Operand> list() {
-    std::vector<Operand> operands;
-    expect("(");
-    while (!peek().is(")")) {
-      operands.push_back(operand());
-      if (!accept(",")) break;
-    }
-    expect(")");
-    return operands;
-  }
-
-  Operand operand() {
-    Operand o;
-    if (accept("!")) {
-      o = operand();
-      o.negated = true;
-    } else if (accept("{")) {
-      o.kind = Operand::Vector;
-      do o.parts.push_back(operand());
-      while (accept(","));
-      expect("}");
-    } else if (accept("[")) {
-      o.kind = Operand::Memory;
-      o.parts.push_back(operand());
-      o.offset = o.parts[0].offset;
-      if (o.parts[0].kind == Operand::Integer) o.offset = static_cast<s64>(o.parts[0].bits);
-      expect("]");
-    } else if (peek().kind == Token::Number || peek().is("-")) literal(o);
-    else if (peek().kind == Token::Word) named(o);
-    else fail("expected an operand");
-    return o;
-  }
-
-  void literal(Operand& o) {
-    bool minus = accept("-");
-    if (peek().kind != Token::Number) fail("expected a number");
-    std::string text = take().text;
-    bool isHex = text.size() > 2 && text[0] == '0' && std::strchr("fFdD", text[1]) != nullptr;
-    if (isHex && !minus) {
-      o.kind = std::strchr("fF", text[1]) ? Operand::Float32 : Operand::Float64;
-      o.bits = std::strtoull(text.c_str() + 2, nullptr, 16);
-      if (text.size() != (o.kind == Operand::Float32 ? 10u : 18u)) fail("malformed floating-point constant " + text);
-      return;
-    }
-    char* end = nullptr;
-    o.kind = Operand::Integer;
-    o.bits = std::strtoull(text.c_str(), &end, 0);
-    if (*end != '\0' && std::strcmp(end, "U") != 0) fail("malformed number " + text);
-    if (minus) o.bits = 0 - o.bits;
-  }
-
-  void named(Operand& o) {
-    o.name = take().text;
-    o.kind = o.name[0] == '%' ? Operand::Register : Operand::Symbol;
-    if (accept("|")) o.pair = take().text;
-    bool plus = accept("+");
-    if (plus || peek().is("-")) {
-      Operand offset;
-      literal(offset);
-      o.offset = static_cast<s64>(offset.bits);
-    }
-  }
-
-  std::string textFrom(size_t start) const {
-    std::string text;
-    for (size_t i = start; i < index_ && !tokens_[i].is(";"); ++i) {
-      const std::string& word = tokens_[i].text;
-      bool tight = text.empty() || std::strchr(",;]>)", word[0]) || std::strchr("[<(@!-{", text.back());
-      text += (tight ? "" : " ") + word;
-    }
-    return text;
-  }
-
-  std::vector<Token> tokens_;
-  size_t index_ = 0;
 };
 
 }  // namespace

@@ -4,14 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { buildFfm } from '../../src/demo/ffm-model.js';
-import {
-  defaultDeviceFn,
-  deviceRule,
-  disableGpuTraining,
-  enableGpuTraining,
-  getDeviceFn,
-  getVisibleGpus,
-} from '../../src/graph/device-utils.js';
 import { Graph } from '../../src/graph/graph.js';
 import { sigmoid } from '../../src/graph/ops/activations.js';
 import { matMul } from '../../src/graph/ops/matmul.js';
@@ -39,44 +31,6 @@ function layer(features = 5, outputs = 3) {
   });
   return { graph, y: sigmoid(matMul(x, w)) };
 }
-
-t.test('devices that are not allowed become the CPU of the same task', async (t) => {
-  t.equal(deviceRule(''), '/device:CPU:0');
-  t.equal(deviceRule('/job:worker/task:1/device:GPU:0'), '/job:worker/task:1/device:CPU:0');
-  t.equal(deviceRule('/job:ps/task:2'), '/job:ps/task:2/device:CPU:0');
-  enableGpuTraining();
-  t.equal(deviceRule('/job:worker/task:1/device:GPU:0'), '/job:worker/task:1/device:GPU:0');
-  t.equal(defaultDeviceFn('/device:GPU:0')({ name: 'a', type: 'MatMul' }), '/device:GPU:0');
-  t.equal(defaultDeviceFn('/device:GPU:0')({ name: 'a', type: 'ScalarSummary' }), '/device:CPU:0');
-  disableGpuTraining();
-  t.same([getVisibleGpus(3), getVisibleGpus(3, 2)], ['3', '1']);
-  t.throws(() => getVisibleGpus(1, 0), { code: 'ML_FLAG' });
-});
-
-t.test('ops of training processes are placed by who the process is', async (t) => {
-  const task = { job: 'worker', index: 2 };
-  const env = { OMPI_COMM_WORLD_LOCAL_RANK: '0' };
-  const product = { name: 'a', type: 'MatMul' };
-  const summary = { name: 'b', type: 'ScalarSummary' };
-  t.throws(() => getDeviceFn({ sync: true, task, numPs: 1, env: {} }), {
-    code: 'ML_SYNC_MPI',
-    message: 'sync training must running under mpi mode',
-  });
-  const partial = getDeviceFn({ sync: true, task, numPs: 1, env })!;
-  t.equal(partial(product), '/job:worker/task:2/device:CPU:0', 'no GPU is allowed');
-  enableGpuTraining();
-  t.equal(partial(product), '/job:worker/task:2/device:GPU:0');
-  t.equal(partial(summary), '/job:worker/task:2/device:CPU:0');
-  t.equal(getDeviceFn({ sync: true, task, env })!(product), '/device:CPU:0', 'without servers by the default rule');
-  disableGpuTraining();
-  t.equal(getDeviceFn({ sync: false, env }), null, 'a process alone places nothing');
-  const cluster = getDeviceFn({ sync: false, task, numPs: 2, env })!;
-  const made = ['Variable', 'Variable', 'MatMul', 'Variable'].map((type) => cluster({ name: 'c', type }));
-  t.same(made, ['/job:ps/task:0', '/job:ps/task:1', '/job:worker/task:2', '/job:ps/task:0']);
-  const graph = new Graph();
-  const x = graph.device(partial, () => sigmoid(placeholder(graph, { name: 'x', width: 2 })));
-  t.equal(x.op.device, '/job:worker/task:2/device:CPU:0');
-});
 
 t.test('a GPU that is asked for and not there is an error at once, and auto does without', async (t) => {
   const { graph, y } = layer();

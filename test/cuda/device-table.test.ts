@@ -1,35 +1,35 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { PolynomialDecay } from '../../src/base/rates/schedules.js';
-import { gradients } from '../../src/graph/gradients.js';
-import { Graph, type Tensor } from '../../src/graph/graph.js';
-import { globalStep, group, increment, placeholder, raggedPlaceholder } from '../../src/graph/ops/state.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { ConstantsInitializer, RandomUniformInitializer } from '../../src/sparse/config/initializers.js';
-import { optimizerNameOf } from '../../src/sparse/config/optimizer-plan.js';
 import * as optimizers from '../../src/sparse/config/optimizers.js';
-import { defineTable, type SegmentOptions } from '../../src/sparse/config/table-config.js';
+import type { SegmentOptions } from '../../src/sparse/config/table-config.js';
 import { restoreTable } from '../../src/sparse/files/restore-table.js';
 import { saveTable } from '../../src/sparse/files/save-table.js';
-import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
-import { stream } from '../kernels/both.js';
 import { raggedOf, withSession } from '../runtime/with-session.js';
 import { trainFfm } from '../train/ffm-run.js';
+import {
+  ALL_OPTIMIZERS,
+  apart,
+  batch,
+  CPU,
+  DEVICE,
+  filesOf,
+  HOST,
+  model,
+  random,
+  trained,
+} from './device-table-model.js';
 import { withSimulated } from './simulated.js';
 
 // Hundreds of steps in the simulator: long on a busy machine.
 t.setTimeout(300_000);
 const LOSS_TOLERANCE = 1e-5;
-const STEPS = 100;
-const HOST = { backend: 'cuda', cuda: { driver: 'sim' } } as const;
-const DEVICE = { ...HOST, useGpuEmbTable: true } as const;
-const CPU = { backend: 'wasm', threads: 1, kernels: 'plain' } as const;
-
-const apart = (a: ArrayLike<number>, b: ArrayLike<number>) =>
-  Math.max(...Array.from(a, (value, index) => Math.abs(value - b[index]!)));
+const STEPS = 40;
 
 t.test(
   'the demo model trains with tables on the device as with tables on the host',
@@ -44,16 +44,10 @@ t.test(
   }),
 );
 
-/** The files of a saved table, by name. */
-async function filesOf(dir: string, table: string): Promise<Map<string, Buffer>> {
-  const names = (await readdir(dir)).filter((name) => name.startsWith(`${table}-`)).sort();
-  return new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(dir, name))] as const)));
-}
-
 t.test(
   'checkpoints move between tables of the device, tables of the host, and the CPU',
   withSimulated(async (t) => {
-    const straight = await trainFfm({ steps: 16, session: CPU });
+    const straight = await trainFfm({ steps: 8, session: CPU });
     const ways = { cpu: CPU, host: HOST, device: DEVICE };
     for (const [first, then] of [
       ['device', 'cpu'],
@@ -65,8 +59,8 @@ t.test(
       const modelDir = await mkdtemp(join(tmpdir(), 'device-table-'));
       try {
         const losses = [
-          ...(await trainFfm({ steps: 8, session: ways[first], modelDir })),
-          ...(await trainFfm({ steps: 8, session: ways[then], modelDir })),
+          ...(await trainFfm({ steps: 4, session: ways[first], modelDir })),
+          ...(await trainFfm({ steps: 4, session: ways[then], modelDir })),
         ];
         t.ok(apart(losses, straight) <= LOSS_TOLERANCE, `${first}, then ${then}: ${apart(losses, straight)} apart`);
       } finally {
@@ -75,74 +69,6 @@ t.test(
     }
   }),
 );
-
-/** Lookups of a ragged feature, whose gradients are fed. */
-function model(segments: readonly SegmentOptions[], definition = {}) {
-  const graph = new Graph();
-  const config = defineTable('t', segments, definition);
-  const dim = segments.reduce((sum, segment) => sum + segment.dim, 0);
-  const [ids, other] = [
-    raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 6 }),
-    raggedPlaceholder(graph, { name: 'other', valuesPerRow: 6 }),
-  ];
-  const seed = placeholder(graph, { name: 'seed', width: dim });
-  const lookups = [embeddingLookup(ids, config), embeddingLookup(other, config, { name: 'other', pooling: 'mean' })];
-  const grads = lookups.map((lookup) => gradients([lookup], [lookup], { gradYs: [seed] })[0] as Tensor);
-  const updates = applyEmbeddingGradients(grads.map((grad, i) => [grad, lookups[i]!] as const));
-  const train = group(graph, [increment(globalStep(graph)), ...updates]);
-  return { graph, config, dim, lookups, train };
-}
-
-const vocabulary = [-1n, 0n, 2n ** 63n - 1n, -(2n ** 63n), ...Array.from({ length: 60 }, (_, i) => BigInt(i * 7919))];
-
-function batch(step: number, dim: number, rows = 5) {
-  const next = stream(step + 1);
-  const list = () => Array.from({ length: rows }, () => Array.from({ length: Math.floor(next() * 6) }, pick));
-  const pick = () => vocabulary[Math.floor(next() * vocabulary.length)]!;
-  const [ids, other] = [raggedOf(list()), raggedOf(list())];
-  return { ids, other, seed: Float32Array.from({ length: rows * dim }, () => next() * 2 - 1) };
-}
-
-type Model = ReturnType<typeof model>;
-
-async function trained({ graph, config, dim, lookups, train }: Model, options: Partial<SessionOptions>, steps = 25) {
-  return withSession(graph, { seed: 3, threads: 1, ...options }, async (session) => {
-    const shown: number[] = [];
-    for (let step = 0; step < steps; step++) {
-      const values = await session.run([...lookups, train], batch(step, dim));
-      for (const value of values.slice(0, 2)) shown.push(...(value as Float32Array));
-    }
-    // A program that only looks up, over rows that steps made.
-    for (const value of await session.run(lookups, batch(0, dim))) shown.push(...(value as Float32Array));
-    const table = HashTable.of(session, config);
-    const size = table.size;
-    const rows = [...table.rows()].map(({ id, lastUpdateSec, weights, state }) => {
-      return { id, lastUpdateSec, floats: [...weights, ...state] };
-    });
-    return { shown, rows, size };
-  });
-}
-
-const random = RandomUniformInitializer(-0.5, 0.25);
-const ALL_OPTIMIZERS: Readonly<Record<string, NonNullable<SegmentOptions['optimizer']>>> = {
-  sgd: optimizers.SgdOptimizer(),
-  adagrad: optimizers.AdagradOptimizer({ initialAccumulatorValue: 0.1, weightDecayFactor: 0.01 }),
-  ftrl: optimizers.FtrlOptimizer({ initialAccumulatorValue: 0.1, beta: 1 }),
-  adam: optimizers.AdamOptimizer({ useNesterov: true }),
-  amsgrad: optimizers.AmsgradOptimizer(),
-  rmsprop: optimizers.RmspropOptimizer({ learningRate: 0.05, momentum: 0.9 }),
-  rmspropv2: optimizers.RmspropV2Optimizer({ momentum: 0.9 }),
-  momentum: optimizers.MomentumOptimizer({ momentum: 0.9 }),
-  adadelta: optimizers.AdadeltaOptimizer(),
-  movingAverage: optimizers.MovingAverageOptimizer({ momentum: 0.9 }),
-  groupFtrl: optimizers.FTRLWithGroupSparsityOptimizer({ initialAccumulatorValue: 0.1, beta: 1 }),
-  groupAdagrad: optimizers.AdaGradWithGroupLassoOptimizer({ initialAccumulatorValue: 0.1, beta: 0.01 }),
-  decoupled: optimizers.DynamicWdAdagradOptimizer({
-    decoupleWeightDecay: true,
-    weightDecayFactor: 0.01,
-    enableDynamicWd: false,
-  }),
-};
 
 t.test(
   'every optimizer steps rows of the device as those of the CPU, beside others in a row, at rates that change',
@@ -188,73 +114,6 @@ t.test(
         ),
       );
     }
-  }),
-);
-
-t.test(
-  'a table that has no more room is refused with the sizes, and one that the device does not hold too',
-  withSimulated(async (t, driver) => {
-    const { freeBytes } = driver.memory();
-    const segments = [{ dim: 6, optimizer: ALL_OPTIMIZERS.sgd! }];
-    await t.rejects(trained(model(segments), { ...HOST, useGpuEmbTable: { rows: 20 } }), {
-      code: 'ML_GPU_TABLE_FULL',
-      message: /table t has \d+ rows on the device and may need \d+ more: there is room for 20 of 32 bytes/,
-    });
-    driver.simulator.configure({ memoryBytes: 1 << 20 });
-    await t.rejects(trained(model(segments), { ...HOST, useGpuEmbTable: { rows: 1 << 20 } }), {
-      code: 'ML_CUDA_MEMORY',
-      message: /table t does not fit: 1048576 rows of 32 bytes and their index take \d+ bytes/,
-    });
-    driver.simulator.configure({ memoryBytes: 2 ** 33 });
-    t.equal(driver.memory().freeBytes, freeBytes, 'nothing is left behind');
-    await t.rejects(trained(model(segments), { ...HOST, useGpuEmbTable: { rows: 0 } }), { code: 'ML_FLAG' });
-  }),
-);
-
-t.test('backends without tables on a device refuse them', async (t) => {
-  const { graph } = model([{ dim: 2 }]);
-  for (const backend of ['wasm', 'reference'] as const) {
-    await t.rejects(
-      withSession(graph, { backend, useGpuEmbTable: true }, async () => {}),
-      { code: 'ML_GPU_TABLE', message: new RegExp(`this is ${backend}`), hint: /--backend cuda/ },
-    );
-  }
-});
-
-t.test(
-  'what the device cannot do of a table is said, not left out',
-  withSimulated(async (t) => {
-    const refused = async (made: Model, reason: RegExp, options: Partial<SessionOptions> = {}) => {
-      await t.rejects(trained(made, { ...DEVICE, ...options }, 1), {
-        code: 'ML_GPU_TABLE',
-        message: reason,
-        hint: /./,
-      });
-    };
-    const sgd = optimizers.SgdOptimizer();
-    await refused(model([{ dim: 1, optimizer: optimizers.BatchSoftmaxOptimizer() }]), /batchSoftmax/);
-    for (const optimizer of [sgd, ALL_OPTIMIZERS.adam!]) {
-      const rounded = model([{ dim: 2, optimizer: optimizers.withStochasticRounding(optimizer) }]);
-      await refused(rounded, new RegExp(`${optimizerNameOf(optimizer)} .*stochasticRoundingFloat16`));
-    }
-    await refused(model([{ dim: 2, optimizer: sgd, compressor: optimizers.FixedR8Compressor() }]), /fixedR8/);
-    await refused(model([{ dim: 2, optimizer: sgd, compressor: optimizers.OneBitCompressor() }]), /oneBit/);
-    await refused(model([{ dim: 2 }], { entryType: 'serving' }), /serving/);
-    await refused(model([{ dim: 2 }]), /evict-expired/, { tablePolicy: { whenFull: 'evict-expired' } });
-    const banks = { memoryBytes: 16 << 20, tableBytes: 12 << 20, bankBytes: (4 << 20) + 65536 };
-    await refused(model([{ dim: 2 }]), /memories of their own/, banks);
-    const filtered = model([{ dim: 2 }]);
-    const thresholds = { slotOccurrenceThresholds: [{ slot: 1, occurrenceThreshold: 2 }] };
-    Object.assign(filtered.config, { admission: { thresholds, capacity: 100 } });
-    await refused(filtered, /admission filter/);
-    const graph = new Graph();
-    const config = defineTable('t', [{ dim: 2 }]);
-    const ids = raggedPlaceholder(graph, { name: 'ids', valuesPerRow: 4 });
-    const lookup = graph.device('/device:CPU:0', () => embeddingLookup(ids, config));
-    await withSession(graph, DEVICE, async (session) => {
-      const feeds = { ids: raggedOf([[1n]]) };
-      await t.rejects(session.run([lookup], feeds), { code: 'ML_GPU_TABLE', message: /run on the host/ });
-    });
   }),
 );
 

@@ -17,7 +17,10 @@ t.test('every fault is reported with thread, kernel, line and text', (t) =>
         1,
         128,
         [ints, 100],
-        /illegal address: store of 4 bytes.*byte 400 of an allocation of 400 bytes.*block \(0,0,0\) thread \(100,0,0\).*kernel offByOne, PTX line \d+: st.global/,
+        new RegExp(
+          'illegal address: store of 4 bytes.*byte 400 of an allocation of 400 bytes.*' +
+            'block \\(0,0,0\\) thread \\(100,0,0\\).*kernel offByOne, PTX line \\d+: st.global',
+        ),
         'ML_CUDA_KERNEL',
       ],
       ['offByOne', 2, 64, [-8, 100], /no allocation is near/, 'ML_CUDA_KERNEL'],
@@ -223,7 +226,8 @@ t.test('duplicate rows of an update that needs unique ones are a race', (t) =>
 t.test('what cannot run is refused when the module is loaded, with line and text', (t) =>
   withSimulated<typeof t>(async (t, driver) => {
     const module = (body: string, header = '.version 7.0\n.target sm_75\n.address_size 64\n') =>
-      `${header}.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .f32 %f<4>;\n.reg .pred %p<2>;\n${body}\nret;\n}\n`;
+      `${header}.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .f32 %f<4>;\n.reg .pred %p<2>;
+${body}\nret;\n}\n`;
     const refusals: [string, RegExp][] = [
       ['tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [t, {%r1}];', /./],
       ['wgmma.fence.sync.aligned;', /PTX line 9: instruction wgmma is not supported: wgmma.fence.sync.aligned/],

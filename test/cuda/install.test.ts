@@ -45,7 +45,12 @@ function npmFile(): string | undefined {
 }
 
 const doctor = (home: string, env: NodeJS.ProcessEnv) =>
-  spawnSync(process.execPath, [join(home, 'build/src/cli/main.js'), 'doctor', '--json'], { env, encoding: 'utf8' });
+  spawnSync(process.execPath, [join(home, 'build/src/cli/main.js'), 'doctor', '--json'], {
+    // The copy of the folder one is in goes before.
+    cwd: home,
+    env,
+    encoding: 'utf8',
+  });
 
 t.test(
   'the install script succeeds without a compiler, and doctor says that the GPU backend is not built',
@@ -65,6 +70,7 @@ t.test(
     t.match(stdout, /the GPU backend is not built; the CPU backend works/);
     const main = join(home, 'build/src/cli/main.js');
     const cuda = spawnSync(process.execPath, [main, 'train', '--backend', 'cuda', '--steps', '1'], {
+      cwd: home,
       env,
       encoding: 'utf8',
     });

@@ -3,20 +3,16 @@
  * and what to do, close cleanly, and leave checkpoints as they were.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { runTraceCommand } from '../../src/cli/trace-command.js';
 import { buildFfm } from '../../src/demo/ffm-model.js';
 import type { SimulatorControls } from '../../src/runtime/backends/cuda/simulator.js';
 import { Session } from '../../src/runtime/session/session.js';
+import { MAIN, treeOf } from '../cli/run-cli.js';
+import { runHere } from '../cli/run-here.js';
 import { loadBatches, smallSession } from '../train/ffm-run.js';
 import { DEFAULTS, type SimulatedDriver, withSimulated } from './simulated.js';
 
 const CUDA = { backend: 'cuda', cuda: { driver: 'sim' } } as const;
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 interface Mishap {
   readonly name: string;
@@ -155,59 +151,62 @@ t.test(
   }),
 );
 
-/** A digest of every file of a folder. */
-function digest(dir: string): string {
-  const hash = createHash('sha256');
-  for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {
-    hash.update(name);
-    if (statSync(join(dir, name)).isFile()) hash.update(readFileSync(join(dir, name)));
-  }
-  return hash.digest('hex');
-}
-
-/** `monolith train` on a simulated driver with these controls from the start. */
-function train(controls: SimulatorControls, ...args: readonly string[]) {
-  const { MONOLITH_CUDA_DRIVER: _, NODE_OPTIONS: __, ...env } = process.env;
-  const text = Object.entries(controls).map(([key, value]) => `${key}=${value}`);
-  // The data of the reference are made in half the time of clicks, and nothing here looks at them.
+/** `monolith train` on the simulated driver as it is set. */
+function train(cwd: string, ...args: readonly string[]) {
   const data = ['--data', 'reference', '--batch-size', '16'];
-  const all = [MAIN, 'train', ...data, '--backend', 'cuda', '--cuda-driver', 'sim', ...args];
-  const options = { env: { ...env, PTXSIM_CONTROLS: text.join(' ') }, encoding: 'utf8', timeout: 120_000 } as const;
-  return spawnSync(process.execPath, all, options);
+  return runHere(['train', ...data, '--backend', 'cuda', '--cuda-driver', 'sim', ...args], { cwd });
 }
 
 t.test(
   'monolith train meets one of each kind, and leaves the checkpoints before as they were',
-  withSimulated(async (t) => {
-    const modelDir = join(t.testdir(), 'model');
-    t.equal(train({}, '--steps', '2', '--model-dir', modelDir).status, 0);
-    const before = digest(modelDir);
+  withSimulated(async (t, driver) => {
+    const cwd = t.testdir();
+    t.equal((await train(cwd, '--steps', '2', '--model-dir', 'model')).code, 0);
+    const before = treeOf(cwd);
     const kinds = new Set<string>();
     for (const { name, controls, code, message, hint } of MISHAPS) {
       if (kinds.has(code)) continue;
       kinds.add(code);
-      const { status, stderr } = train(controls, '--steps', '8', '--model-dir', modelDir);
-      const [error = '', advice = ''] = stderr.split('\n').filter((line) => /^(error|hint)/.test(line));
-      t.same([status, error.split(':')[0]], [1, `error ${code}`], name);
+      driver.simulator.configure(controls);
+      const ended = await train(cwd, '--steps', '8', '--model-dir', 'model');
+      recover(driver);
+      const [error = '', advice = ''] = ended.err.split('\n').filter((line) => /^(error|hint)/.test(line));
+      t.same([ended.code, error.split(':')[0]], [1, `error ${code}`], name);
       t.match(error, message);
       t.match(advice, hint);
-      t.equal(digest(modelDir), before, 'the model directory is as it was');
+      t.same(treeOf(cwd), before, 'the model directory is as it was');
     }
-    t.match(train({ seed: 1.5 }, '--steps', '1').stderr, /PTXSIM_CONTROLS: seed=1\.5 is not a control/);
-    t.match(train({}, '--steps', '2', '--model-dir', modelDir, '--json').stdout, /"step":4/, 'and training goes on');
+    t.match(
+      await train(cwd, '--steps', '2', '--model-dir', 'model', '--json'),
+      { code: 0, out: /"step":4/ },
+      'it goes on',
+    );
+  }),
+);
+
+t.test(
+  'a process gets the controls of the simulator from its environment, and fails as any other',
+  withSimulated(async (t) => {
+    const { MONOLITH_CUDA_DRIVER: _, NODE_OPTIONS: __, ...env } = process.env;
+    const inProcess = (controls: string) => {
+      const args = [MAIN, 'train', '--steps', '1', '--data', 'reference', '--backend', 'cuda', '--cuda-driver', 'sim'];
+      const options = { env: { ...env, PTXSIM_CONTROLS: controls }, encoding: 'utf8', timeout: 120_000 } as const;
+      return spawnSync(process.execPath, args, options);
+    };
+    t.match(inProcess('deviceCount=0'), { status: 1, stderr: /^error ML_CUDA_DEVICE/ });
+    t.match(inProcess('seed=1.5').stderr, /PTXSIM_CONTROLS: seed=1\.5 is not a control/);
   }),
 );
 
 t.test(
   'the trace of a run that ended by a fault can be read, with what the device did before',
-  withSimulated(async (t) => {
-    const file = join(t.testdir(), 'trace.json');
-    const { status, stdout, stderr } = train({ launchesToFault: 400 }, '--steps', '40', '--trace', file, '--json');
-    t.equal(status, 1);
-    t.match(stdout + stderr, /the trace up to the failure is in/);
-    const lines: string[] = [];
-    await runTraceCommand(file, { color: false }, (line) => lines.push(line));
-    for (const wanted of [/gpu compute/, /gpu copies/, /copy to device/, /poolSumF32/])
-      t.match(lines.join('\n'), wanted);
+  withSimulated(async (t, driver) => {
+    const cwd = t.testdir();
+    driver.simulator.configure({ launchesToFault: 400 });
+    const { code, out, err } = await train(cwd, '--steps', '40', '--trace', 'trace.json', '--json');
+    t.equal(code, 1);
+    t.match(out + err, /the trace up to the failure is in/);
+    const { out: summary } = await runHere(['trace', 'trace.json'], { cwd });
+    for (const wanted of [/gpu compute/, /gpu copies/, /copy to device/, /poolSumF32/]) t.match(summary, wanted);
   }),
 );

@@ -1,6 +1,7 @@
 /** @file Instructions against the rules of IEEE 754 and the PTX ISA, over corner cases and random operands. */
 import t from 'tap';
-import { conversionCases, floatCases, halfCases } from './float-opcodes.js';
+import { conversionCases, halfCases } from './conversion-opcodes.js';
+import { floatCases } from './float-opcodes.js';
 import { integerCases } from './integer-opcodes.js';
 import type { Value } from './opcode-case.js';
 import { withSimulated } from './simulated.js';
@@ -15,7 +16,11 @@ const random32 = () => {
   return (state ^ (state >>> 15)) >>> 0;
 };
 
-const CORNERS_F32 = [0, -0, 1, -1, 1.5, 2 ** -149, -(2 ** -149), 2 ** -126, 2 ** -127, 3.4028234663852886e38, Infinity, -Infinity, NaN, 2 ** 24 + 2, 0.1, 1e-38, -2147483648, 2147483520, 4294967296, 0.5, 2.5, -3.5]; // biome-ignore format: a list
+// biome-ignore format: a list
+const CORNERS_F32 = [
+  0, -0, 1, -1, 1.5, 2 ** -149, -(2 ** -149), 2 ** -126, 2 ** -127, 3.4028234663852886e38, Infinity, -Infinity, NaN,
+  2 ** 24 + 2, 0.1, 1e-38, -2147483648, 2147483520, 4294967296, 0.5, 2.5, -3.5,
+];
 const CORNERS_INT = [
   0n,
   1n,

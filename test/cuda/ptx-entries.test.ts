@@ -45,7 +45,8 @@ t.test('every kernel of a module is found, with comments and odd spacing', async
     '/* .entry a(.param .u32 x) { */ .entry b // c\n( .param .u64 .ptr .global .align 16 b_0 ,\n.param.b8 z)\n{';
   t.throws(() => parseEntries(odd), SyntaxError);
   const fine =
-    '.visible .entry b // .entry c\n( .param .u64 .ptr .global .align 16 b_0 ,\n .param .align 8 .b8 z[ 12 ] )\n.reqntid 8, 4\n{';
+    '.visible .entry b // .entry c\n( .param .u64 .ptr .global .align 16 b_0 ,\n' +
+    ' .param .align 8 .b8 z[ 12 ] )\n.reqntid 8, 4\n{';
   t.match(parseEntries(fine).get('b'), {
     paramSize: 20,
     threadsMax: 32,

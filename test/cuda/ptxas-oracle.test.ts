@@ -91,9 +91,22 @@ function entryOf(opcode: string, kinds: readonly Operand[], index: number): stri
     const moves = kinds.map(
       (kind, k) => `mov.${kind.length > 1 && kind !== 'positive' ? 'b32' : from} ${names[k]}, ${constant(kind)};`,
     );
-    return `${registers.join(' ')} .reg .${to} d${n};\n${moves.join('\n')}\n${opcode} d${n}, ${names.join(', ')};\nst.global.${to} [at+${n * 4}], d${n};`;
+    return [
+      `${registers.join(' ')} .reg .${to} d${n};`,
+      ...moves,
+      `${opcode} d${n}, ${names.join(', ')};`,
+      `st.global.${to} [at+${n * 4}], d${n};`,
+    ].join('\n');
   });
-  return `.visible .entry k${index}(.param .u64 p)\n{\n.reg .b64 base, at;\nld.param.u64 base, [p];\ncvta.to.global.u64 at, base;\n${lines.join('\n')}\nret;\n}\n`;
+  return `.visible .entry k${index}(.param .u64 p)
+{
+.reg .b64 base, at;
+ld.param.u64 base, [p];
+cvta.to.global.u64 at, base;
+${lines.join('\n')}
+ret;
+}
+`;
 }
 
 /** Immediates of each function of a cubin, by name: bits 32 to 63 of the 16-byte instructions of sm_75. */

@@ -18,7 +18,7 @@ import { RandomUniformInitializer } from '../../src/sparse/config/initializers.j
 import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
 import { defineTable, type TableConfig } from '../../src/sparse/config/table-config.js';
 import { applyEmbeddingGradients, embeddingLookup } from '../../src/sparse/steps/embedding-ops.js';
-import type { Pooling } from '../../src/sparse/steps/pooling.js';
+import type { Pooling } from '../../src/sparse/steps/pooled-shape.js';
 import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { stream } from '../kernels/both.js';
 import { raggedOf } from '../runtime/with-session.js';

@@ -14,7 +14,7 @@ import type { CudaDriver } from '../../src/runtime/backends/cuda/driver.js';
 import { ResidentVariables } from '../../src/runtime/backends/cuda/resident-variables.js';
 import type { FeedMap } from '../../src/runtime/session/feed-writer.js';
 import type { Fetch, Session } from '../../src/runtime/session/session.js';
-import { coreOf } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 import { AdagradOptimizer } from '../../src/sparse/config/optimizers.js';
 import { withSession } from '../runtime/with-session.js';
 import { withSimulated } from './simulated.js';

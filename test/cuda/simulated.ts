@@ -13,13 +13,16 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 export type SimulatedDriver = CudaDriver & { readonly simulator: Simulator };
 
+/** What building it said; once a process, for that takes as long as many a test. */
+let told: string | undefined;
+
 /** The driver, or why there is none. A build of older sources is brought up to date. */
 export function openSimulated(): SimulatedDriver | string {
-  const { stdout } = spawnSync(process.execPath, ['cuda/build.mjs', '--optional'], { cwd: root, encoding: 'utf8' });
+  told ??= spawnSync(process.execPath, ['cuda/build.mjs', '--optional'], { cwd: root, encoding: 'utf8' }).stdout.trim();
   try {
     return CudaDriver.open({ driver: 'sim' }) as SimulatedDriver;
   } catch (thrown) {
-    if (thrown instanceof MonolithError && thrown.code === 'ML_CUDA_ADDON') return stdout.trim();
+    if (thrown instanceof MonolithError && thrown.code === 'ML_CUDA_ADDON') return told;
     throw thrown;
   }
 }

@@ -18,12 +18,17 @@ import { stepWorks, type WorksOptions } from '../../src/runtime/backends/cuda/st
 import { writePlacement } from '../../src/runtime/backends/cuda/write-placement.js';
 import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import { compile } from '../../src/runtime/compile/compiler.js';
+import { loadLowerings } from '../../src/runtime/compile/late-lowerings.js';
 import { KERNELS } from '../../src/runtime/kernels/kernels.js';
 import type { Fetch } from '../../src/runtime/session/nested-fetches.js';
-import { coreOf, SessionCore } from '../../src/runtime/session/session-core.js';
+import { SessionCore } from '../../src/runtime/session/session-core.js';
+import { coreOf } from '../../src/runtime/session/session-handle.js';
 import type { SessionOptions } from '../../src/runtime/session/session-options.js';
 import { schemaOf, withSession } from '../runtime/with-session.js';
 import { withSimulated } from './simulated.js';
+
+// A session does it before it compiles.
+await loadLowerings();
 
 const module = await compileKernels();
 

@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { buildCtr, CTR_SCHEMA } from '../../bench/ctr-models.js';
 import { CATEGORIES, DENSE, generateCtr } from '../../bench/ctr-ref.js';
+import { buildFfm } from '../../src/demo/ffm-model.js';
 import { LocalRows, type RowStore } from '../../src/runtime/session/row-store.js';
 import { Session, type SessionOptions } from '../../src/runtime/session/session.js';
+import { BankRows } from '../../src/sparse/many/bank-rows.js';
+import { TABLES } from '../../src/sparse/steps/embedding-ops.js';
+import type { TrainHook } from '../../src/train/hooks/hook.js';
+import type { ModelSpec } from '../../src/train/model-spec.js';
 import { withSession } from '../runtime/with-session.js';
 import { PERCEPTRON_BATCH, perceptron, perceptronBatch } from '../support/perceptron.js';
 import { trainFfm } from '../train/ffm-run.js';
@@ -79,11 +84,21 @@ t.test(
     const local = new LocalRows();
     const called: RowStore = { pull: (lease) => local.pull(lease), push: (lease) => local.push(lease) };
     const whole = await trainFfm({ steps: 20, session: CUDA });
-    t.same(await trainFfm({ steps: 20, session: { ...CUDA, rows: local } }), whole);
+    for (const rows of [local, called, { ...called, owners: 3 }]) {
+      t.same(await trainFfm({ steps: 20, session: { ...CUDA, rows } }), whole);
+    }
+    const tables = buildFfm().graph.getCollection(TABLES);
+    const outside = await BankRows.create(tables, { owners: 2, budgetBytes: 8 << 20, seed: 1 });
+    t.same(await trainFfm({ steps: 20, session: { ...CUDA, rows: outside } }), whole);
+    await outside.close();
     const ahead = { ...CUDA, prefetch: 2, postpush: true };
     const late = await trainFfm({ steps: 20, session: ahead });
     t.notSame(late, whole);
     t.same(await trainFfm({ steps: 20, session: { ...ahead, rows: called } }), late);
+    const asks = ({ pred }: ModelSpec): TrainHook[] => [
+      { beforeRun: ({ globalStep }) => (globalStep % 3 === 1 ? [pred] : []) },
+    ];
+    t.same(await trainFfm({ steps: 20, session: ahead, hooks: asks }), late, 'whatever is fetched');
   }),
 );
 
@@ -114,7 +129,11 @@ t.test(
         await session.close();
       }
     };
-    t.same(await losses({ ...CUDA, rows: new LocalRows() }), await losses(CUDA));
-    t.same(await losses({ ...CPU, rows: new LocalRows() }), await losses(CPU));
+    const local = new LocalRows();
+    const called: RowStore = { owners: 2, pull: (lease) => local.pull(lease), push: (lease) => local.push(lease) };
+    for (const on of [CUDA, CPU]) {
+      const whole = await losses(on);
+      for (const rows of [local, called]) t.same(await losses({ ...on, rows }), whole);
+    }
   }),
 );
