@@ -7,7 +7,9 @@
  * that starts at its square).
  */
 import { MersenneTwister } from '../src/base/random.js';
-import { type FeatureColumn, FeatureFactory, type FeatureSlice } from '../src/feature/model/feature-slot.js';
+import type { FeatureColumn } from '../src/feature/model/feature-column.js';
+import { FeatureFactory } from '../src/feature/model/feature-factory.js';
+import type { FeatureSlice } from '../src/feature/model/feature-slot.js';
 import { gradients } from '../src/graph/gradients.js';
 import { Graph, type Op, type Tensor } from '../src/graph/graph.js';
 import { relu, sigmoid } from '../src/graph/ops/activations.js';

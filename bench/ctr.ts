@@ -92,7 +92,7 @@ export async function runCtr(options: CtrOptions): Promise<CtrResult> {
   try {
     const { session } = trainer;
     await trainer.prepare();
-    prepareEvaluation(session, model);
+    await prepareEvaluation(session, model);
     const reader = await start(session, train);
     let ms: number;
     try {

@@ -1,8 +1,9 @@
 /**
  * @file What cutting a step costs, and what a prefetch hides: `npm run bench -- cut [--quick --json]`.
  *
- * Four trainings of a model of ctr-ref take turns over the same batches: steps in one piece; cut, with rows of the session's own
- * tables; with a store that is called, a prefetch of 1 and postpush; and the same where each pull takes half a step longer.
+ * Four trainings of a model of ctr-ref take turns over the same batches: steps in one piece; cut, with rows of the
+ * session's own tables; with a store that is called, a prefetch of 1 and postpush; and the same where each pull takes
+ * half a step longer.
  */
 import { loadBatches } from '../src/data/resident-batches.js';
 import type { PartialBatchData } from '../src/memory/batch.js';
@@ -58,7 +59,7 @@ class LateRows implements RowStore {
 }
 
 async function compare(model: CtrModel, options: Options): Promise<CutResult> {
-  const data = [...batchesOf(options)];
+  const data = [...ctrBatches(options)];
   const late = new LateRows();
   const ahead = { prefetch: 1, postpush: true };
   const ways: Partial<SessionOptions>[] = [
@@ -91,7 +92,13 @@ async function compare(model: CtrModel, options: Options): Promise<CutResult> {
   }
 }
 
-function* batchesOf({ batch, batches }: Options): Generator<PartialBatchData> {
+export function* ctrBatches({
+  batch,
+  batches,
+}: {
+  readonly batch: number;
+  readonly batches: number;
+}): Generator<PartialBatchData> {
   const { labels, dense, ids } = generateCtr(batch * batches, 1);
   for (let n = 0; n < batches; n++) {
     const rows = <A extends { subarray(from: number, to: number): A }>(values: A, width: number) =>

@@ -4,7 +4,8 @@ import { createSharedMemory } from '../src/memory/shared-memory.js';
 import { Views } from '../src/memory/views.js';
 import * as reference from '../src/runtime/backends/reference/dense.js';
 import type { DenseKernels } from '../src/runtime/backends/wasm/calls/dense.js';
-import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/instantiate-kernels.js';
+import { compileKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 
 export interface DenseCase {
   readonly name: string;

@@ -9,7 +9,8 @@ import { Arena } from '../src/memory/arena.js';
 import { eigenScratch } from '../src/memory/dense-layout.js';
 import { createSharedMemory } from '../src/memory/shared-memory.js';
 import { Views } from '../src/memory/views.js';
-import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/instantiate-kernels.js';
+import { compileKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 import { benchMain, type Machine, machine, machineText, table } from './harness.js';
 
 const SIZES = [64, 128, 256, 512];

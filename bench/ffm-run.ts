@@ -2,7 +2,6 @@
  * @file A training run of the FFM demo that a bench starts and stops: the trainer, hooks and reader thread that
  * `monolith train` uses, held between rounds by a turnstile in front of the input.
  */
-import { MonolithError } from '../src/base/errors.js';
 import { DataReader } from '../src/data/data-reader.js';
 import { ffmDataset } from '../src/demo/ffm-dataset.js';
 import { FFM_LENGTH_MAX, ffmSchema } from '../src/demo/ffm-example.js';
@@ -12,6 +11,7 @@ import type { TrainHook } from '../src/train/hooks/hook.js';
 import { ProgressHook } from '../src/train/hooks/progress.js';
 import { LocalTrainer } from '../src/train/local-train.js';
 import type { ModelSpec } from '../src/train/model-spec.js';
+import { Turnstile } from './turnstile.js';
 
 const BATCH_TIMEOUT_MS = 60_000;
 /** Steps between two tests of whether a round was long enough. */
@@ -38,50 +38,6 @@ export interface Turn {
   readonly cpuUs: number;
 }
 
-/** Lets a number of steps pass and tells when the last of them is done. */
-class Turnstile implements TrainHook {
-  #allowed = 0;
-  #issued = 0;
-  #done = 0;
-  #closed = false;
-  #open: (() => void) | undefined;
-  #finished: (() => void) | undefined;
-
-  pass(steps: number): Promise<void> {
-    this.#allowed += steps;
-    return new Promise((resolve) => {
-      this.#finished = resolve;
-      this.#open?.();
-    });
-  }
-
-  /** Undefined when a step may start at once. */
-  enter(): Promise<void> | undefined {
-    if (this.#closed) throw new MonolithError('ML_OUT_OF_RANGE', { source: 'bench' });
-    if (this.#issued < this.#allowed) {
-      this.#issued++;
-      return undefined;
-    }
-    return new Promise<void>((resolve) => {
-      this.#open = resolve;
-    }).then(() => this.enter());
-  }
-
-  /** The input is what holds steps back. */
-  quietSteps(): number {
-    return Number.POSITIVE_INFINITY;
-  }
-
-  afterRun(): void {
-    if (++this.#done === this.#allowed) this.#finished?.();
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#open?.();
-  }
-}
-
 export class FfmRun {
   readonly batchSize: number;
   readonly #trainer: LocalTrainer;
@@ -94,13 +50,9 @@ export class FfmRun {
     this.#trainer = trainer;
     this.#reader = reader;
     this.#turnstile = turnstile;
-    const next = (): number | Promise<number> => reader.next(BATCH_TIMEOUT_MS);
     this.#training = trainer.train({
       batchesAhead: Number.POSITIVE_INFINITY,
-      next: () => {
-        const held = turnstile.enter();
-        return held === undefined ? next() : held.then(next);
-      },
+      next: turnstile.gate(() => reader.next(BATCH_TIMEOUT_MS)),
     });
   }
 

@@ -15,8 +15,8 @@ import { createSharedMemory } from '../src/memory/shared-memory.js';
 import { Views } from '../src/memory/views.js';
 import type { DenseKernels } from '../src/runtime/backends/wasm/calls/dense.js';
 import { chooseKernels } from '../src/runtime/backends/wasm/choose-kernels.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/instantiate-kernels.js';
 import { KERNEL_VARIANTS, type KernelVariant } from '../src/runtime/backends/wasm/kernel-variants.js';
-import { instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 import { benchMain, cpuNsPerCall, type Machine, machine, machineText, median, table } from './harness.js';
 
 const SOURCE = fileURLToPath(new URL('../../bench/native/blas.cpp', import.meta.url));

@@ -17,10 +17,15 @@ export const BENCHES: Readonly<Record<string, { readonly module: string; readonl
   touched: { module: 'touched-keys.js', shows: 'inserts into the touched-key set against a native twin' },
   ffm: { module: 'ffm.js', shows: 'whole training of the FFM demo: scaling, main thread, heap, trace, backends' },
   hooks: { module: 'hooks.js', shows: 'training with all hooks on against training with none' },
+  quality: { module: 'quality.js', shows: 'AUC of defaults on MovieLens and Adult against the best of a grid' },
+  serve: { module: 'serve.js', shows: 'answers in process and over HTTP, deltas against whole versions' },
+  estimator: { module: 'estimator.js', shows: 'training by an estimator against a bare loop over the session' },
   cut: { module: 'cut.js', shows: 'steps that are cut against steps in one piece, and what a prefetch hides' },
+  read: { module: 'read.js', shows: 'data files into batches against parsers of npm, tf.Example against protobufjs' },
   ctr: { module: 'ctr.js', shows: 'whole training on ctr-ref: speed, memory and AUC of one model' },
   'ctr-ref': { module: 'ctr-ref-files.js', shows: 'writes the files of ctr-ref' },
   'cuda-sim': { module: 'cuda-sim.js', shows: 'PTX on the simulated CUDA driver, launches through the addon' },
+  against: { module: 'against.js', shows: 'this build against one of another checkout, in pairs' },
   peers: { module: 'peers.js', shows: 'whole training on ctr-ref by other systems, and by ours beside them' },
 };
 

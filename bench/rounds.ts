@@ -55,6 +55,28 @@ export function medianOf<T>({ values }: Rounds<T>, system: number, pick: (value:
 }
 
 /** Median over the rounds of system `over` divided by system `under`. */
-export function ratioOf<T>({ values }: Rounds<T>, over: number, under: number, pick: (value: T) => number): number {
-  return median(values[over]!.map((value, round) => pick(value) / pick(values[under]![round]!)));
+export function ratioOf<T>(rounds: Rounds<T>, over: number, under: number, pick: (value: T) => number): number {
+  return median(ratiosOf(rounds, over, under, pick));
+}
+
+/** System `over` divided by system `under`, round by round. */
+export function ratiosOf<T>({ values }: Rounds<T>, over: number, under: number, pick: (value: T) => number): number[] {
+  return values[over]!.map((value, round) => pick(value) / pick(values[under]![round]!));
+}
+
+/**
+ * A range that holds the median of what was sampled 95 times in 100, whatever its distribution: from one of the values
+ * to another, as many ranks from either end as coins that fall alike leave room for.
+ */
+export function medianInterval(values: readonly number[]): readonly [low: number, high: number] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const count = sorted.length;
+  let [rank, below, term] = [0, 0, 0.5 ** count];
+  while (below + term <= 0.025 && rank < count) {
+    below += term;
+    term *= (count - rank) / (rank + 1);
+    rank++;
+  }
+  const first = Math.max(0, rank - 1);
+  return [sorted[first]!, sorted[count - 1 - first]!];
 }

@@ -3,7 +3,8 @@ import { Arena } from '../src/memory/arena.js';
 import { mix64 } from '../src/memory/hash.js';
 import { createSharedMemory } from '../src/memory/shared-memory.js';
 import { view } from '../src/memory/views.js';
-import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/instantiate-kernels.js';
+import { compileKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 import type { WasmKernels } from '../src/runtime/backends/wasm/wasm-kernels.js';
 
 /** Ids of all batches of a unique case together. */

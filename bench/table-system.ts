@@ -13,7 +13,8 @@ import {
   PARTITIONS,
 } from '../src/memory/table-layout.js';
 import { Views } from '../src/memory/views.js';
-import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/instantiate-kernels.js';
+import { compileKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 import type { WasmKernels } from '../src/runtime/backends/wasm/wasm-kernels.js';
 import { TableMemory } from '../src/runtime/tables/table-memory.js';
 import type { TableConfig } from '../src/sparse/config/table-config.js';

@@ -1,7 +1,7 @@
 /** @file Thread of the table bench: pools or updates its share of the batches when all threads are there. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { PARTITIONS } from '../src/memory/table-layout.js';
-import { instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/instantiate-kernels.js';
 import { threadCpuMs } from './clocks.js';
 
 /** Memory of one thread; see TableSystem for the sizes. */

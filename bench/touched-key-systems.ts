@@ -10,7 +10,8 @@ import { Arena } from '../src/memory/arena.js';
 import { createSharedMemory } from '../src/memory/shared-memory.js';
 import { touchedGeometry } from '../src/memory/touched-geometry.js';
 import { TOUCHED_SCRATCH_BYTES } from '../src/memory/touched-layout.js';
-import { compileKernels, instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/instantiate-kernels.js';
+import { compileKernels } from '../src/runtime/backends/wasm/load-kernels.js';
 import { TouchedKeySet } from '../src/sparse/table/touched-key-set.js';
 import type { BenchJob, BenchSpan, BenchWorkerData } from './touched-keys-worker.js';
 

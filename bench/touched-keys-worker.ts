@@ -1,6 +1,6 @@
 /** @file Thread of the touched-key bench: inserts its share of the keys when the gate opens, and says when it ran. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { instantiateKernels } from '../src/runtime/backends/wasm/load-kernels.js';
+import { instantiateKernels } from '../src/runtime/backends/wasm/instantiate-kernels.js';
 
 export interface BenchWorkerData {
   readonly module: WebAssembly.Module;

@@ -1,5 +1,6 @@
-// Native twins of the dense kernels for bench/dense.ts: dense <kernel> <sizes...> <calls> prints CPU nanoseconds per call.
-// Written for the machine at hand (256-bit vectors, fused multiply-add): a bar to measure against, not a reference for values.
+// Native twins of the dense kernels for bench/dense.ts: dense <kernel> <sizes...> <calls> prints CPU nanoseconds per
+// call. Written for the machine at hand (256-bit vectors, fused multiply-add): a bar to measure against, not a
+// reference for values.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

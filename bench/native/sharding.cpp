@@ -1,6 +1,8 @@
 // Native twin of sharding ids over tables and servers, for bench/sharding.ts.
-// Usage: sharding <file> <features> <ids per feature> <servers> <dim> <unique 0|1> <budget ms>; prints nanoseconds of CPU
-// time per id and a checksum of the offsets. All features are in one table; the file holds the ids of several batches.
+//
+// Usage: sharding <file> <features> <ids per feature> <servers> <dim> <unique 0|1> <budget ms>; prints nanoseconds of
+// CPU time per id and a checksum of the offsets. All features are in one table; the file holds the ids of several
+// batches.
 #include <time.h>
 
 #include <cstdint>

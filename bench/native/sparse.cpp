@@ -119,7 +119,7 @@ struct HashUnique {
   }
 };
 
-/** The file holds several batches of `n` ids, taken in turn: a batch met again at once would train the branch predictor. */
+/** The file holds batches of `n` ids, taken in turn: one met again at once would train the branch predictor. */
 template <class Unique>
 static int unique(const char* file, size_t n, double budgetMs) {
   const auto ids = readAll<int64_t>(file);

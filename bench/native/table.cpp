@@ -2,8 +2,8 @@
 // side, chunks of ids with software prefetch, AVX2. Pages are those the system gives by default, as for WebAssembly.
 //
 // Usage: table <dim> <adagrad|ftrl|adam> <rows> <ids of all rows> <bag> <batches...>: then a command per line on stdin,
-// `pool <batches>` or `update <batches>`, with the number of a file of batches. Answers per line: nanoseconds of CPU time
-// per id and a checksum. A file of batches is: u32 count, u32 sizes[count], padding to 8 bytes, i64 ids.
+// `pool <batches>` or `update <batches>`, with the number of a file of batches. Answers per line: nanoseconds of CPU
+// time per id and a checksum. A file of batches is: u32 count, u32 sizes[count], padding to 8 bytes, i64 ids.
 #include <immintrin.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -77,8 +77,8 @@ static const float BETA1 = 0.9f, BETA2 = 0.999f, EPSILON = 1e-8f;
 static const size_t CHUNK = 256;
 
 /**
- * Twin of one table. D weights and then the optimizer's state per row: the sum of squares, for FTRL the zeros behind it,
- * for Adam two moments and the powers of the betas. Rows fill whole cache lines.
+ * Twin of one table. D weights and then the optimizer's state per row: the sum of squares, for FTRL the zeros behind
+ * it, for Adam two moments and the powers of the betas. Rows fill whole cache lines.
  */
 template <int D, Optimizer O>
 struct Table {

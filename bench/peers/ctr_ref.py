@@ -1,4 +1,4 @@
-"""What the Python peers share: reading ctr-ref files (bench/ctr-ref-files.ts draws them), AUC, and the line of a result."""
+"""What the Python peers share: reading ctr-ref files, which bench/ctr-ref-files.ts draws, AUC, the line of a result."""
 import json
 import os
 import resource

@@ -1,6 +1,7 @@
 """ctr-ref on PyTorch; one JSON line.
 
-  torch_ctr.py <folder> --model lr|ffm|deepfm --batch 512 --threads 2 [--ids static|dict] [--impl stock|tuned] [--procs 2]
+  torch_ctr.py <folder> --model lr|ffm|deepfm --batch 512 --threads 2
+               [--ids static|dict] [--impl stock|tuned] [--procs 2]
 
 --ids static   row numbers given up front; the table is allocated for all 5,000,000 rows
 --ids dict     raw ids, rows handed out on first sight (numpy.unique and a Python dict), a growing table
@@ -9,7 +10,7 @@
 --procs 2      Hogwild: so many processes of one thread on shared tables (static ids, tuned); the fastest way to use two
                cores from PyTorch
 
-It is fastest with MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2147483648, which saves page faults, and with
+It is fastest with MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2147483648, which saves page faults, with
 the OpenMP build of OpenBLAS: with its own threads, OpenBLAS and PyTorch get into each other's way.
 """
 import argparse

@@ -6,7 +6,7 @@ nn64   --nn 64: a hidden layer of 64 tanh units, the nearest there is to the lay
 quad   -q ::, all crosses of two, hashed
 fmfa   --lrqfa over all 26 slots, dimension 4
 
-The time includes parsing of the text, which has its own thread; with --cache only the pass over a binary cache is timed.
+The time includes parsing of the text, which has its own thread; with --cache it is the pass over a binary cache alone.
 """
 import argparse
 import json

@@ -1,0 +1,15 @@
+import t from 'tap';
+import { runReadBench } from '../../bench/read.js';
+
+t.test('a small run of the bench of readers, without peers', async (t) => {
+  const { results } = await runReadBench({ quick: true }, null);
+  t.same(
+    results.map(({ kind, name }) => `${kind} ${name}`),
+    [
+      'csv ours, in order',
+      'csv ours, shuffled over 65,536 rows',
+      "csv split('\\n'), split(',')",
+      'tf.Example ours, a row',
+    ],
+  );
+});
