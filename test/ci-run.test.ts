@@ -23,7 +23,9 @@ function runCi(dir: string, printed: string, status = 0, env: Record<string, str
   mkdirSync(join(dir, '.ci'), { recursive: true });
   cpSync(SCRIPT, join(dir, '.ci/run'));
   writeFileSync(join(dir, 'printed'), printed);
-  const npm = `#!/bin/sh\nif [ "$1" = test ]; then echo "requires $MONOLITH_TEST_REQUIRE"; cat printed; exit ${status}; fi\n`;
+  const npm = `#!/bin/sh
+if [ "$1" = test ]; then echo "requires $MONOLITH_TEST_REQUIRE"; cat printed; exit ${status}; fi
+`;
   writeFileSync(join(dir, 'npm'), npm, { mode: 0o755 });
   const { MONOLITH_TEST_REQUIRE: _, PATH, ...rest } = process.env;
   const all = { ...rest, PATH: `${dir}:${PATH}`, ...env };
@@ -32,7 +34,8 @@ function runCi(dir: string, printed: string, status = 0, env: Record<string, str
 }
 
 t.test('counts of all steps are added up, and skips stand with their reasons before the last line', async (t) => {
-  const printed = `${TESTS}# { total: 12, pass: 10, skip: 2 }\n# time=1ms\n# { total: 5, pass: 4, skip: 1 }\n# time=1ms\n`;
+  const counts = ['total: 12, pass: 10, skip: 2', 'total: 5, pass: 4, skip: 1'];
+  const printed = TESTS + counts.map((line) => `# { ${line} }\n# time=1ms\n`).join('');
   const { status, lines } = runCi(t.testdir(), printed);
   t.equal(status, 0);
   t.same(lines.slice(-4), [
@@ -57,7 +60,7 @@ t.test('tests are told what the machine has, unless somebody else says it', asyn
   const dir = t.testdir();
   t.equal(
     runCi(dir, '# { pass: 1 }').lines[0],
-    'requires cuda,npm,registry,linux,nodes',
+    'requires cuda,npm,registry,linux,nodes,onnx',
     'no PTX is here, nor its compiler',
   );
   mkdirSync(join(dir, 'cuda/ptx'), { recursive: true });
@@ -70,7 +73,7 @@ t.test('tests are told what the machine has, unless somebody else says it', asyn
   }
   t.equal(
     runCi(dir, '# { pass: 1 }').lines[0],
-    'requires cuda,npm,registry,linux,nodes,nvcc,ptxas',
+    'requires cuda,npm,registry,linux,nodes,onnx,nvcc,ptxas',
     'the compiler of the PTX is here',
   );
   t.equal(runCi(dir, '# { pass: 1 }', 0, { MONOLITH_TEST_REQUIRE: 'npm' }).lines[0], 'requires npm');

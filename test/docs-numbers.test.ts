@@ -26,7 +26,7 @@ const THREADS_FROM = { file: 'src/sparse/files/shard-threads.ts', constant: 'ROW
 const SLICES = { file: 'src/runtime/backends/slice-for-threads.ts', constant: 'DETERMINISTIC_SLICES' } as const;
 const PARTITION_BITS = { file: 'src/memory/table-layout.ts', constant: 'PARTITIONS_LOG2' } as const;
 const EXPIRE_DAYS = { file: 'src/feature/model/feature-slot.ts', constant: 'DEFAULT_EXPIRE_DAYS' } as const;
-const EVERY_TRACED = { file: 'src/runtime/compile/compiler.ts', constant: 'TRACED_KERNELS_EVERY' } as const;
+const EVERY_TRACED = { file: 'src/runtime/compile/write-contexts.ts', constant: 'TRACED_KERNELS_EVERY' } as const;
 
 const STATED: readonly Stated[] = [
   {
@@ -62,13 +62,13 @@ const STATED: readonly Stated[] = [
   {
     page: 'docs/tables.md',
     words: 'Default: `capacity` #,',
-    file: 'src/sparse/admission/admission-filter.ts',
+    file: 'src/sparse/admission/hash-filter.ts',
     constant: 'DEFAULT_FILTER_CAPACITY',
   },
   {
     page: 'docs/tables.md',
     words: '`splitNum` #. |',
-    file: 'src/sparse/admission/admission-filter.ts',
+    file: 'src/sparse/admission/hash-filter.ts',
     constant: 'DEFAULT_SPLIT_NUM',
   },
   { page: 'docs/tables.md', words: '`defaultExpireTime` for all others. Default: #.', ...EXPIRE_DAYS },
@@ -103,7 +103,7 @@ const STATED: readonly Stated[] = [
   {
     page: 'docs/queues.md',
     words: '(`timeoutMs`, # minutes)',
-    file: 'src/queue/async-queue.ts',
+    file: 'src/base/async-queue.ts',
     constant: 'TIMEOUT_MS',
     unit: 60_000,
   },

@@ -42,7 +42,7 @@ function bare(text: string, word: string): string {
   );
   const longer = new RegExp(`\\b(${first.join('|')})[ _-]?${word}s?`, 'gi');
   const kept = text
-    .replace(/\.slice\(|\bsliceInner\b|(gather|scatter|reduce)Slices?(Grad)?F32/g, '(')
+    .replace(/\.slice\(|\b[sS]liceInner\b|(gather|scatter|reduce)Slices?(Grad)?F32/g, '(')
     .replace(/(from|import) '[^']*'/g, '')
     .replace(/from "[^"]*"/g, '')
     .replace(/`[\w./-]+\.(ts|js|mjs|cu|cuh)`/g, '');
@@ -53,7 +53,8 @@ function bare(text: string, word: string): string {
 function uses(text: string, word: string): boolean {
   const capital = word[0]!.toUpperCase() + word.slice(1);
   return new RegExp(
-    `(?<![A-Za-z])(${word}|${capital})s?(?![a-z])|[a-z]${capital}s?(?![a-z])|(?<![A-Z])${word.toUpperCase()}S?(?![A-Z])`,
+    `(?<![A-Za-z])(${word}|${capital})s?(?![a-z])|[a-z]${capital}s?(?![a-z])|` +
+      `(?<![A-Z])${word.toUpperCase()}S?(?![A-Z])`,
   ).test(bare(text, word));
 }
 

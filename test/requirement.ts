@@ -11,6 +11,7 @@ export const REQUIREMENTS = {
   nvcc: 'nvcc and ptxas on the PATH, of the release that cuda/ptx was made with',
   ptxas: 'ptxas on the PATH',
   oracle: 'MONOLITH_ORACLE_PYTHON, a Python with TensorFlow',
+  onnx: 'onnxruntime-web from the npm registry',
   npm: 'npm beside node, or npm_execpath',
   registry: 'the npm registry, for what the package depends on',
   nodes: 'Node.js 20, 22, 24 and 26 from the npm registry',
@@ -18,6 +19,7 @@ export const REQUIREMENTS = {
   unprivileged: 'a user who is not root',
   root: 'root on Linux, with setpriv, prlimit and a mount of tmpfs',
   sigusr: 'a Node.js whose inspector can be told to leave SIGUSR1 alone',
+  browser: 'chromium or google-chrome on the PATH, for pages of reports and traces',
   'relaxed-simd': 'an engine with relaxed SIMD',
 } as const;
 

@@ -12,18 +12,23 @@ export interface Ended {
 
 export interface RunOptions {
   readonly cwd: string;
+  /** Default: a minute. */
+  readonly limitMs?: number;
   /** File descriptor to print to; `out` is empty then. */
   readonly stdout?: number;
   /** Sees the process each time it printed something, and all that it printed so far. */
   readonly during?: (child: ChildProcess, printed: string) => void;
 }
 
-export function runNode(args: readonly string[], { cwd, stdout, during = () => {} }: RunOptions): Promise<Ended> {
+export function runNode(
+  args: readonly string[],
+  { cwd, stdout, limitMs = LIMIT_MS, during = () => {} }: RunOptions,
+): Promise<Ended> {
   return new Promise((resolve, reject) => {
     // By way of env, which takes out what tap puts in: its loaders would cost more than all the rest of the process.
     const command = ['-u', 'NODE_OPTIONS', '-u', 'MONOLITH_DEBUG', process.execPath, ...args];
     // The limit is for a process that hangs: the test fails then, and nothing is left running.
-    const limit = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
+    const limit = { timeout: limitMs, killSignal: 'SIGKILL' } as const;
     const child = spawn('env', command, { cwd, stdio: ['ignore', stdout ?? 'pipe', 'pipe'], ...limit });
     let out = '';
     let err = '';

@@ -45,7 +45,8 @@ t.test('deep runs take what has rounds, plain runs leave out what takes long, an
     'plain.test.js': PASSES,
     'long.deep.test.js': PASSES,
     'rounds.js': 'export {}',
-    'many/rounds.test.js': `import {} from '../rounds.js'; if (process.env.MONOLITH_TEST_DEEP) console.log('# deep'); ${PASSES}`,
+    'many/rounds.test.js': `import {} from '../rounds.js'; if (process.env.MONOLITH_TEST_DEEP) console.log('# deep');
+${PASSES}`,
   };
   const home = t.testdir({ 'package.json': '{ "type": "module" }' });
   const named = ({ out }: { out: string }) =>

@@ -1,86 +1,38 @@
 /**
- * @file Runs the compiler over snippets of programs, right ones and wrong ones.
+ * @file Snippets of programs, right ones and wrong ones, and what the compiler has to say of them.
  *
- * The snippets import the declarations that users get. A line that ends in `// TSnnnn text` must give that one error,
- * with a message that has the text in it; every other line must compile.
+ * A line that ends in `// error: text` must give one error with a message that has the text in it; every other line
+ * must compile. Numbers of errors are left out: they change with declarations that are as good as before.
  */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import type { Test } from 'tap';
+import type { Problem } from './compile.js';
 
-type Tap = typeof import('tap').default;
-
-interface Found {
-  readonly line: number;
-  readonly code: number;
-  readonly message: string;
+export interface Snippets {
+  /** Stands before each program. */
+  readonly prelude: string;
+  /** By what they show. */
+  readonly programs: Readonly<Record<string, string>>;
 }
 
-/** Errors of each snippet, from one run of the compiler. */
-function compile(sources: ReadonlyMap<string, string>): Map<string, Found[]> {
-  const options: ts.CompilerOptions = {
-    target: ts.ScriptTarget.ES2022,
-    lib: ['lib.es2024.d.ts'],
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: ['node'],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: true,
-    noEmit: true,
-  };
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile } = host;
-  host.fileExists = (file) => sources.has(file) || ts.sys.fileExists(file);
-  host.readFile = (file) => sources.get(file) ?? readFileSync(file, 'utf8');
-  host.getSourceFile = (file, ...rest) => {
-    const text = sources.get(file);
-    return text === undefined
-      ? getSourceFile.call(host, file, ...rest)
-      : ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
-  };
-  const program = ts.createProgram([...sources.keys()], options, host);
-  return new Map(
-    [...sources.keys()].map((file) => {
-      const source = program.getSourceFile(file)!;
-      const errors = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
-      const found = errors.map(({ start, code, messageText }) => ({
-        line: source.getLineAndCharacterOfPosition(start!).line,
-        code,
-        message: ts.flattenDiagnosticMessageText(messageText, ' '),
-      }));
-      return [file, found];
-    }),
+/** What a compiler is given: programs by the names of their files. */
+export function snippetFiles(subject: string, { prelude, programs }: Snippets): Record<string, string> {
+  return Object.fromEntries(
+    Object.values(programs).map((body, index) => [`${subject}-${index}.ts`, `${prelude}${body}\n`]),
   );
 }
 
-/** Holds each snippet, after `prelude`, to the errors that its lines name. */
-export function checkSnippets(tap: Tap, prelude: string, snippets: Readonly<Record<string, string>>): void {
-  tap.test('what is right compiles, and each mistake is an error in its own line', async (t) => {
-    const home = fileURLToPath(new URL('../snippets/', import.meta.url))
-      .replaceAll('\\', '/')
-      .replace('/test/', '/');
-    const files = new Map(
-      Object.entries(snippets).map(([name, body], index) => [
-        `${home}${index}.ts`,
-        { name, text: `${prelude}${body}\n` },
-      ]),
-    );
-    const errors = compile(new Map([...files].map(([file, { text }]) => [file, text])));
-    for (const [file, { name, text }] of files) {
-      const wanted = text.split('\n').flatMap((line, at) => {
-        const [, code, message] = /\/\/ TS(\d+) (.*)$/.exec(line) ?? [];
-        return code === undefined ? [] : [{ line: at, code: Number(code), message: message! }];
-      });
-      const found = errors.get(file)!;
-      t.same(
-        found.map(({ line, code }) => ({ line, code })),
-        wanted.map(({ line, code }) => ({ line, code })),
-        name,
-        { found },
-      );
-      for (const [index, { message }] of wanted.entries())
-        t.match(found[index]?.message ?? '', message, `${name}: ${message}`);
-    }
-  });
+/** Holds each program to the errors that its lines name. */
+export function checkSnippets(t: Test, subject: string, snippets: Snippets, problems: readonly Problem[]): void {
+  const files = Object.entries(snippetFiles(subject, snippets));
+  for (const [index, name] of Object.keys(snippets.programs).entries()) {
+    const [file, text] = files[index]!;
+    const wanted = text.split('\n').flatMap((line, at) => {
+      const [, message] = /\/\/ error: (.*)$/.exec(line) ?? [];
+      return message === undefined ? [] : [{ line: at + 1, message }];
+    });
+    const found = problems.filter((problem) => problem.file === file);
+    const linesOf = (list: readonly { line: number }[]) => list.map(({ line }) => line);
+    t.same(linesOf(found), linesOf(wanted), `${subject}: ${name}`, { found });
+    for (const [at, { message }] of wanted.entries()) t.match(found[at]?.message ?? '', message, `${name}: ${message}`);
+  }
 }

@@ -16,11 +16,15 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Where a file of the repository is. */
 export const rootFile = (path: string): string => `${root}${path}`;
 
+/** What a browser runs is compiled by itself, and no part of what Node.js loads. */
+const IN_BROWSERS = 'src/report/browser/';
+
 /** Files of TypeScript below a folder of the repository. */
 export function sourcesIn(folder: string): string[] {
   return readdirSync(`${root}${folder}`, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(root, `${entry.parentPath}/${entry.name}`).split(sep).join('/'))
+    .filter((file) => !file.startsWith(IN_BROWSERS))
     .sort();
 }
 

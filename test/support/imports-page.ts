@@ -58,9 +58,10 @@ export function importsPage(graph: ImportGraph): string {
 
 <!-- Made by \`npm run docs:imports\` from the sources; \`test/imports.test.ts\` compares. -->
 
-Who imports whom in \`src\`: ${rooms.size} rooms, ${total(({ files }) => files)} files, ${total(({ inside }) => inside)} imports within rooms
-and ${total(across)} between them; types count. A room imports only from rooms above it in the table;
-\`test/support/rooms.ts\` has the order. Groups of files that import each other in a circle: ${cycles(graph).length}.
+Who imports whom in \`src\`: ${rooms.size} rooms, ${total(({ files }) => files)} files,
+${total(({ inside }) => inside)} imports within rooms and ${total(across)} between them; types count.
+A room imports only from rooms above it in the table; \`test/support/rooms.ts\` has the order.
+Groups of files that import each other in a circle: ${cycles(graph).length}.
 
 An arrow says that a folder imports another; what it also reaches through a third has none.
 
