@@ -18,8 +18,9 @@ const require = createRequire(import.meta.url);
 /** Builds into `build` of `root`. Returns whether there was something to do. */
 export async function buildTypeScript(root) {
   const out = join(root, 'build');
-  const folders = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).include;
-  const sources = folders.flatMap((folder) => filesBelow(root, folder, /\.ts$/));
+  const { include: folders, exclude = [] } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
+  const isIn = (name) => !exclude.some((folder) => name.startsWith(`${folder}/`));
+  const sources = folders.flatMap((folder) => filesBelow(root, folder, /\.ts$/)).filter(isIn);
   // Types of dependencies and the compiler are as package-lock.json says.
   const digest = digestFiles(root, ['package.json', 'package-lock.json', 'tsconfig.json', ...sources]);
   const expected = sources.filter((name) => !name.endsWith('.d.ts')).flatMap(outputsOf);
@@ -30,7 +31,7 @@ export async function buildTypeScript(root) {
   if (!isWhole) rmSync(join(out, MEMORY), { force: true });
   rmSync(join(out, STAMP), { force: true });
   mkdirSync(out, { recursive: true });
-  await compile(root);
+  await runCompiler(root, join(root, 'tsconfig.json'));
   writeFileSync(join(out, STAMP), stamp(out, digest));
   return true;
 }
@@ -66,10 +67,13 @@ function removeEmpty(folder) {
   removeEmpty(dirname(folder));
 }
 
-function compile(root) {
+/** Runs the compiler on what `config` includes. */
+export function runCompiler(root, config) {
   return new Promise((resolve, reject) => {
-    const args = [require.resolve('typescript/bin/tsc'), '-p', join(root, 'tsconfig.json')];
-    const tsc = spawn(process.execPath, args, { stdio: 'inherit' });
+    // The compiler's package exports its package.json and not its command.
+    const compiler = join(dirname(require.resolve('typescript-native/package.json')), 'bin/tsc');
+    const args = [compiler, '-p', config];
+    const tsc = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
     tsc.on('error', reject);
     tsc.on('exit', (code) => (code === 0 ? resolve() : reject(new Error('TypeScript failed'))));
   });

@@ -1,7 +1,8 @@
 /**
- * @file Builds what has changed: kernels from assembly/, JavaScript from the rest.
+ * @file Builds what has changed: kernels from assembly/, scripts of pages from src/report/browser/, JavaScript from
+ * the rest.
  *
- *   npm run build        both
+ *   npm run build        all
  *   npm run build:wasm   the kernels
  *   npm run build:ts     what TypeScript compiles
  *
@@ -11,11 +12,12 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildKernels } from '../assembly/build.mjs';
+import { buildPages } from './build-pages.mjs';
 import { buildTypeScript } from './build-typescript.mjs';
 import { takeTurns } from './take-turns.mjs';
 
 const LIMIT_MS = 15 * 60_000;
-const PARTS = { wasm: buildKernels, ts: buildTypeScript };
+const PARTS = { wasm: buildKernels, ts: buildTypeScript, pages: buildPages };
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const asked = process.argv.slice(2);

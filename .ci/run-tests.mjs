@@ -17,9 +17,11 @@ import { inParallel } from './in-parallel.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const FOLDER = 'build/test';
-const JOBS = Math.max(2, availableParallelism() >> 1);
+const JOBS = Math.max(3, availableParallelism() >> 1);
 /** Of one test, in seconds; tests may set another. */
 const TEST_LIMIT = '120';
+/** The same with more rounds. */
+const DEEP_TEST_LIMIT = '600';
 /** Of a file: for a process that hangs. */
 const FILE_LIMIT_MS = 15 * 60_000;
 const OUTCOMES = ['total', 'pass', 'fail', 'skip', 'todo'];
@@ -51,7 +53,11 @@ function run(file) {
     const start = performance.now();
     const child = spawn(process.execPath, [file], {
       cwd: ROOT,
-      env: { TAP_TIMEOUT: TEST_LIMIT, ...process.env, ...(isDeep && { MONOLITH_TEST_DEEP: '1' }) },
+      env: {
+        TAP_TIMEOUT: isDeep ? DEEP_TEST_LIMIT : TEST_LIMIT,
+        ...process.env,
+        ...(isDeep && { MONOLITH_TEST_DEEP: '1' }),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: FILE_LIMIT_MS,
       killSignal: 'SIGKILL',

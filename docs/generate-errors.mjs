@@ -20,7 +20,7 @@ const ADVICE = {
   ML_FEED: 'The value fed does not have the type or shape of the input it was fed to.',
   ML_FLAG: 'The command line is wrong; nothing was started and nothing was written. Exit code 2.',
   ML_GRAPH:
-    'The model function built something that cannot run; the message names the op, and the line of your code that made it.',
+    'The model function built something that cannot run; the message names the op and the line of your code behind it.',
   ML_GRAPH_WRITE: 'Give a `--dump-graph` file in a directory that exists and may be written.',
   ML_INTERNAL: 'Not foreseen, so likely a defect. Run again with `--verbose` and report what it shows.',
   ML_MEMORY: 'Use a smaller batch or table, or give the session more memory.',
@@ -38,7 +38,8 @@ const ADVICE = {
     'MONOLITH_KERNELS, or the option `kernels`, asks for a build of the kernels that this engine does not run.',
   ML_WASM: '`monolith doctor` says which part is missing.',
   ML_WASM_STALE:
-    'The module of kernels and the JavaScript that calls it come from different versions. Run `npm run build` in a checkout; where the package is installed, install it again.',
+    'The module of kernels and the JavaScript that calls it come from different versions. Run `npm run build` in a ' +
+    'checkout; where the package is installed, install it again.',
   ML_WORKER: 'A thread died; the reason is its own error. `--verbose` shows where.',
 };
 
@@ -84,12 +85,13 @@ function page() {
     '',
     '<!-- Made by `npm run docs:errors` from src/base/errors.ts; edit there. -->',
     '',
-    'Every error has a code for programs (`error.code`), fields (`error.fields`), a sentence and often a hint. The command',
-    'line prints `error CODE: sentence` and `hint: ...`; with `--json` also a line `{"event":"error", ...}`. Exit code is 2',
-    'for ML_FLAG and 1 for all others.',
+    'Every error has a code for programs (`error.code`), fields (`error.fields`), a sentence and often a hint. The',
+    'command line prints `error CODE: sentence` and `hint: ...`; with `--json` also a line `{"event":"error", ...}`.',
+    'Exit code is 2 for ML_FLAG and 1 for all others.',
     '',
-    'An error about an op of a graph also has `fields.place`, the line of your code that made the op (`ranker.mjs:12:5`; with',
-    '`node --enable-source-maps` that of the TypeScript), and where it helps `fields.node`, the full name of the op.',
+    'An error about an op of a graph also has `fields.place`, the line of your code that made the op',
+    '(`ranker.mjs:12:5`; with `node --enable-source-maps` that of the TypeScript), and where it helps `fields.node`,',
+    'the full name of the op.',
     '',
   ];
   for (const { title, codes } of listed) {

@@ -10,13 +10,14 @@ import { KERNELS } from '../build/src/runtime/kernels/kernels.js';
 
 const HEAD = `# Kernels
 
-The kernels that compiled programs call, made from the table in \`src/runtime/kernels\` by \`npm run generate\`. Each has an
-AssemblyScript function of this name under \`assembly/\`, a plain TypeScript twin under \`src/runtime/backends/reference\`
-and, where it says so, a CUDA function of the same operands.
+The kernels that compiled programs call, made from the table in \`src/runtime/kernels\` by \`npm run generate\`. Each
+has an AssemblyScript function of this name under \`assembly/\`, a plain TypeScript twin under
+\`src/runtime/backends/reference\` and, where it says so, a CUDA function of the same operands.
 
-An operand is read, written (\`(+)=\`: or added to, when \`acc\` is 1) or updated in part. A \`matrix\` is an address and the
-elements between two rows, \`x\` and \`xStride\`; a \`stepped\` matrix has a distance between elements too, \`xStep\`; a
-\`strided\` one has \`xRowStride\` and \`xColStride\`. \`rows\` are addresses of table rows, \`records\` hold further addresses.
+An operand is read, written (\`(+)=\`: or added to, when \`acc\` is 1) or updated in part. A \`matrix\` is an address
+and the elements between two rows, \`x\` and \`xStride\`; a \`stepped\` matrix has a distance between elements too,
+\`xStep\`; a \`strided\` one has \`xRowStride\` and \`xColStride\`. \`rows\` are addresses of table rows, \`records\`
+hold further addresses.
 `;
 
 const TITLES = {
