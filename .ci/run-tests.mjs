@@ -77,10 +77,15 @@ function run(file) {
   });
 }
 
+/** Why a file ran no test at all, as `t.plan(0, reason)` of its first level prints it. */
+const leftOut = ({ printed, status }) => (status === 0 ? /^1\.\.0 # (\S.*)$/m.exec(printed)?.[1] : undefined);
+
 /**
- * The counts that tap closes with, `# { total: 9, pass: 7, skip: 2 }`; of a file that did not come so far, one failure.
+ * The counts that tap closes with, `# { total: 9, pass: 7, skip: 2 }`. A file that was left out for a reason is one skip,
+ * one that did not come so far a failure.
  */
-function countsOf(printed, status) {
+function countsOf({ printed, status }) {
+  if (leftOut({ printed, status })) return { total: 1, pass: 0, fail: 0, skip: 1, todo: 0 };
   const line = printed.match(/^# \{ .*\}$/gm)?.at(-1);
   const found = Object.fromEntries(OUTCOMES.map((name) => [name, Number(line?.match(`\\b${name}: (\\d+)`)?.[1] ?? 0)]));
   if (status === 0 ? found.total > 0 : found.fail > 0) return found;
@@ -88,11 +93,13 @@ function countsOf(printed, status) {
 }
 
 function report(file, { printed, status, ms }) {
-  const found = countsOf(printed, status);
+  const found = countsOf({ printed, status });
   for (const name of OUTCOMES) counts[name] += found[name];
   const said = found.fail > 0 ? `${found.fail} of ${found.total} failed, ended with ${status}` : `${found.pass} passed`;
   console.log(`${found.fail > 0 ? 'not ok' : 'ok'} ${++done} - ${file} # time=${ms}ms ${said}`);
   for (const skip of printed.match(/^ *ok .* # SKIP .*$/gm) ?? []) console.log(`    ${skip.trim()}`);
+  const reason = leftOut({ printed, status });
+  if (reason) console.log(`    ok 1 - ${file} # SKIP ${reason}`);
   if (found.fail === 0) return;
   failed.push(file);
   console.log(printed.trimEnd().replaceAll(/^/gm, '    '));

@@ -27,11 +27,17 @@ t.test('counts are added up, skips are told, and only failures are shown in full
     'c.test.js': "throw new Error('at once')",
     'd.test.js': "process.kill(process.pid, 'SIGKILL')",
     'e.test.js': "console.log('no test in it')",
+    'f.test.js': "console.log('TAP version 14\\n1..0 # browser: none here\\n# { total: 0, pass: 0 }')",
     'helper.js': "throw new Error('no test')",
   });
   t.equal(code, 1);
-  t.equal(counts, 'total: 8, pass: 3, fail: 4, skip: 1');
+  t.equal(counts, 'total: 9, pass: 3, fail: 4, skip: 2');
   t.match(out, /^ok \d+ - build\/test\/a\.test\.js # time=\d+ms 1 passed\n {4}ok 2 - b # SKIP cuda: not built$/m);
+  t.match(
+    out,
+    /^ {4}ok 1 - build\/test\/f\.test\.js # SKIP browser: none here$/m,
+    'a file that was left out as a whole',
+  );
   t.notMatch(out, 'ok 1 - a');
   t.match(out, /^not ok \d+ - build\/test\/b\/b\.test\.js .* 1 of 3 failed, ended with 1\n {4}not ok 1 - it broke$/m);
   t.match(out, /c\.test\.js .*ended with 1\n(?: {4}.*\n)* {4}Error: at once$/m);
