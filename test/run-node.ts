@@ -1,7 +1,7 @@
 /** @file Runs a program in a process of its own, to its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 100_000;
 
 export interface Ended {
   /** Null when a signal ended the process. */
@@ -12,7 +12,7 @@ export interface Ended {
 
 export interface RunOptions {
   readonly cwd: string;
-  /** Default: a minute. */
+  /** Default: 100 s, a little less than a test has. */
   readonly limitMs?: number;
   /** File descriptor to print to; `out` is empty then. */
   readonly stdout?: number;
