@@ -81,8 +81,8 @@ function run(file) {
 const leftOut = ({ printed, status }) => (status === 0 ? /^1\.\.0 # (\S.*)$/m.exec(printed)?.[1] : undefined);
 
 /**
- * The counts that tap closes with, `# { total: 9, pass: 7, skip: 2 }`. A file that was left out for a reason is one skip,
- * one that did not come so far a failure.
+ * The counts that tap closes with, `# { total: 9, pass: 7, skip: 2 }`. A file that was left out for a reason is one
+ * skip, one that did not come so far a failure.
  */
 function countsOf({ printed, status }) {
   if (leftOut({ printed, status })) return { total: 1, pass: 0, fail: 0, skip: 1, todo: 0 };
