@@ -13,9 +13,9 @@ import type { Features, Schema } from '../schema.js';
 import type { Block } from './block.js';
 import { byteSource } from './byte-source.js';
 import { type CellPlan, cellPlans } from './cell-plans.js';
-import { CsvBlocks } from './csv-blocks.js';
+import { type BlockMaker, CsvBlocks } from './csv-blocks.js';
 import { Decoder } from './decoder.js';
-import { type QuickPlan, schemaOf } from './quick-plan.js';
+import { type QuickPlan, quickFormat, schemaOf } from './quick-plan.js';
 import { keyColumn, stepsInOrder } from './row-stream.js';
 
 const BLOCK_ROWS = 1024;
@@ -48,14 +48,27 @@ export class FileBlocks {
       slowBlock: (rows: readonly DataRow[]) => this.#slowBlock(rows),
       onBadRow: this.#onBadRow,
     };
-    for (const file of this.#plan.files) {
-      const onForm = this.findings.forms.set.bind(this.findings.forms, file);
-      const source = byteSource(file);
-      try {
-        yield* new CsvBlocks(file, csvOptionsOf(this.#plan.options), maker, onForm).blocks(source);
-      } finally {
-        await source.close();
+    for (const file of this.#plan.files) yield* this.#blocksOf(file, maker);
+  }
+
+  /** Blocks of one file, by its format. */
+  async *#blocksOf(file: string, maker: BlockMaker): AsyncGenerator<Block> {
+    const format = quickFormat(file, this.#plan.options);
+    switch (format) {
+      case 'csv': {
+        const onForm = this.findings.forms.set.bind(this.findings.forms, file);
+        const source = byteSource(file);
+        try {
+          yield* new CsvBlocks(file, csvOptionsOf(this.#plan.options), maker, onForm).blocks(source);
+        } finally {
+          await source.close();
+        }
+        return;
       }
+      case undefined:
+        throw new MonolithError('ML_INTERNAL', { reason: `${file} has no decoder` });
+      default:
+        format satisfies never;
     }
   }
 

@@ -33,7 +33,15 @@ export interface QuickFindings {
 }
 
 /** Formats that are decoded from bytes. */
-const QUICK_FORMATS: readonly Format[] = ['csv'];
+const QUICK_FORMATS = ['csv'] as const satisfies readonly Format[];
+type QuickFormat = (typeof QUICK_FORMATS)[number];
+
+/** The format of a file; undefined of one whose rows are made the slow way. */
+export function quickFormat(file: string, options: FileOptions): QuickFormat | undefined {
+  const format = formatOf(file, options);
+  return QUICK_FORMATS.find((known) => known === format);
+}
+
 /** Marks between ids that are one byte, and no quote nor white space but a space. */
 const MARK = /^[\x20!#-~]$/;
 
@@ -48,7 +56,7 @@ export interface QuickGiven {
 /** The plan; undefined where something of it is known to the slow way alone. */
 export function quickPlan({ files, options, schema, steps, nulls = {} }: QuickGiven): QuickPlan | undefined {
   if (files.length === 0 || files.includes(STDIN)) return undefined;
-  if (!files.every((file) => QUICK_FORMATS.includes(formatOf(file, options)))) return undefined;
+  if (files.some((file) => quickFormat(file, options) === undefined)) return undefined;
   const order = stepsInOrder(steps);
   if (order === undefined) return undefined;
   const features: [string, PlainFeature][] = [];
