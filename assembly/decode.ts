@@ -2,3 +2,4 @@
 // plain ends a call, and the caller reads that row with the functions that are written to be read.
 export { fingerprint64 } from "./decode/farmhash";
 export { decodeCsv } from "./decode/csv";
+export { decodeExamples } from "./decode/example";

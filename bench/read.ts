@@ -4,7 +4,7 @@
  *
  * The table is Criteo-shaped: a label, 13 counts, 26 texts of 8 characters. `npm run bench -- read [--quick] [--json]`
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MersenneTwister } from '../src/base/random.js';
@@ -14,6 +14,7 @@ import { openDataset } from '../src/data/quick/quick-dataset.js';
 import { quickPlan } from '../src/data/quick/quick-plan.js';
 import type { RowStep } from '../src/data/row-step.js';
 import { type Feature, type Features, Schema } from '../src/data/schema.js';
+import { frameRecord, RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../src/io/record-writer.js';
 import { type ExampleValues, encodeTfExample } from '../src/io/tf-example.js';
 import { Arena } from '../src/memory/arena.js';
 import { BATCH } from '../src/memory/batch.js';
@@ -52,9 +53,13 @@ export async function runReadBench({ quick }: { quick: boolean }, peers: Load | 
       ["split('\\n'), split(',')", () => splitRows(readFileSync(file, 'utf8'))],
       ...(peers === null ? [] : csvPeers(peers, file)),
     ];
-    const example = encodeTfExample(exampleOf());
+    const example = encodeTfExample(exampleOf(new MersenneTwister(2)));
     const made = new ExampleRows();
+    const records = join(dir, 'clicks.tfrecord');
+    writeExamples(records, quick ? 200 : 50_000);
     const examples: [string, Reader][] = [
+      ['ours, in order', await ours(records, [])],
+      ['ours, shuffled over 65,536 rows', await ours(records, [{ kind: 'shuffle', buffer: 1 << 16, seed: 1 }])],
       ['ours, a row', () => repeated(quick ? 200 : 20_000, () => made.row(example))],
       ...(peers === null ? [] : [examplePeer(peers, example, quick ? 200 : 20_000)]),
     ];
@@ -179,11 +184,24 @@ function clicks(rows: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-function exampleOf(): ExampleValues {
-  const values: Record<string, Float32Array | BigInt64Array> = { label: Float32Array.of(1) };
-  for (let n = 1; n <= COUNTS; n++) values[`I${n}`] = Float32Array.of(n / 3);
-  for (let n = 1; n <= TEXTS; n++) values[`C${n}`] = BigInt64Array.of(BigInt(n) * 1_234_567_890_123n);
+/** A label, 13 floats, 26 ids of 41 bits and more: 6 to 7 bytes each. */
+function exampleOf(random: MersenneTwister): ExampleValues {
+  const values: Record<string, Float32Array | BigInt64Array> = { label: Float32Array.of(random.nextU32() % 2) };
+  for (let n = 1; n <= COUNTS; n++) values[`I${n}`] = Float32Array.of((random.nextU32() % 1000) / 3);
+  for (let n = 1; n <= TEXTS; n++) values[`C${n}`] = BigInt64Array.of(BigInt(random.nextU32()) * BigInt(n * 613));
   return values;
+}
+
+function writeExamples(file: string, count: number): void {
+  const random = new MersenneTwister(3);
+  writeFileSync(file, '');
+  for (let n = 0; n < count; n++) {
+    const payload = encodeTfExample(exampleOf(random));
+    const bytes = new Uint8Array(RECORD_HEADER_BYTES + payload.length + RECORD_FOOTER_BYTES);
+    bytes.set(payload, RECORD_HEADER_BYTES);
+    frameRecord(bytes, new DataView(bytes.buffer), 0, payload.length);
+    appendFileSync(file, bytes);
+  }
 }
 
 await benchMain(import.meta.url, runReadBench, ({ rows, exampleBytes, results }) => {

@@ -86,7 +86,7 @@ export function readPlainCell(plan: usize, field: usize, row: u32, at: usize, en
 }
 
 @inline
-function holds(operator: u32, value: f64, operand: f64): bool {
+export function holds(operator: u32, value: f64, operand: f64): bool {
   if (operator == RULE.atLeast) return value >= operand;
   if (operator == RULE.above) return value > operand;
   if (operator == RULE.atMost) return value <= operand;
@@ -134,12 +134,12 @@ export function readCell(plan: usize, field: usize, row: u32, at: usize, end: us
       return true;
     }
     if (!readNumber(at, end, point(plan, at, end), <usize>load<u32>(plan, DECODE.powers))) return false;
+    const value = <f32>numberIs;
+    if (abs(value) == Infinity) return false;
     if (kind == CELL_KIND.double) {
       store<f64>(to + (<usize>row << 3), numberIs);
       return true;
     }
-    const value = <f32>numberIs;
-    if (abs(value) == Infinity) return false;
     store<f32>(to + (<usize>row << 2), value);
     return true;
   }
@@ -199,7 +199,7 @@ function readIds(plan: usize, field: usize, row: u32, at: usize, end: usize): bo
 }
 
 /** Whether the part had an id: one that is a weight alone has none. */
-let addedIs: u32 = 0;
+export let addedIs: u32 = 0;
 
 /** Adds the id of a part, the `kept`th of the row. */
 export function addId(plan: usize, field: usize, row: u32, kept: u32, at: usize, end: usize): bool {
@@ -220,6 +220,7 @@ export function addId(plan: usize, field: usize, row: u32, kept: u32, at: usize,
         weight = <f32>numberIs;
         if (abs(weight) == Infinity) return false;
       }
+      at = trimmedStart(at, last - 1);
       end = trimmedEnd(at, last - 1);
     }
   }

@@ -64,3 +64,43 @@ export function lower(at: usize, length: usize, to: usize): bool {
   }
   return true;
 }
+
+const HIGH: u64 = 0x8080808080808080;
+
+/** Whether the bytes are a text, UTF-8 as Unicode has it. Some bytes behind them are read. */
+@inline
+export function isText(at: usize, end: usize): bool {
+  for (; at + 8 <= end; at += 8) if (load<u64>(at) & HIGH) return isUtf8(at, end);
+  if (at == end || (load<u64>(at) << ((8 - <u64>(end - at)) << 3) & HIGH) == 0) return true;
+  return isUtf8(at, end);
+}
+
+@inline
+function isNext(at: usize): bool {
+  return (load<u8>(at) & 0xc0) == 0x80;
+}
+
+function isUtf8(at: usize, end: usize): bool {
+  while (at < end) {
+    const first = <u32>load<u8>(at);
+    if (first < 0x80) {
+      at++;
+      continue;
+    }
+    const second = <u32>load<u8>(at + 1);
+    if (first >= 0xc2 && first <= 0xdf) {
+      if (end - at < 2 || !isNext(at + 1)) return false;
+      at += 2;
+    } else if ((first & 0xf0) == 0xe0) {
+      // Neither longer than need be nor one half of a pair.
+      if (end - at < 3 || !isNext(at + 1) || !isNext(at + 2)) return false;
+      if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return false;
+      at += 3;
+    } else if (first >= 0xf0 && first <= 0xf4) {
+      if (end - at < 4 || !isNext(at + 1) || !isNext(at + 2) || !isNext(at + 3)) return false;
+      if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return false;
+      at += 4;
+    } else return false;
+  }
+  return true;
+}

@@ -34,7 +34,11 @@ export namespace DECODE {
   export const rows: usize = 32;
   export const lines: usize = 36;
   export const column: usize = 40;
-  export const found: usize = 44;
+  export const names: usize = 44;
+  export const nameMask: usize = 48;
+  export const list: usize = 52;
+  export const checksums: usize = 56;
+  export const stamp: usize = 60;
 }
 export namespace CELL {
   export const column: usize = 0;
@@ -56,12 +60,19 @@ export namespace CELL {
   export const operand: usize = 64;
   export const name: usize = 72;
   export const nameBytes: usize = 76;
+  export const stamp: usize = 80;
+  export const width: usize = 84;
+}
+export namespace NAME {
+  export const fingerprint: usize = 0;
+  export const field: usize = 8;
 }
 export namespace TEXT {
   export const address: usize = 0;
   export const bytes: usize = 4;
 }
-@inline export const CELL_BYTES: usize = 80;
+@inline export const CELL_BYTES: usize = 88;
+@inline export const NAME_BYTES: usize = 16;
 @inline export const TEXT_BYTES: usize = 8;
 export namespace CELL_KIND {
   export const float: u32 = 0;
@@ -94,6 +105,7 @@ export namespace DECODED {
   export const odd: i32 = 2;
 }
 export const DECODE_SCRATCH_BYTES: usize = 1024;
+export const DECODE_LIST_MAX: u32 = 4096;
 
 // src/memory/dense-layout.ts
 export namespace SHAMPOO {

@@ -65,10 +65,13 @@ function datasetSource<Given>(dataset: Dataset & RowsGiven<Given>, schema: Schem
 export function encoderOf(schema: DataSchema, mode: Mode): EncodeRows<unknown> {
   if (!(schema instanceof Schema)) return (rows, firstRow) => encodePlainRows(schema.specs, rows, firstRow);
   const labels = mode !== 'predict';
+  // The first rows tell which columns there are; later ones may lack any, since records have names of their own.
+  let partial = false;
   return (rows, firstRow) => {
     const given = rows as readonly Row<Features>[];
     const wanted = labels ? schema : withoutAbsent(schema, given);
-    const encoded = encodeRows(wanted, given, { labels, firstRow });
+    const encoded = encodeRows(wanted, given, { labels, firstRow, partial });
+    partial ||= encoded.rows > 0;
     const values = encoded.feeds as Readonly<Record<string, unknown>>;
     const feeds = schema.specs.map((spec) => {
       const value = values[spec.name];

@@ -46,8 +46,11 @@ export function splitBlocks<R extends DataRow, F extends Features>(
   const part = (wanted: boolean): Blocks<R> =>
     async function* (pass) {
       let number = 0;
+      let isKnown = by === 'row';
       for await (const rows of blocks(pass)) {
-        if (by !== 'row' && rows.length > 0 && !(by in rows[0]!)) throw noColumn(rows[0]!, by);
+        // Rows that have names of their own may lack it, but not all of the first ones.
+        if (!isKnown && rows.length > 0 && !rows.some((row) => by in row)) throw noColumn(rows[0]!, by);
+        isKnown ||= rows.length > 0;
         yield rows.filter((row) => {
           const hash = by === 'row' ? hashU32(seed, number++) : hashText(seed, String(row[by]));
           return hash < below === wanted;

@@ -2,10 +2,12 @@
  * @file Layout of the plan by which kernels turn the bytes of data files into columns.
  *
  * | 0 fields | 1 field count | 2 columns of a line | 3 delimiter | 4 decimal comma | 5 powers of ten | 6 scratch |
- * | 7 next | 8 rows | 9 lines | 10 column | 11 found |
+ * | 7 next | 8 rows | 9 lines | 10 column | 11 names | 12 name mask | 13 list | 14 checksums | 15 stamp |
  *
- * Addresses and counts are u32. `next`, `rows`, `lines` are results: where to go on, rows that are whole, newlines that
- * were passed; `column` is the field that ended the call. `found` is a byte for each field, 1 once a row has it.
+ * Addresses and counts are u32. `next`, `rows`, `lines` are results: where to go on, rows that are whole, newlines or
+ * records that were passed; `column` is the field that ended the call. Rows whose columns have names find them in a
+ * hash table of `name mask` + 1 slots | fingerprint u64 | field + 1 | 0 |; `list` has room for the values of one cell,
+ * `checksums` is the table of CRC-32C, and `stamp` numbers rows, so that a field knows whether the row at hand has it.
  *
  * A field, in the order of columns: what its cells are made into, and where. Floats and ids have an array of a value
  * for each row at `to`; a field of many ids has splits there, and ids at `values`. Lists of texts are addresses of
@@ -23,9 +25,13 @@ export const DECODE = {
   rows: 8,
   lines: 9,
   column: 10,
-  found: 11,
+  names: 11,
+  nameMask: 12,
+  list: 13,
+  checksums: 14,
+  stamp: 15,
 } as const;
-export const DECODE_WORDS = 12;
+export const DECODE_WORDS = 16;
 
 export const CELL = {
   column: 0,
@@ -53,8 +59,15 @@ export const CELL = {
   operand: 16,
   name: 18,
   nameBytes: 19,
+  /** The last row that had it. */
+  stamp: 20,
+  /** Values of a row, of a field that has a list of them. */
+  width: 21,
 } as const;
-export const CELL_WORDS = 20;
+export const CELL_WORDS = 22;
+/** A slot of the table of names. */
+export const NAME = { fingerprint: 0, field: 2 } as const;
+export const NAME_WORDS = 4;
 
 /** What a cell is made into. */
 export const CELL_KIND = {
@@ -76,6 +89,10 @@ export const RULE = { atLeast: 0, above: 1, atMost: 2, below: 3, equal: 4, other
 export const DECODED = { end: 0, full: 1, odd: 2 } as const;
 /** Bytes of text that a decoder may change, such as to lower case. */
 export const DECODE_SCRATCH_BYTES = 1024;
+/** Values of a cell that decoders can hold aside. */
+export const DECODE_LIST_MAX = 4096;
+/** Words of the table of checksums: 16 of 256. */
+export const CHECKSUM_WORDS = 16 * 256;
 /** Bytes behind the input that decoders may read. */
 export const DECODE_SLACK_BYTES = 64;
 /** Texts of one list: address and bytes. */

@@ -3,62 +3,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { Dataset } from '../../src/data/dataset.js';
-import { encodeRows } from '../../src/data/encode-rows.js';
 import { f } from '../../src/data/fields.js';
 import type { FileOptions } from '../../src/data/files/file-rows.js';
 import { lowerCase, signedLog } from '../../src/data/known-functions.js';
-import { openDataset } from '../../src/data/quick/quick-dataset.js';
-import { quickPlan } from '../../src/data/quick/quick-plan.js';
 import { defineSchema, type Features, type Schema } from '../../src/data/schema.js';
-import { Arena } from '../../src/memory/arena.js';
-import { type BatchData, readBatch } from '../../src/memory/batch.js';
-import { createSharedMemory } from '../../src/memory/shared-memory.js';
-import { Views } from '../../src/memory/views.js';
-import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
-import { feedOf } from '../../src/tensor/feed-values.js';
 import { Estimator } from '../../src/train/estimator/estimator.js';
 import { lr } from '../../src/zoo/lr.js';
+import { quick, slow } from '../support/quick-batches.js';
 import { rounds } from '../support/rounds.js';
-
-const module = await compileKernels();
-const BYTES = 4 << 20;
-
-interface Reading {
-  readonly batchSize?: number;
-  readonly epochs?: number;
-  readonly first?: number;
-}
-
-/** Batches as the reader thread makes them. */
-async function quick(
-  dataset: Dataset,
-  schema: Schema<Features>,
-  { batchSize = 8, epochs = 1, first = 0 }: Reading = {},
-) {
-  const plan = quickPlan({ ...dataset.describe()!, schema });
-  if (plan === undefined) throw new Error('the data has no plan');
-  const views = new Views(createSharedMemory(BYTES + 65536).buffer);
-  const arena = new Arena('test', 64, BYTES + 4096);
-  const opened = openDataset(views, arena, { plan, module, batchSize, epochs, bytes: BYTES, ahead: 2 });
-  const found: BatchData[] = [];
-  let taken = 0;
-  for await (const at of opened.stream(first, () => taken, new AbortController().signal)) {
-    found.push(readBatch(views, at, schema.specs));
-    taken++;
-  }
-  return { batches: found, report: opened.report() as { badRows: number } };
-}
-
-/** The same by rows as objects. */
-async function slow(dataset: Dataset, schema: Schema<Features>, batchSize = 8): Promise<BatchData[]> {
-  const found: BatchData[] = [];
-  for await (const rows of dataset.batches(batchSize)) {
-    const values = encodeRows(schema, rows as never).feeds as Record<string, unknown>;
-    const feeds = schema.specs.map((spec) => feedOf(spec, values[spec.name], () => undefined));
-    found.push({ rows: rows.length, feeds });
-  }
-  return found;
-}
 
 const EVERYTHING = defineSchema({
   id: f.id(),

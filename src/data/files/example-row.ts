@@ -76,7 +76,7 @@ export function exampleRow(payload: Uint8Array): DataRow {
     cursor.messages(features, (entryField, entry, entryWire) => {
       if (entryField !== 1 || entryWire !== WIRE.bytes) return passOver(cursor, entryWire);
       let name = '';
-      let cell: unknown = [];
+      let cell: unknown;
       cursor.messages(entry, (part, end, partWire) => {
         if (part === 1 && partWire === WIRE.bytes) name = text.decode(cursor.bytes.subarray(cursor.at, end));
         else if (part === 2 && partWire === WIRE.bytes) cell = featureCell(cursor, end);
@@ -93,14 +93,15 @@ function passOver(cursor: Cursor, wire: number): void {
   if (wire !== WIRE.bytes) cursor.skip(wire);
 }
 
-/** The values of a feature: a list, or the one there is. */
+/** The values of a feature: a list, or the one there is; undefined where there is none. */
 function featureCell(cursor: Cursor, feature: number): unknown {
-  let cell: unknown = [];
+  let cell: unknown;
   cursor.messages(feature, (kind, end, wire) => {
     if (wire !== WIRE.bytes) return passOver(cursor, wire);
+    if (kind < 1 || kind > 3) return;
     const values: unknown = kind === 1 ? texts(cursor, end) : kind === 2 ? floats(cursor, end) : integers(cursor, end);
     const list = values as ArrayLike<unknown>;
-    cell = list.length === 1 ? list[0] : list;
+    cell = list.length > 1 ? list : list[0];
   });
   return cell;
 }
@@ -229,6 +230,8 @@ export class ExampleRows {
     const from = this.#at;
     this.#at = end;
     if (kind === TAG.bytesList) return this.#bytes.toString('utf8', from, end);
+    // A list without values is a missing one.
+    if (from === end) return undefined;
     if (kind === TAG.floatList) return this.#floats(from, end);
     if (kind !== TAG.int64List) return undefined;
     return this.#integers(from, end);

@@ -20,6 +20,18 @@ export function byteSource(file: string): ByteSource {
   return new Pieces(readBytes(file));
 }
 
+/** Fills all of `into` where there is as much; how many bytes. */
+export async function fill(source: ByteSource, into: Uint8Array): Promise<number> {
+  let filled = 0;
+  while (filled < into.length) {
+    const read = source.read(into.subarray(filled));
+    const count = typeof read === 'number' ? read : await read;
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled;
+}
+
 class PlainFile implements ByteSource {
   readonly isPlain: boolean;
   readonly #file: string;

@@ -35,6 +35,7 @@ export interface CellPlan {
     readonly perRow: number;
     readonly operator: number;
     readonly weightMark: number;
+    readonly width: number;
   };
   readonly operand: number;
   /** In place of a missing number; undefined where one that is missing is left to the slow way. */
@@ -47,7 +48,7 @@ export interface CellPlan {
   textsAt: number;
 }
 
-const PLAIN = { capacity: 0, max: I32_MAX, split: 0, flags: 0, perRow: 0, operator: 0, weightMark: 0 };
+const PLAIN = { capacity: 0, max: I32_MAX, split: 0, flags: 0, perRow: 0, operator: 0, weightMark: 0, width: 1 };
 const OPERATORS: Readonly<Record<LabelRule['operator'], number>> = {
   '>=': RULE.atLeast,
   '>': RULE.above,
@@ -87,22 +88,23 @@ function cellPlan(name: string, feature: Feature, blockRows: number): CellPlan {
     };
     return planOf(name, column, words);
   }
+  const { width } = feature;
   if (field === undefined) {
-    return planOf(name, column, { kind: feature.kind === 'dense' ? CELL_KIND.float : CELL_KIND.int });
+    return planOf(name, column, { kind: feature.kind === 'dense' ? CELL_KIND.float : CELL_KIND.int, width });
   }
-  return fieldPlan(name, column, field);
+  return fieldPlan(name, column, field, width);
 }
 
-function fieldPlan(name: string, column: string, field: Field): CellPlan {
+function fieldPlan(name: string, column: string, field: Field, width: number): CellPlan {
   switch (field.role) {
     case 'id':
       return planOf(name, column, { kind: CELL_KIND.id, flags: field.map === undefined ? 0 : CELL_FLAG.lower });
     case 'number': {
       const { map, fallback } = field;
       const missing = fallback ?? MISSING_NUMBER;
-      if (map === undefined) return planOf(name, column, { kind: CELL_KIND.float }, { missing });
+      if (map === undefined) return planOf(name, column, { kind: CELL_KIND.float, width }, { missing });
       const mapped = (value: number) => (Number.isNaN(value) ? missing : map(value));
-      return planOf(name, column, { kind: CELL_KIND.double }, { missing, mapped });
+      return planOf(name, column, { kind: CELL_KIND.double, width }, { missing, mapped });
     }
     case 'label': {
       const { rule, positive, classes } = field;

@@ -5,34 +5,20 @@
 import { isUtf8 } from 'node:buffer';
 import { MonolithError } from '../../base/errors.js';
 import { checkLimit } from '../../base/limits.js';
-import { didYouMean } from '../../base/suggest.js';
 import { DECODE, DECODE_SLACK_BYTES, DECODED } from '../../memory/decode-layout.js';
 import { cellsOf, type OpenRow } from '../files/csv-cells.js';
 import { type CsvForm, type CsvOptions, csvForm } from '../files/csv-options.js';
 import { badLine, csvRow, type LinePlace, sniffed } from '../files/csv-rows.js';
-import type { DataRow } from '../files/place.js';
-import type { Block } from './block.js';
+import type { Block, BlockMaker } from './block.js';
 import type { ByteSource } from './byte-source.js';
 import type { CellPlan } from './cell-plans.js';
-import type { Decoder } from './decoder.js';
+import { noColumn } from './check-columns.js';
+import { SlowRows } from './slow-rows.js';
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const BOM = [0xef, 0xbb, 0xbf];
-/** Rows the slow way that are handed on together. */
-const SLOW_ROWS = 256;
 const INPUT_BYTES = 1 << 20;
-
-/** What blocks are made with, of all files. */
-export interface BlockMaker {
-  readonly decoder: Decoder;
-  readonly cells: readonly CellPlan[];
-  /** The block of `rows` rows in the memory of the decoder. */
-  block(rows: number): Block;
-  /** A block of rows as objects; rows that cannot be encoded are told and left out. */
-  slowBlock(rows: readonly DataRow[]): Block | undefined;
-  readonly onBadRow: (error: MonolithError) => void;
-}
 
 export class CsvBlocks {
   readonly #file: string;
@@ -41,12 +27,13 @@ export class CsvBlocks {
   readonly #onForm: (form: CsvForm) => void;
   #form: CsvForm | undefined;
   #place: LinePlace = { line: 1, byte: 0 };
-  #slow: DataRow[] = [];
+  readonly #slow: SlowRows;
 
   constructor(file: string, options: CsvOptions, maker: BlockMaker, onForm: (form: CsvForm) => void) {
     this.#file = file;
     this.#options = options;
     this.#maker = maker;
+    this.#slow = new SlowRows(maker);
     this.#onForm = onForm;
   }
 
@@ -71,7 +58,7 @@ export class CsvBlocks {
       yield* this.#lines(bytes, filled, true);
     }
     if (this.#form === undefined) throw new MonolithError('ML_DATASET', { reason: `${this.#file} is empty` });
-    yield* this.#slowRows();
+    yield* this.#slow.rest();
   }
 
   /** More room for a line that is longer than the input. */
@@ -100,24 +87,17 @@ export class CsvBlocks {
         at = next;
       }
       if (rows > 0) {
-        yield* this.#slowRows();
+        yield* this.#slow.rest();
         yield this.#maker.block(rows);
       }
       if (status !== DECODED.odd) continue;
       const used = this.#slowLine(bytes, at, end, isLast);
       if (used === 0) break;
       at += used;
-      if (this.#slow.length === SLOW_ROWS) yield* this.#slowRows();
+      yield* this.#slow.enough();
       isPlain = isPlain || at >= end;
     }
     return at;
-  }
-
-  *#slowRows(): Generator<Block> {
-    if (this.#slow.length === 0) return;
-    const block = this.#maker.slowBlock(this.#slow);
-    this.#slow = [];
-    if (block !== undefined) yield block;
   }
 
   /** Finds out what the file is like; where its data begins. */
@@ -162,7 +142,7 @@ export class CsvBlocks {
     if (!isEmpty) {
       const { onBadRow } = this.#maker;
       const row = csvRow({ file: this.#file, form, onBadRow }, cells, this.#place);
-      if (row !== undefined) this.#slow.push(row);
+      if (row !== undefined) this.#slow.add(row);
     }
     this.#place = { line: line + lines, byte: byte + used };
     return used;
@@ -195,14 +175,4 @@ const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slic
 
 function textOf(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('utf8');
-}
-
-function noColumn(file: string, column: string, columns: readonly string[], cells: readonly CellPlan[]): MonolithError {
-  const wanted = cells.map((cell) => cell.column);
-  const hint = didYouMean(
-    column,
-    columns.filter((name) => !wanted.includes(name)),
-  );
-  const fields = { source: file, column, columns: columns.join(', ') };
-  return new MonolithError('ML_COLUMN', fields, hint === undefined ? {} : { hint });
 }

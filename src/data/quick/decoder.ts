@@ -7,16 +7,21 @@ import type { FeedData } from '../../memory/batch.js';
 import {
   CELL,
   CELL_WORDS,
+  CHECKSUM_WORDS,
   DECODE,
+  DECODE_LIST_MAX,
   DECODE_SCRATCH_BYTES,
   DECODE_SLACK_BYTES,
   DECODE_WORDS,
+  NAME,
+  NAME_WORDS,
   TEXT_WORDS,
 } from '../../memory/decode-layout.js';
 import { GrowingMemory } from '../../memory/shared-memory.js';
 import { instantiateKernels } from '../../runtime/backends/wasm/instantiate-kernels.js';
 import type { WasmKernels } from '../../runtime/backends/wasm/wasm-kernels.js';
 import { CELL_BYTES_OF, type CellPlan } from './cell-plans.js';
+import { checksumTables } from './checksum-tables.js';
 
 const NULL_PAGE_BYTES = 64;
 const POWERS = 23;
@@ -27,6 +32,9 @@ interface Place {
   readonly to: number;
   readonly values: number;
   readonly weights: number;
+  /** The name of its column. */
+  readonly name: number;
+  readonly nameBytes: number;
 }
 
 export interface DecoderOptions {
@@ -45,6 +53,7 @@ export class Decoder {
   readonly #places: Place[] = [];
   readonly plan: number;
   readonly #input: number;
+  readonly #names: { readonly at: number; readonly slots: number };
   #top = NULL_PAGE_BYTES;
   #u32!: Uint32Array;
   #u8!: Uint8Array;
@@ -57,11 +66,19 @@ export class Decoder {
     const fields = this.#take(cells.length * CELL_WORDS * 4);
     const powers = this.#take(POWERS * 8);
     const scratch = this.#take(DECODE_SCRATCH_BYTES);
-    const found = this.#take(cells.length);
+    const list = this.#take(DECODE_LIST_MAX * 8);
+    const checksums = this.#take(CHECKSUM_WORDS * 4);
+    // At most a quarter of the slots is taken.
+    const slots = 2 ** Math.ceil(Math.log2(4 * cells.length + 4));
+    this.#names = { at: this.#take(slots * NAME_WORDS * 4), slots };
     this.#write(this.plan, DECODE.fields, fields);
     this.#write(this.plan, DECODE.powers, powers);
     this.#write(this.plan, DECODE.scratch, scratch);
-    this.#write(this.plan, DECODE.found, found);
+    this.#write(this.plan, DECODE.list, list);
+    this.#write(this.plan, DECODE.checksums, checksums);
+    this.#u32.set(checksumTables(), checksums / 4);
+    this.#write(this.plan, DECODE.names, this.#names.at);
+    this.#write(this.plan, DECODE.nameMask, slots - 1);
     for (let power = 0; power < POWERS; power++) this.#f64(powers + power * 8, 10 ** power);
     for (const cell of cells) this.#places.push(this.#lay(cell, nulls(cell.column)));
     this.#input = this.#take(0);
@@ -83,6 +100,28 @@ export class Decoder {
     return this.#u32[this.plan / 4 + index]!;
   }
 
+  /** Has rows decoded whose values have the names of their columns. */
+  describeNames(): void {
+    const columns = [...new Set(this.#cells.map(({ column }) => column))];
+    this.describe(({ column }) => columns.indexOf(column), { columnCount: columns.length, decimalComma: 0 });
+    const { at, slots } = this.#names;
+    this.#u32.fill(0, at / 4, at / 4 + slots * NAME_WORDS);
+    const fields = this.word(DECODE.fields);
+    let last = -1;
+    for (let index = 0; index < this.#cells.length; index++) {
+      const field = fields / 4 + index * CELL_WORDS;
+      const column = this.#u32[field + CELL.column]!;
+      if (column === last) continue;
+      last = column;
+      const [name, bytes] = [this.#u32[field + CELL.name]!, this.#u32[field + CELL.nameBytes]!];
+      const fingerprint = BigInt.asUintN(64, this.kernels.fingerprint64(name, bytes));
+      let slot = Number(fingerprint & BigInt(slots - 1));
+      while (this.#u32[at / 4 + slot * NAME_WORDS + NAME.field] !== 0) slot = (slot + 1) % slots;
+      new BigUint64Array(this.#memory.buffer, at + slot * NAME_WORDS * 4, 1)[0] = fingerprint;
+      this.#write(at + slot * NAME_WORDS * 4, NAME.field, index + 1);
+    }
+  }
+
   /** Has the lines of a file of these columns decoded; `columnOf` gives the index of a column. */
   describe(columnOf: (cell: CellPlan) => number, more: Partial<Record<keyof typeof DECODE, number>>): void {
     for (const [name, value] of Object.entries(more))
@@ -93,9 +132,9 @@ export class Decoder {
     const fields = this.word(DECODE.fields);
     order.forEach(({ column, index }, at) => {
       const cell = this.#cells[index]!;
-      const { to, values, weights } = this.#places[index]!;
       const field = fields + at * CELL_WORDS * 4;
-      const words = { ...cell.words, column, to, values, weights, nulls: cell.nullsAt, texts: cell.textsAt };
+      const lists = { nulls: cell.nullsAt, texts: cell.textsAt, stamp: 0 };
+      const words = { ...cell.words, column, ...this.#places[index]!, ...lists };
       for (const [name, value] of Object.entries(words)) this.#write(field, CELL[name as keyof typeof CELL], value);
       new Float32Array(this.#memory.buffer, field + CELL.missing * 4, 1)[0] = cell.missing ?? 0;
       this.#write(field, CELL.hasMissing, cell.missing === undefined ? 0 : 1);
@@ -110,14 +149,16 @@ export class Decoder {
     const { buffer } = this.#memory;
     switch (CELL_BYTES_OF[words.kind]) {
       case 'f32':
-        return { feed: { kind: 'dense', values: new Float32Array(buffer, to, rows) } };
+        return { feed: { kind: 'dense', values: new Float32Array(buffer, to, rows * words.width) } };
       case 'i64':
-        return { feed: { kind: 'ids', values: new BigInt64Array(buffer, to, rows) } };
+        return { feed: { kind: 'ids', values: new BigInt64Array(buffer, to, rows * words.width) } };
       case 'f64':
         return {
           feed: {
             kind: 'dense',
-            values: Float32Array.from(new Float64Array(buffer, to, rows), (v) => this.#cells[index]!.mapped(v)),
+            values: Float32Array.from(new Float64Array(buffer, to, rows * words.width), (v) =>
+              this.#cells[index]!.mapped(v),
+            ),
           },
         };
       default: {
@@ -131,13 +172,21 @@ export class Decoder {
 
   #lay(cell: CellPlan, nulls: readonly string[]): Place {
     const rows = this.blockRows;
-    const { kind, capacity, perRow } = cell.words;
+    const { kind, capacity, perRow, width } = cell.words;
     cell.nullsAt = nulls.length === 0 ? 0 : this.#list(nulls);
     cell.textsAt = cell.texts === undefined ? 0 : this.#list(cell.texts);
     const type = CELL_BYTES_OF[kind];
-    const to = this.#take(type === 'f32' ? rows * 4 : type === 'splits' ? (rows + 1) * 4 : rows * 8);
     const values = type === 'splits' ? this.#take(capacity * 8) : 0;
-    return { to, values, weights: perRow === 0 ? 0 : this.#take(rows * perRow * 4) };
+    const bytes = encoder.encode(cell.column);
+    const name = this.#take(bytes.length + DECODE_SLACK_BYTES);
+    this.#u8.set(bytes, name);
+    return {
+      to: this.#take(type === 'splits' ? (rows + 1) * 4 : rows * width * (type === 'f32' ? 4 : 8)),
+      values,
+      weights: perRow === 0 ? 0 : this.#take(rows * perRow * 4),
+      name,
+      nameBytes: bytes.length,
+    };
   }
 
   /** A list of texts; its address. */

@@ -10,11 +10,12 @@ import { csvOptionsOf, type Findings } from '../files/file-rows.js';
 import type { DataRow } from '../files/place.js';
 import type { Row } from '../row.js';
 import type { Features, Schema } from '../schema.js';
-import type { Block } from './block.js';
+import type { Block, BlockMaker } from './block.js';
 import { byteSource } from './byte-source.js';
 import { type CellPlan, cellPlans } from './cell-plans.js';
-import { type BlockMaker, CsvBlocks } from './csv-blocks.js';
+import { CsvBlocks } from './csv-blocks.js';
 import { Decoder } from './decoder.js';
+import { ExampleBlocks } from './example-blocks.js';
 import { type QuickPlan, quickFormat, schemaOf } from './quick-plan.js';
 import { keyColumn, stepsInOrder } from './row-stream.js';
 
@@ -54,21 +55,23 @@ export class FileBlocks {
   /** Blocks of one file, by its format. */
   async *#blocksOf(file: string, maker: BlockMaker): AsyncGenerator<Block> {
     const format = quickFormat(file, this.#plan.options);
-    switch (format) {
-      case 'csv': {
-        const onForm = this.findings.forms.set.bind(this.findings.forms, file);
-        const source = byteSource(file);
-        try {
+    if (format === undefined) throw new MonolithError('ML_INTERNAL', { reason: `${file} has no decoder` });
+    const source = byteSource(file);
+    try {
+      switch (format) {
+        case 'csv': {
+          const onForm = this.findings.forms.set.bind(this.findings.forms, file);
           yield* new CsvBlocks(file, csvOptionsOf(this.#plan.options), maker, onForm).blocks(source);
-        } finally {
-          await source.close();
+          break;
         }
-        return;
+        case 'tfrecord':
+          yield* new ExampleBlocks(file, maker).blocks(source);
+          break;
+        default:
+          format satisfies never;
       }
-      case undefined:
-        throw new MonolithError('ML_INTERNAL', { reason: `${file} has no decoder` });
-      default:
-        format satisfies never;
+    } finally {
+      await source.close();
     }
   }
 
@@ -113,6 +116,10 @@ export class FileBlocks {
       for (const row of rows as readonly Record<string, unknown>[]) {
         if (texts.includes(row[column] as string)) row[column] = '';
       }
+    }
+    // A column that a row lacks is a missing value, even where this row is alone.
+    for (const row of rows as readonly Record<string, unknown>[]) {
+      for (const { column } of this.#cells) if (!(column in row)) row[column] = undefined;
     }
     return rows;
   }

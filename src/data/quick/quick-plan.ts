@@ -33,7 +33,7 @@ export interface QuickFindings {
 }
 
 /** Formats that are decoded from bytes. */
-const QUICK_FORMATS = ['csv'] as const satisfies readonly Format[];
+const QUICK_FORMATS = ['csv', 'tfrecord'] as const satisfies readonly Format[];
 type QuickFormat = (typeof QUICK_FORMATS)[number];
 
 /** The format of a file; undefined of one whose rows are made the slow way. */
@@ -59,12 +59,17 @@ export function quickPlan({ files, options, schema, steps, nulls = {} }: QuickGi
   if (files.some((file) => quickFormat(file, options) === undefined)) return undefined;
   const order = stepsInOrder(steps);
   if (order === undefined) return undefined;
+  const hasNames = files.every((file) => quickFormat(file, options) !== 'csv');
   const features: [string, PlainFeature][] = [];
   for (const [name, feature] of Object.entries(schema.features)) {
-    const plain = plainFeature(feature);
+    // A cell of CSV is one value.
+    const isWide = feature.kind !== 'ragged' && feature.width !== 1;
+    const plain = isWide && !hasNames ? undefined : plainFeature(feature);
     if (plain === undefined) return undefined;
     features.push([name, plain]);
   }
+  // What is said of missing texts in CSV is not said of other files.
+  if (options.nulls !== undefined && files.some((file) => quickFormat(file, options) !== 'csv')) return undefined;
   // Texts that mean nothing is there would have to be compared with both spellings of a number.
   const texts = [...(options.nulls ?? []), ...Object.values(nulls).flat()];
   if (options.decimalComma !== false && texts.some((text) => /[.,]/.test(text))) return undefined;
@@ -73,7 +78,6 @@ export function quickPlan({ files, options, schema, steps, nulls = {} }: QuickGi
 
 function plainFeature(feature: Feature): PlainFeature | undefined {
   const { field } = feature;
-  if (feature.kind !== 'ragged' && feature.width !== 1) return undefined;
   if (field === undefined) return { feature, map: undefined };
   const { map, parse, ...rest } = field as Field & { readonly map?: unknown; readonly parse?: unknown };
   if (parse !== undefined) return undefined;
