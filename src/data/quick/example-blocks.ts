@@ -1,6 +1,6 @@
 /**
- * @file A TFRecord file of tf.Example as blocks of columns: whole records go through the kernel that decodes them, those
- * that it leaves go through the functions that make rows as objects of them, so that both ways give the same.
+ * @file A TFRecord file of tf.Example as blocks of columns: whole records go through the kernel that decodes them,
+ * those that it leaves go through the functions that make rows as objects of them, so that both ways give the same.
  */
 import { MonolithError } from '../../base/errors.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';
