@@ -39,6 +39,8 @@ export const LIMITS = {
   rowSegments: 2 ** 14,
   tables: 2 ** 16,
   slotCounts: 2 ** 20,
+  // rows of data
+  rowIds: 2 ** 20,
   // models in files
   graphOps: 2 ** 17,
   modelBytes: 2 ** 26,

@@ -1,4 +1,5 @@
 /** @file Cells of many ids as the feed of their feature: lists or texts of them, with weights or without. */
+import { LIMITS, overLimit } from '../base/limits.js';
 import type { FeedData } from '../memory/batch.js';
 import { describe, type Refuse } from '../memory/given-arrays.js';
 import { idOf, isMissing, numberOf } from './cells.js';
@@ -31,6 +32,7 @@ export function encodeIds(
     const refuse = column.refuse(row);
     const list = idsOfCell(field, column.cell(row), weightColumn, row, refuse);
     const { length } = list.ids;
+    if (field.max === undefined && length > LIMITS.rowIds) throw refuse(overLimit('rowIds', length), MANY_IDS);
     if (list.weights !== undefined && list.weights.length !== length) {
       throw weightColumn!.refuse(row)(`it has ${list.weights.length} weights for ${length} ids`);
     }
@@ -52,6 +54,9 @@ export function encodeIds(
         [weightsOf(name), { kind: 'dense', values: weights }],
       ];
 }
+
+/** How to have it nevertheless. */
+const MANY_IDS = 'give f.ids a max: so many of a cell are kept';
 
 /** A weight that is not said is 1. */
 const weightOf = (cell: Cell, refuse: Refuse): number => (isMissing(cell) ? 1 : numberOf(cell, refuse));

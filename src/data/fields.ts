@@ -4,6 +4,8 @@
  */
 import { checkNumber, checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
+import { LIMITS } from '../base/limits.js';
+import { IDS_PER_ROW } from '../graph/ops/state.js';
 import type { Cell, Field, IdField, IdsField, IntField, LabelField, NumberField, TimeField } from './field.js';
 import { labelRule } from './label-rule.js';
 
@@ -18,6 +20,8 @@ export type IdFeature<From = string | undefined> = { readonly kind: 'ids'; reado
 export type IdsFeature<From = string | undefined, Weighted = boolean> = {
   readonly kind: 'ragged';
   readonly valuesPerRow: number;
+  /** Ids of one row that are refused if there are more. There is room for as many as the data has. */
+  readonly rowMax: number;
   /** Whether ids have weights, which are a feed of their own, `name/weights`. */
   readonly weighted: Weighted;
 } & With<IdsField, From>;
@@ -57,7 +61,10 @@ export interface IdOptions<From> extends ColumnOption<From>, LifetimeOptions {
 export interface IdsOptions<From> extends ColumnOption<From>, LifetimeOptions {
   /** What stands between the ids of a text. Default: a comma. */
   readonly split?: string;
-  /** Ids after so many are left out. Needed where ids have weights. Default: none are. */
+  /**
+   * Ids after so many are left out. Needed where ids have weights. Default: none are, and more than a million (2 ** 20)
+   * in one cell are refused.
+   */
   readonly max?: number;
   /** Ids have weights: what stands between an id and its weight in a text, or the column of the weights. */
   readonly weights?: string | { readonly from: string };
@@ -97,8 +104,6 @@ export interface TimeOptions<From> extends ColumnOption<From> {
   readonly unit?: 's' | 'ms';
 }
 
-/** Ids per example that are planned for where nobody says how many there are. */
-export const IDS_PER_ROW = 16;
 const REMEMBERED = 1 << 22;
 
 function id<const From extends string | undefined = undefined>(options: IdOptions<From> = {}): IdFeature<From> {
@@ -138,7 +143,8 @@ function ids<
     map: functionOf('f.ids', 'map', options.map),
   } as const;
   const weighted = (weights !== undefined) as [Weights] extends [undefined] ? false : true;
-  return { kind: 'ragged', valuesPerRow: max ?? IDS_PER_ROW, weighted, field };
+  const rowMax = max ?? LIMITS.rowIds;
+  return { kind: 'ragged', valuesPerRow: max ?? IDS_PER_ROW, rowMax, weighted, field };
 }
 
 /** Overloads, because without a width it would be taken from the place the call stands in: any number. */

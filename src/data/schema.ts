@@ -32,6 +32,8 @@ export interface Int64Feature<Width extends number = number> {
 export interface RaggedFeature<ValuesPerRow extends number = number> {
   readonly kind: 'ragged';
   readonly valuesPerRow: ValuesPerRow;
+  /** `valuesPerRow` is no limit but what to begin with: an example may have up to so many, of which there is room made. */
+  readonly rowMax?: number;
   /** Whether ids have weights: a feed of their own, `name/weights`, of `valuesPerRow` floats for each example. */
   readonly weighted?: boolean;
   readonly field?: Field;
@@ -63,7 +65,7 @@ export const dense = { f32: denseF32, i64: denseI64 } as const;
 
 /** Features of any number of values per example. */
 export const ragged = {
-  /** Int64 ids; `valuesPerRow` bounds how many an example has, on average over a slice of the batch. */
+  /** Int64 ids; `valuesPerRow` bounds how many an example has, on average over the batch. */
   i64<const ValuesPerRow extends number>(options: {
     readonly valuesPerRow: ValuesPerRow;
   }): RaggedFeature<ValuesPerRow> {
@@ -118,7 +120,7 @@ export type LabelName<F extends Features> =
 
 /** How placeholders are made that a feature does not say all of. */
 export interface InputOptions {
-  /** In place of what ragged features say: ids per example, on average over a part of the batch. */
+  /** In place of what ragged features say: ids per example at the most, on average over the batch. */
   readonly valuesPerRow?: Readonly<Record<string, number>> | undefined;
 }
 
@@ -180,7 +182,9 @@ export class Schema<F extends Features> {
       const value: unknown = values[spec.name];
       if (value === undefined) throw new MonolithError('ML_FEED', { name: spec.name, reason: 'no value was given' });
       const feature = this.features[spec.name];
-      return feedOf(spec, value, () => (feature?.kind === 'ragged' ? feature.valuesPerRow : undefined));
+      return feedOf(spec, value, () =>
+        feature?.kind === 'ragged' ? (feature.rowMax ?? feature.valuesPerRow) : undefined,
+      );
     });
     return { rows: rowsOf(this.specs, feeds), feeds };
   }
@@ -215,7 +219,9 @@ function inputsOf(graph: Graph, name: string, feature: Feature, perRow?: number)
     case 'ids':
       return [[name, idsPlaceholder(graph, { name, width: feature.width })]];
     case 'ragged': {
-      const ids = raggedPlaceholder(graph, { name, valuesPerRow: perRow ?? feature.valuesPerRow });
+      const most = perRow ?? (feature.rowMax === undefined ? feature.valuesPerRow : undefined);
+      const room = most === undefined ? { rowMax: feature.rowMax! } : { valuesPerRow: most };
+      const ids = raggedPlaceholder(graph, { name, ...room });
       if (feature.weighted !== true) return [[name, ids]];
       const weights = { name: weightsOf(name), width: feature.valuesPerRow };
       return [

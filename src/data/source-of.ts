@@ -13,7 +13,7 @@ import { quickPlan } from './quick/quick-plan.js';
 import { readerSource } from './reader-source.js';
 import type { Row } from './row.js';
 import { type EncodeRows, type RowsGiven, rowSource } from './row-source.js';
-import { type Features, Schema } from './schema.js';
+import { type Features, type RaggedFeature, Schema } from './schema.js';
 
 /** What an estimator takes for data. */
 export type DataGiven<Row, Values extends Columns = Columns> =
@@ -36,8 +36,10 @@ export function sourceOf<Given>(where: string, schema: DataSchema, data: DataGiv
   if (isRows(data)) return rowSource(data as RowsGiven<Given>, (mode) => encoderOf(schema, mode));
   if (isDataset(data)) return readerSource(data) as BatchSource<never> as BatchSource<Given>;
   if (isColumns(data)) {
-    const perRow = (name: string) =>
-      (schema.features?.[name] as { readonly valuesPerRow?: number } | undefined)?.valuesPerRow;
+    const perRow = (name: string) => {
+      const { valuesPerRow, rowMax } = (schema.features?.[name] ?? {}) as Partial<RaggedFeature>;
+      return rowMax ?? valuesPerRow;
+    };
     return columnSource(schema.specs, data, perRow) as BatchSource<never> as BatchSource<Given>;
   }
   const reason = `${where} was given ${described(data)}`;

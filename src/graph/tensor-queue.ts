@@ -51,6 +51,8 @@ export interface QueueComponent {
   readonly spec: TensorSpec;
   /** Of ragged ones. */
   readonly valuesPerRow?: number;
+  /** Of ragged ones whose rows may have more. */
+  readonly rowMax?: number | undefined;
 }
 
 export interface TensorQueueOptions {
@@ -84,10 +86,10 @@ export class TensorQueue {
   }
 
   /** A place for what all examples share, a feed for what has rows. */
-  #value({ spec, valuesPerRow = 1 }: QueueComponent, name: string): Tensor {
+  #value({ spec, valuesPerRow = 1, rowMax }: QueueComponent, name: string): Tensor {
     if (spec.shape[0] !== 'batch') return localVariable(this.graph, name, spec as VariableAttrs);
     return this.graph.initScope(() => {
-      return this.graph.add(Dequeue, [], { spec, valuesPerRow, queue: this }, name).output;
+      return this.graph.add(Dequeue, [], { spec, valuesPerRow, rowMax, queue: this }, name).output;
     });
   }
 
@@ -124,9 +126,9 @@ export class TensorQueue {
 export function componentOf(tensor: Tensor): QueueComponent {
   const { dtype, shape, ragged } = tensor.spec;
   if (!ragged) return { spec: { dtype, shape } };
-  const { valuesPerRow } = tensor.op.attrs as Partial<PlaceholderAttrs>;
+  const { valuesPerRow, rowMax } = tensor.op.attrs as Partial<PlaceholderAttrs>;
   if (valuesPerRow === undefined) throw misfit(tensor, 'ragged tensors of a queue are fed');
-  return { spec: { dtype, shape, ragged }, valuesPerRow };
+  return { spec: { dtype, shape, ragged }, valuesPerRow, rowMax };
 }
 
 /** A sum over the batch is in parts: the element has the sum. */

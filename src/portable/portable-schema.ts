@@ -72,6 +72,11 @@ const featureSchema = lazySchema((z) => {
             .number()
             .positive()
             .max(2 ** 20),
+          rowMax: z
+            .int()
+            .positive()
+            .max(2 ** 31 - 1)
+            .optional(),
           weighted: z.boolean().optional(),
           ...common,
         }),

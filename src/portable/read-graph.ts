@@ -87,7 +87,7 @@ function makeOp(graph: Graph, { name, type, inputs, given }: Asked, parts: Parts
       if (inputs.length < least || inputs.length > most) throw misfit(name, `it has ${inputs.length} inputs`);
       const attrs = op.read(given, inputs);
       const perRow = Object.hasOwn(parts.valuesPerRow, name) ? parts.valuesPerRow[name] : undefined;
-      const fed = perRow === undefined ? attrs : { ...(attrs as object), valuesPerRow: perRow };
+      const fed = perRow === undefined ? attrs : { ...(attrs as object), valuesPerRow: perRow, rowMax: undefined };
       const [output] = graph.add(op.def, inputs, fed, name).outputs;
       return output!;
     }

@@ -18,15 +18,15 @@ interface Ragged {
 
 /**
  * Parts of `rows` in order. A batch has room for so many examples, and for so many ids of each feature: rows with many
- * ids are computed with fewer others. ML_FEED for one that is too long by itself.
+ * ids are computed with fewer others. ML_FEED for one that is too long by itself, where that is a limit and not a guess.
  */
 export function* chunksOf<F extends Features>(
   schema: Schema<F>,
   rows: readonly Row<F>[],
-  { batchSize, threads }: Pick<Session, 'batchSize' | 'threads'>,
+  { batchSize }: Pick<Session, 'batchSize'>,
   partial = false,
 ): Generator<EncodedChunk> {
-  const room = raggedRoom(schema, Math.floor(batchSize / threads));
+  const room = raggedRoom(schema, batchSize);
   for (let from = 0; from < rows.length; from += batchSize) {
     const some = rows.slice(from, from + batchSize);
     yield* fitting(schema, some, from, { room, partial });
@@ -50,7 +50,9 @@ function* fitting<F extends Features>(
   const { feeds } = encodeRows(schema, rows, { labels: false, partial, firstRow });
   const given = feeds as Readonly<Record<string, unknown>>;
   const long = [...room].find(([name, most]) => ((given[name] as Ragged | undefined)?.splits[rows.length] ?? 0) > most);
-  if (long === undefined) {
+  const isOpen = ([name]: readonly [string, number]) =>
+    (schema.features[name] as { readonly rowMax?: number }).rowMax !== undefined;
+  if (long === undefined || (rows.length === 1 && isOpen(long))) {
     yield { feeds: feeds as Partial<FeedMap>, count: rows.length };
     return;
   }

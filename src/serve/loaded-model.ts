@@ -177,8 +177,8 @@ export class LoadedModel<F extends Features = Features> {
 
   /** Rows that are computed at once at the most, and ids of each feature in them. */
   get room(): { readonly rows: number; readonly ids: ReadonlyMap<string, number> } {
-    const { batchSize, threads } = this.#session;
-    return { rows: batchSize, ids: raggedRoom(this.schema as never, Math.floor(batchSize / threads)) };
+    const { batchSize } = this.#session;
+    return { rows: batchSize, ids: raggedRoom(this.schema as never, batchSize) };
   }
 
   /** Rows as they are fed, in parts that have room; `partial` where columns may be absent from all of them. */

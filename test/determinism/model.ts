@@ -11,7 +11,15 @@ import { batchNorm, UPDATE_OPS } from '../../src/graph/ops/norms.js';
 import { reduceMean } from '../../src/graph/ops/reductions.js';
 import { addBias } from '../../src/graph/ops/rows.js';
 import { reshape } from '../../src/graph/ops/shape.js';
-import { globalStep, group, increment, placeholder, raggedPlaceholder, variable } from '../../src/graph/ops/state.js';
+import {
+  globalStep,
+  group,
+  increment,
+  Placeholder,
+  placeholder,
+  raggedPlaceholder,
+  variable,
+} from '../../src/graph/ops/state.js';
 import { dropout } from '../../src/graph/ops/training.js';
 import type { BatchData } from '../../src/memory/batch.js';
 import { trainableVariables } from '../../src/optim/optimizer.js';
@@ -95,14 +103,21 @@ function randomMatrix(graph: Graph, name: string, shape: readonly number[], seed
 
 const asMatrix = (x: Tensor): Tensor => (x.spec.shape.length === 2 ? x : reshape(x, [x.columns]));
 
-export function buildModel(recipe: Recipe): Model {
+/** Ids of a feature; `grows`: buffers begin with room for next to none, and are made again as they come. */
+function idsOf(graph: Graph, name: string, grows: boolean): Tensor {
+  if (!grows) return raggedPlaceholder(graph, { name, valuesPerRow: PER_ROW });
+  const spec = { dtype: 'int64', shape: ['batch'], ragged: true } as const;
+  return graph.add(Placeholder, [], { spec, valuesPerRow: 0.01, rowMax: PER_ROW }, name).output;
+}
+
+export function buildModel(recipe: Recipe, grows = false): Model {
   const graph = new Graph();
   const next = stream(recipe.seed * 3 + 1);
   const label = placeholder(graph, { name: 'label' });
   const dense = placeholder(graph, { name: 'dense', width: 2 });
   const features = featuresOf(recipe);
   const lookups = features.map(({ name, table, pooling }) =>
-    embeddingLookup(raggedPlaceholder(graph, { name, valuesPerRow: PER_ROW }), table, { pooling }),
+    embeddingLookup(idsOf(graph, name, grows), table, { pooling }),
   );
   const shown = lookups.map((lookup, i) => asMatrix(features[i]!.readOnly ? stopGradient(lookup) : lookup));
   const inputs = concatColumns([dense, ...shown]);

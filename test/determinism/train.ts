@@ -43,6 +43,8 @@ export interface Way {
   readonly saveAt?: number;
   /** Examples that a batch may have beyond those it has. */
   readonly batchRoom?: number;
+  /** Buffers of ids begin with room for next to none. */
+  readonly grows?: boolean;
   /** Of the session; the recipe's unless told. */
   readonly seed?: number;
 }
@@ -81,7 +83,7 @@ class Run {
 
   constructor(recipe: Recipe, way: Way) {
     this.#recipe = recipe;
-    this.#model = buildModel(recipe);
+    this.#model = buildModel(recipe, way.grows);
     this.#way = way;
   }
 

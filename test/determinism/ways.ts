@@ -51,7 +51,7 @@ export function someComparisons(recipe: Recipe): Comparison[] {
   const fixed = { deterministic: true };
   const threads = TURNS[recipe.seed % TURNS.length]!;
   const pairs: Comparison[] = [
-    { name: 'threads and groups', one: PLAIN, other: { ...fixed, threads, groups } },
+    { name: 'threads and groups', one: PLAIN, other: { ...fixed, threads, groups, grows: recipe.seed % 2 === 0 } },
     {
       name: 'resume and banks',
       one: PLAIN,
@@ -81,17 +81,17 @@ function cutPairs(recipe: Recipe): Comparison[] {
     return {
       name: `prefetch ${prefetch}${postpush ? ', postpush' : ''}`,
       one: { ...way, threads: 1, groups, saveAt: resumeAt },
-      other: { ...way, threads: 3, ...again, ...(served && { cut: 'served', owners }) },
+      other: { ...way, threads: 3, grows: true, ...again, ...(served && { cut: 'served', owners }) },
     };
   };
   return [
     { name: 'cut', one: PLAIN, other: { ...fixed, threads: 2, groups, cut: 'local' } },
-    { name: 'cut, banks, served', one: PLAIN, other: { ...fixed, threads: 3, banks, cut: 'served' } },
+    { name: 'cut, banks, served', one: PLAIN, other: { ...fixed, threads: 3, banks, cut: 'served', grows: true } },
     ahead(1, false, false),
     ahead(2, true, true),
-    { name: 'cut, banks', one: PLAIN, other: { ...fixed, threads: 1, groups, banks, cut: 'local' } },
+    { name: 'cut, banks', one: PLAIN, other: { ...fixed, threads: 1, groups, banks, cut: 'local', grows: true } },
     ahead(0, true, true),
-    { name: 'cut, served', one: PLAIN, other: { ...fixed, threads: 2, cut: 'served', owners } },
+    { name: 'cut, served', one: PLAIN, other: { ...fixed, threads: 2, cut: 'served', owners, grows: true } },
   ];
 }
 
@@ -120,6 +120,13 @@ export function allComparisons(recipe: Recipe): Comparison[] {
     if (resumes) pairs.push({ name: `${threads} threads, resumed`, one: { threads }, other: { threads, resumeAt } });
     if (groups) pairs.push({ name: `${threads} threads in groups`, one: { threads }, other: { threads, groups } });
     if (banks) pairs.push({ name: `${threads} threads, banks`, one: { threads }, other: { threads, banks } });
+  }
+  for (const threads of [1, 3]) {
+    pairs.push({
+      name: `buffers that grow, ${threads} threads`,
+      one: PLAIN,
+      other: { ...fixed, threads, grows: true },
+    });
   }
   pairs.push(...cutPairs(recipe));
   const plain: Way = { ...PLAIN, backend: 'reference' };

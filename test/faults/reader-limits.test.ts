@@ -9,6 +9,9 @@ import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-chec
 import type { Manifest } from '../../src/checkpoint/manifest.js';
 import { formatManifest, parseManifest } from '../../src/checkpoint/manifest-text.js';
 import { SlotCounts } from '../../src/cli/slot-counts.js';
+import { encodeRows } from '../../src/data/encode-rows.js';
+import { f } from '../../src/data/fields.js';
+import { defineSchema } from '../../src/data/schema.js';
 import { encodeEntry, encodeHeader } from '../../src/io/bundle-format.js';
 import { BundleReader } from '../../src/io/bundle-reader.js';
 import { parseCheckpointState } from '../../src/io/checkpoint-state.js';
@@ -200,6 +203,11 @@ const BEYOND: Readonly<Record<LimitName, readonly Attempt[]>> = {
       const budget = { counts: 0, file: 'x' };
       const tables = Array.from({ length: over('slotCounts') / 32768 + 1 }, () => new SlotCounts(budget));
       for (const one of tables) for (let slot = 0; slot < 32768; slot++) one.add(slot);
+    },
+  ],
+  rowIds: [
+    () => {
+      return encodeRows(defineSchema({ ids: f.ids() }), [{ ids: new BigInt64Array(over('rowIds')) as never }]);
     },
   ],
   logBytes: [

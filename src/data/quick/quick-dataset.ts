@@ -27,6 +27,9 @@ export interface QuickOptions {
   readonly ahead: number;
 }
 
+/** What there is no memory for in the error of a batch that is too large for the region. */
+export const BATCH_OF_FILES = 'a batch of files';
+
 /** What the reader thread calls. */
 export function openDataset(views: Views, arena: Arena, options: QuickOptions): OpenStream {
   return new QuickDataset(views, arena, options);
@@ -114,7 +117,7 @@ class QuickDataset implements OpenStream {
     if (!region.fits(bytes)) {
       const hint = 'give smaller batches, f.ids a max, or the session more memory';
       const free = Math.floor(this.#options.bytes / (this.#options.ahead + 2));
-      throw new MonolithError('ML_MEMORY', { name: 'a batch of files', bytes, free }, { hint });
+      throw new MonolithError('ML_MEMORY', { name: BATCH_OF_FILES, bytes, free }, { hint });
     }
     let at = region.take(bytes, taken());
     while (at === undefined) {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { crc32c } from '../../base/crc32c.js';
 import { fromWireError, type WireError } from '../../base/error-wire.js';
 import { MonolithError } from '../../base/errors.js';
+import { IDS_PER_ROW } from '../../graph/ops/state.js';
 import { bytesFor } from '../../memory/batch.js';
 import { compileKernels } from '../../runtime/backends/wasm/load-kernels.js';
 import type { Session } from '../../runtime/session/session.js';
@@ -10,11 +11,10 @@ import { coreOf } from '../../runtime/session/session-handle.js';
 import type { BatchInput, OpenBatches } from '../batch-source.js';
 import { DataReader } from '../data-reader.js';
 import type { DatasetSource } from '../dataset-source.js';
-import { IDS_PER_ROW } from '../fields.js';
 import type { CsvForm } from '../files/csv-options.js';
 import type { Findings } from '../files/file-rows.js';
 import { AT_START, beginOf, type InputBegin, placeState } from '../input-place.js';
-import type { QuickOptions } from './quick-dataset.js';
+import { BATCH_OF_FILES, type QuickOptions } from './quick-dataset.js';
 import { type QuickPlan, schemaOf } from './quick-plan.js';
 
 /** Limit for one batch: a long line of a slow disk, or many rows that are left out. */
@@ -42,24 +42,34 @@ export async function openQuick(
   const batchBytes = bytesFor(specs, batchSize, ids);
   const ahead = Math.min(Math.max(Math.floor(AHEAD_BYTES / batchBytes), AHEAD_MIN), AHEAD_MAX);
   const wanted = Math.max(REGION_BYTES, 2 * (ahead + 1) * batchBytes);
-  const bytes = Math.floor(Math.min(wanted, arena.free / FREE_SHARE) / 64) * 64;
-  const options: QuickOptions = { plan, module: await compileKernels(), batchSize, epochs, bytes, ahead };
-  const dataset: DatasetSource<QuickOptions> = {
-    module: new URL('./quick-dataset.js', import.meta.url).href,
-    options,
-    bytes: bytes + 64,
-    ahead,
+  const module = await compileKernels();
+  const startReader = (most: number, from: number): Promise<DataReader> => {
+    const bytes = Math.floor(Math.min(most, arena.free / FREE_SHARE) / 64) * 64;
+    const options: QuickOptions = { plan, module, batchSize, epochs, bytes, ahead };
+    const dataset: DatasetSource<QuickOptions> = {
+      module: new URL('./quick-dataset.js', import.meta.url).href,
+      options,
+      bytes: bytes + 64,
+      ahead,
+    };
+    return DataReader.start({ session, dataset, startBatch: from });
   };
   const startBatch = mode === 'train' && epochs === Number.POSITIVE_INFINITY ? session.globalStep : 0;
-  const reader = await DataReader.start({ session, dataset, startBatch });
+  let reader = await startReader(wanted, startBatch);
   const depth = trace.names.id('batches waiting');
   const identity = { data: digestOf(plan, batchSize), epochs };
   let begin: InputBegin = AT_START;
   let next = startBatch;
   let isOver = false;
-  const noted = (error: unknown) => {
+  /** The batch of `next`, from a reader with more room where that one had too little for it. */
+  const failed = async (error: unknown): Promise<number> => {
     isOver ||= error instanceof MonolithError && error.code === 'ML_OUT_OF_RANGE';
-    return error;
+    const bytes = roomFor(error, ahead);
+    if (bytes === undefined || bytes > arena.free / FREE_SHARE) throw error;
+    await reader.close();
+    // Batches that were handed out stay good: the region they are in is not used again.
+    reader = await startReader(bytes, next - 1);
+    return reader.next(BATCH_TIMEOUT_MS);
   };
   return {
     batchesAhead: ahead,
@@ -70,7 +80,7 @@ export async function openQuick(
       trace.main?.counter(depth, reader.depth, trace.main.now());
       next++;
       const found = reader.next(BATCH_TIMEOUT_MS);
-      return typeof found === 'number' ? found : found.catch((error: unknown) => Promise.reject(noted(error)));
+      return typeof found === 'number' ? found : found.catch(failed);
     },
     // How many batches a pass has is known at its end alone, so a place is a number over all passes.
     saveState: (unused) => placeState(identity, { pass: isOver ? 1 : 0, batch: reader.saveState(unused).batch }),
@@ -89,6 +99,13 @@ export async function openQuick(
       }
     },
   };
+}
+
+/** Bytes of a region in which there is room for a batch that was too large for the one before. */
+function roomFor(error: unknown, ahead: number): number | undefined {
+  if (!(error instanceof MonolithError && error.code === 'ML_MEMORY' && error.fields.name === BATCH_OF_FILES)) return;
+  // As many as are in use at once, and half as much again, since others will be larger.
+  return Math.ceil((Number(error.fields.bytes) + 64) * (ahead + 2) * 1.5);
 }
 
 /** Checksum of what decides the batches, the files as they are now among it. */

@@ -1,6 +1,7 @@
 /** @file Ops that bring values in and keep them: placeholders, constants, variables, assignments, counters, groups. */
 
 import { checkOptions } from '../../base/check-options.js';
+import { LIMITS } from '../../base/limits.js';
 import {
   elementCount,
   type Graph,
@@ -32,18 +33,22 @@ interface Named extends OpOptions {
 export interface PlaceholderAttrs {
   readonly spec: TensorSpec;
   /**
-   * Ragged feeds: how many values a row has at the most, on average over a slice of the batch; buffers are sized by it.
+   * Ragged feeds: how many values a row has at the most, on average over the batch. With `rowMax` it is what buffers
+   * begin with, and no limit.
    */
   readonly valuesPerRow: number;
+  /** Ragged feeds whose buffers grow with the data: more values in one row are refused. */
+  readonly rowMax?: number | undefined;
 }
 
 export const Placeholder: OpDef<PlaceholderAttrs> = {
   type: 'Placeholder',
-  infer: (_, { spec, valuesPerRow }) => {
+  infer: (_, { spec, valuesPerRow, rowMax = 1 }) => {
     const width = spec.shape[1] ?? 1;
     if (!isCount(width)) throw misfit('Placeholder', `an example cannot have ${width} values`);
     if (spec.ragged && !(valuesPerRow > 0))
       throw misfit('Placeholder', `rows cannot have ${valuesPerRow} values on average`);
+    if (!isCount(rowMax)) throw misfit('Placeholder', `no row can have ${rowMax} values at the most`);
     return [spec];
   },
 };
@@ -72,15 +77,26 @@ export function idsPlaceholder(graph: Graph, options: PlaceholderOptions): Tenso
 }
 
 export interface RaggedPlaceholderOptions extends Named {
-  /** How many ids an example has at the most, on average over a slice of the batch. */
-  readonly valuesPerRow: number;
+  /** How many ids an example has at the most, on average over the batch. Default: as many as there are. */
+  readonly valuesPerRow?: number;
+  /** Without `valuesPerRow`: ids of one example that are refused if there are more. Default: a million (2 ** 20). */
+  readonly rowMax?: number;
 }
+
+/** Ids per example that are planned for where nobody says how many there are; more are made room for when they come. */
+export const IDS_PER_ROW = 16;
 
 /** A feed of any number of int64 ids per example. */
 export function raggedPlaceholder(graph: Graph, options: RaggedPlaceholderOptions): Tensor {
-  const { name, valuesPerRow } = checkOptions('raggedPlaceholder', options, ['valuesPerRow', 'name']);
+  const { name, valuesPerRow, rowMax } = checkOptions('raggedPlaceholder', options, ['valuesPerRow', 'rowMax', 'name']);
   const spec: TensorSpec = { dtype: 'int64', shape: ['batch'], ragged: true };
-  return graph.add(Placeholder, [], { spec, valuesPerRow }, name).output;
+  if (valuesPerRow !== undefined && rowMax === undefined)
+    return graph.add(Placeholder, [], { spec, valuesPerRow }, name).output;
+  if (valuesPerRow !== undefined)
+    throw misfit('Placeholder', 'valuesPerRow is a limit of its own: rowMax goes without it');
+  const grown = rowMax ?? LIMITS.rowIds;
+  const attrs = { spec, valuesPerRow: Math.min(IDS_PER_ROW, grown), rowMax: grown };
+  return graph.add(Placeholder, [], attrs, name).output;
 }
 
 export interface ConstantAttrs {

@@ -7,6 +7,9 @@ import { ELEMENTWISE } from './elementwise.js';
 import { INNER } from './inner.js';
 import { ROWS } from './rows.js';
 
+/** Ids of a row: their number is a word of 32 bits. */
+const ROW_MAX = 2 ** 31 - 1;
+
 /** A feed: floats, int64s, or ragged ids. */
 const FEED = portable(
   Placeholder,
@@ -15,16 +18,18 @@ const FEED = portable(
     const kind = given.choice('kind', ['dense', 'ids', 'ragged']);
     if (kind === 'ragged') {
       const valuesPerRow = given.number('valuesPerRow');
-      return { spec: { dtype: 'int64', shape: ['batch'], ragged: true } as TensorSpec, valuesPerRow };
+      const spec: TensorSpec = { dtype: 'int64', shape: ['batch'], ragged: true };
+      if (given.get('rowMax') === undefined) return { spec, valuesPerRow };
+      return { spec, valuesPerRow, rowMax: given.whole('rowMax', 1, ROW_MAX) };
     }
     const width = given.whole('width', 1);
     const shape = width === 1 ? (['batch'] as const) : (['batch', width] as const);
     const spec: TensorSpec = { dtype: kind === 'dense' ? 'float32' : 'int64', shape };
     return { spec, valuesPerRow: kind === 'dense' ? 1 : width };
   },
-  ({ spec, valuesPerRow }) =>
+  ({ spec, valuesPerRow, rowMax }) =>
     spec.ragged
-      ? { kind: 'ragged', valuesPerRow }
+      ? { kind: 'ragged', valuesPerRow, ...(rowMax !== undefined && { rowMax }) }
       : { kind: spec.dtype === 'float32' ? 'dense' : 'ids', width: (spec.shape[1] as number | undefined) ?? 1 },
 );
 

@@ -28,7 +28,9 @@ export function raggedLimits(schema: BatchSchema, feeds: readonly FeedUse[]): Ra
   const words = pointerWords(schema);
   return feeds.flatMap(({ tensor, ragged }) => {
     const { name } = tensor.op;
-    return ragged === undefined ? [] : [{ name, word: words.get(name)!.word, capacity: ragged.capacity }];
+    if (ragged === undefined) return [];
+    const { capacity, most } = ragged;
+    return [{ name, word: words.get(name)!.word, capacity, most }];
   });
 }
 

@@ -5,13 +5,18 @@
 import { MonolithError } from '../../base/errors.js';
 import { BATCH, type BatchSchema, pointerCount } from '../../memory/batch.js';
 import type { Views } from '../../memory/views.js';
+import type { RaggedMost } from './compile-environment.js';
 import type { SlicePlan } from './lowering.js';
 
-/** A ragged feed of a program: where its splits are in a batch header, and the values a slice has room for. */
+/**
+ * A ragged feed of a program: where its splits are in a batch header, the values a slice has room for, and what a batch
+ * may have at the most.
+ */
 export interface RaggedLimit {
   readonly name: string;
   readonly word: number;
   readonly capacity: number;
+  readonly most: RaggedMost;
 }
 
 /**
@@ -58,12 +63,12 @@ export interface BatchLimits {
 }
 
 /**
- * Throws ML_FEED when `batch` is no batch of the schema, lacks a feed, holds more than the buffers of the program do,
- * or names no class.
+ * Throws ML_FEED when `batch` is no batch of the schema, lacks a feed, holds more than the feeds of the program may, or
+ * names no class. For more than its buffers hold, see batch-room.ts.
  */
 export function checkBatch(views: Views, batch: number, limits: BatchLimits, feeds: FeedLimits): void {
   const { needed, ragged, classes, times } = feeds;
-  const { schema, feeds: all, batchSize, plan } = limits;
+  const { schema, feeds: all, batchSize } = limits;
   const at = batch / 4;
   const { u32, i32 } = views;
   const pointers = u32[at + BATCH.pointerCount]!;
@@ -78,20 +83,29 @@ export function checkBatch(views: Views, batch: number, limits: BatchLimits, fee
   }
   const rows = u32[at + BATCH.rows]!;
   if (rows > batchSize) throw misfit('batch', `${rows} rows, the session holds ${batchSize}`);
-  for (const { name, word, capacity } of ragged) {
-    const splits = u32[at + word]! / 4;
-    let first = i32[splits]!;
-    for (let slice = 1; slice <= plan.slices; slice++) {
-      const last = i32[splits + Math.floor((rows * slice) / plan.slices)]!;
-      if (last - first > capacity) {
-        const reason = `${last - first} values in one slice of the batch are more than the ${capacity} planned for`;
-        throw misfit(name, reason, 'raise valuesPerRow of its placeholder');
-      }
-      first = last;
-    }
-  }
+  for (const limit of ragged) checkValues(i32, u32[at + limit.word]! / 4, rows, batchSize, limit);
   for (const limit of classes) checkClasses(views.f32, u32[at + limit.word]! / 4, rows, limit);
   for (const limit of times) checkTimes(u32, u32[at + limit.word]! / 4, rows, limit);
+}
+
+/** A batch shares what it may have: where its slices begin, which follows from the number of threads, is all one. */
+function checkValues(i32: Int32Array, splits: number, rows: number, batchSize: number, limit: RaggedLimit): void {
+  const { name, capacity, most } = limit;
+  const values = i32[splits + rows]! - i32[splits]!;
+  if ('perRow' in most) {
+    const planned = Math.ceil(batchSize * most.perRow);
+    if (values <= planned) return;
+    const reason = `${values} values in the batch are more than the ${planned} planned for`;
+    throw misfit(name, reason, 'raise valuesPerRow of its placeholder');
+  }
+  // A row that is too long does not fit into a slice either, but for buffers that are larger than any row may be.
+  if (values <= Math.min(capacity, most.inRow)) return;
+  for (let row = 0; row < rows; row++) {
+    const length = i32[splits + row + 1]! - i32[splits + row]!;
+    if (length <= most.inRow) continue;
+    const reason = `row ${row} has ${length} values, and one may have ${most.inRow}`;
+    throw misfit(name, reason, `give its placeholder a rowMax of ${length}, or f.ids a max, if this is meant`);
+  }
 }
 
 /** Rows stamped with milliseconds, or with a time before 1970, would never expire, or at once. */

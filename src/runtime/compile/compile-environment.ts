@@ -12,9 +12,13 @@ export interface RaggedFeed {
   readonly splits: Register;
   readonly values: Register;
   readonly count: Register;
-  /** Values a slice can hold. */
+  /** Values a slice can hold in this program; of a batch that needs more, one with more room is made. */
   readonly capacity: number;
+  readonly most: RaggedMost;
 }
+
+/** What a batch may have of a ragged feed: so many values per row on average, or so many in one row. */
+export type RaggedMost = { readonly perRow: number } | { readonly inRow: number };
 
 /** What a program is compiled for. */
 export interface SlicePlan {
@@ -58,6 +62,8 @@ export interface CompileEnvironment {
   readonly arena: Arena;
   readonly traceNames: TraceNames;
   readonly kernels: KernelSizes;
+  /** Values that a slice of a batch has had of a ragged feed: room for as many is made from the start. */
+  roomOf(feed: string): number;
   /** Address of a variable's values. */
   variable(tensor: Tensor): number;
   /** What belongs to the session and not to one program, made on first use. */

@@ -37,7 +37,7 @@ export function leasedBatches(code: ProgramCode, rowOps: readonly Op[], handedOn
     });
   const key = JSON.stringify([
     rowOps.map(({ name }) => name),
-    blocks.map(({ what, bytes }) => [what, bytes]),
+    blocks.map(({ what, parts }) => [what, parts]),
     handedOn.map((each) => each.registers.size),
   ]);
   return { key, blocks, registers };
@@ -55,8 +55,14 @@ export function copyLeased(
 ) {
   const [taken, free] = leases;
   for (const [index, block] of from.blocks.entries()) {
-    const at = block.at(taken);
-    u8.copyWithin(to.blocks[index]!.at(free), at, at + block.bytes);
+    const target = to.blocks[index]!;
+    const { parts } = block;
+    // One of them may have more room; what the batch has fits both, and is at the beginning.
+    const [here, there] = [block.bytes / parts, target.bytes / parts];
+    for (let part = 0; part < parts; part++) {
+      const at = block.at(taken) + part * here;
+      u8.copyWithin(target.at(free) + part * there, at, at + Math.min(here, there));
+    }
   }
   const targets = to.registers(free);
   for (const [index, address] of from.registers(taken).entries()) u32[targets[index]! / 4] = u32[address / 4]!;

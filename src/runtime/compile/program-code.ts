@@ -38,6 +38,8 @@ export interface PerBatch {
 export interface LeaseBlock {
   readonly what: string;
   readonly bytes: number;
+  /** Slices that have a part of it each; 1 where they share it. */
+  readonly parts: number;
   at(lease: number): number;
 }
 
@@ -181,22 +183,23 @@ export class ProgramCode {
   /** As perSlice, for what lives from one part of a cut step to another; `constant`: what each lease has for good. */
   perLease(bytes: number, what: string, { constant = false } = {}): PerLease {
     const sliceBytes = Math.ceil(bytes / 64) * 64;
-    const block = this.#leaseBlock(sliceBytes * this.plan.slices, what, constant);
+    const block = this.#leaseBlock(sliceBytes, this.plan.slices, { what, constant });
     const at = (slice: number, lease: number) => block.at(lease) + slice * sliceBytes;
     return { at, sliceBytes, pointer: this.slice.each(at) };
   }
 
   /** As perLease, for what all slices of a batch share. */
   perBatch(bytes: number, what: string, { constant = false } = {}): PerBatch {
-    const { at } = this.#leaseBlock(Math.ceil(bytes / 64) * 64, what, constant);
+    const { at } = this.#leaseBlock(Math.ceil(bytes / 64) * 64, 1, { what, constant });
     const each = (_: number, lease: number) => at(lease);
     return { at, inSlices: this.slice.each(each), inThreads: this.thread.each(each) };
   }
 
   /** A block for each lease: who computes in another memory copies whole blocks. */
-  #leaseBlock(bytes: number, what: string, constant: boolean): LeaseBlock {
+  #leaseBlock(partBytes: number, parts: number, { what, constant }: { what: string; constant: boolean }): LeaseBlock {
+    const bytes = partBytes * parts;
     const blocks = Array.from({ length: this.leases }, () => this.alloc(bytes, what));
-    const block = { what, bytes, at: (lease: number) => blocks[lease]! };
+    const block = { what, bytes, parts, at: (lease: number) => blocks[lease]! };
     if (!constant) this.leaseBlocks.push(block);
     return block;
   }

@@ -14,7 +14,6 @@
  * sleeps.
  */
 import { MonolithError } from '../../base/errors.js';
-import { checkBatch } from '../compile/check-batch.js';
 import type { Program } from '../compile/compiler.js';
 import { copyLeased } from '../compile/leased-batches.js';
 import { STEPS_AHEAD_MAX } from '../pool/thread-pool.js';
@@ -87,10 +86,6 @@ export class CutSteps {
     beside?: readonly Beside[],
   ): Promise<number[]> {
     const upcoming = [...batches, ...ahead].slice(0, batches.length + this.options.prefetch);
-    // Every batch is looked at before the first is trained on.
-    if (program.needsBatch) {
-      for (const batch of upcoming) checkBatch(this.#core.views, batch, this.#core, program);
-    }
     return this.#orFail(async () => {
       const group: Group = { program, count: batches.length, steps: [], foreseen: [], beside };
       for (let n = 0; n < batches.length; n++) {

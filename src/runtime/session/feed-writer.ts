@@ -123,5 +123,6 @@ function whole(name: string, feed: FeedData): FeedData {
 
 function valuesPerRow(graph: Graph, name: string): number | undefined {
   const input = graph.ops.find((op) => op.name === name && op.def === (Placeholder as OpDef<never>));
-  return (input?.attrs as PlaceholderAttrs | undefined)?.valuesPerRow;
+  const attrs = input?.attrs as PlaceholderAttrs | undefined;
+  return attrs?.rowMax ?? attrs?.valuesPerRow;
 }

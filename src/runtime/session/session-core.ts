@@ -59,6 +59,7 @@ export class SessionCore extends CoreOfSession implements CompileTarget {
   readonly tablePolicy: TablePolicy;
   readonly backend: SettledBackend;
   readonly #resources = new Map<object, unknown>();
+  readonly #rooms = new Map<string, number>();
   readonly #onStep: { readonly update: StepUpdate; readonly words: (() => readonly StepWord[]) | undefined }[] = [];
   #foreseen: ForeseenWords | undefined;
 
@@ -101,6 +102,15 @@ export class SessionCore extends CoreOfSession implements CompileTarget {
 
   describe(program: LaidOutProgram): number {
     return this.backend.describe?.(program) ?? 0;
+  }
+
+  roomOf(feed: string): number {
+    return this.#rooms.get(feed) ?? 0;
+  }
+
+  /** Has programs that are made from now on have room for so many values of ragged feeds in a slice. */
+  makeRoom(rooms: ReadonlyMap<string, number>): void {
+    for (const [feed, values] of rooms) this.#rooms.set(feed, Math.max(this.roomOf(feed), values));
   }
 
   variable(tensor: Tensor): number {

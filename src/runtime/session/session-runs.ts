@@ -4,6 +4,7 @@ import { Tensor } from '../../graph/graph.js';
 import type { Mode } from '../../graph/mode.js';
 import { QUEUES } from '../../graph/tensor-queue.js';
 import type { FeedData } from '../../memory/batch.js';
+import { checkBatch } from '../compile/check-batch.js';
 import type { Program } from '../compile/compiler.js';
 import { STEPS_AHEAD_MAX, type ThreadPool } from '../pool/thread-pool.js';
 import type { CutOptions } from './cut-options.js';
@@ -16,7 +17,7 @@ import type { SessionCore } from './session-core.js';
 import { type Beside, type Entry, SessionQueues } from './session-queues.js';
 import { StepRunner } from './step-runner.js';
 import { Turns } from './turns.js';
-import { checkBatches, runWholeSteps } from './whole-steps.js';
+import { runWholeSteps } from './whole-steps.js';
 
 /** A batch in shared memory by address, or the values of the feeds that the fetches need, by name or by placeholder. */
 export type Feeds<Values = FeedMap> = number | Partial<Values> | ReadonlyMap<Tensor, FeedValue>;
@@ -165,12 +166,17 @@ export class SessionRuns {
   }
 
   async #run(
-    program: Program,
+    given: Program,
     fetches: readonly Fetch[],
     batches: readonly number[],
     { ahead = [], queued }: { readonly ahead?: readonly number[]; readonly queued?: readonly Entry[] | undefined } = {},
   ): Promise<FetchValue[][]> {
     const core = this.#core;
+    // Every batch is looked at before the first is trained on, those among them whose rows are read ahead.
+    const upcoming =
+      given.cut === undefined ? batches : [...batches, ...ahead].slice(0, batches.length + this.prefetch);
+    if (given.needsBatch) for (const batch of upcoming) checkBatch(core.views, batch, core, given);
+    const program = this.#programs.withRoom(given, upcoming);
     const beside = queued && (await this.#queues!.beside(program, batches, queued));
     const commands =
       program.cut === undefined
@@ -184,7 +190,6 @@ export class SessionRuns {
 
   /** Steps in one piece; the numbers of their commands. */
   async #runWhole(program: Program, batches: readonly number[], beside?: readonly Beside[]): Promise<number[]> {
-    checkBatches(this.#core, program, batches);
     if (program.readsRows) await this.#cut?.finish();
     return runWholeSteps(this.#core, this.#runner, program, { batches, beside });
   }

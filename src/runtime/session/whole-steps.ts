@@ -1,5 +1,4 @@
 /** @file Steps in one piece, one right after the other. */
-import { checkBatch } from '../compile/check-batch.js';
 import type { Program } from '../compile/compiler.js';
 import type { SessionCore } from './session-core.js';
 import type { Beside } from './session-queues.js';
@@ -22,9 +21,4 @@ export async function runWholeSteps(
     else commands.push(...beside[step]!.before, command, ...beside[step]!.after);
   });
   return stepsOf(commands, await runner.run(commands));
-}
-
-/** ML_FEED for batches that the program cannot run on. */
-export function checkBatches(core: SessionCore, program: Program, batches: readonly number[]): void {
-  if (program.needsBatch) for (const batch of batches) checkBatch(core.views, batch, core, program);
 }

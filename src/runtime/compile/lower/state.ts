@@ -17,7 +17,7 @@ import { ownRange } from '../own-range.js';
 
 /** What a batch brings: a placeholder, or what was taken out of a queue. */
 export function lowerFeed(
-  { output: tensor, name, attrs: { valuesPerRow } }: Op<PlaceholderAttrs>,
+  { output: tensor, name, attrs: { valuesPerRow, rowMax } }: Op<PlaceholderAttrs>,
   context: LoweringContext,
 ) {
   if (tensor.spec.ragged) {
@@ -25,7 +25,8 @@ export function lowerFeed(
       splits: context.slice.each(),
       values: context.slice.each(),
       count: context.slice.each(),
-      capacity: Math.ceil(context.plan.sliceRows * valuesPerRow),
+      capacity: Math.max(Math.ceil(context.plan.sliceRows * valuesPerRow), context.environment.roomOf(name)),
+      most: rowMax === undefined ? { perRow: valuesPerRow } : { inRow: rowMax },
     };
     context.useFeed(tensor, { tensor, registers: [], ragged });
     return;
