@@ -32,7 +32,7 @@ export interface Int64Feature<Width extends number = number> {
 export interface RaggedFeature<ValuesPerRow extends number = number> {
   readonly kind: 'ragged';
   readonly valuesPerRow: ValuesPerRow;
-  /** `valuesPerRow` is no limit but what to begin with: an example may have up to so many, of which there is room made. */
+  /** `valuesPerRow` is no limit but what to begin with: an example may have up to so many. */
   readonly rowMax?: number;
   /** Whether ids have weights: a feed of their own, `name/weights`, of `valuesPerRow` floats for each example. */
   readonly weighted?: boolean;

@@ -18,7 +18,7 @@ interface Ragged {
 
 /**
  * Parts of `rows` in order. A batch has room for so many examples, and for so many ids of each feature: rows with many
- * ids are computed with fewer others. ML_FEED for one that is too long by itself, where that is a limit and not a guess.
+ * ids are computed with fewer others. ML_FEED for one that is too long by itself, where that is a limit and no guess.
  */
 export function* chunksOf<F extends Features>(
   schema: Schema<F>,
