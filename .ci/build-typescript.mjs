@@ -1,5 +1,6 @@
 /**
- * @file Compiles what tsconfig.json includes, when something has changed since the last time.
+ * @file Compiles what tsconfig.json includes, when something has changed since the last time. What the package
+ * consists of is bundled in place of what the compiler makes of it.
  *
  * The compiler has a memory of its own (`incremental`), but takes seconds to find out that there is nothing to do,
  * writes nothing for outputs that are gone, and leaves those of sources that are gone.
@@ -8,6 +9,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { BundleFiles, CHUNKS, isBundled } from './bundle-files.mjs';
 import { digestFiles, filesBelow } from './digest-files.mjs';
 
 const MEMORY = '.tsbuildinfo';
@@ -21,22 +23,32 @@ export async function buildTypeScript(root) {
   const { include: folders, exclude = [] } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
   const isIn = (name) => !exclude.some((folder) => name.startsWith(`${folder}/`));
   const sources = folders.flatMap((folder) => filesBelow(root, folder, /\.ts$/)).filter(isIn);
+  const compiled = sources.filter((name) => !name.endsWith('.d.ts'));
+  const joined = new Set(compiled.filter(isBundled));
+  const bundled = new BundleFiles(root, [...joined]);
   // Types of dependencies and the compiler are as package-lock.json says.
-  const digest = digestFiles(root, ['package.json', 'package-lock.json', 'tsconfig.json', ...sources]);
-  const expected = sources.filter((name) => !name.endsWith('.d.ts')).flatMap(outputsOf);
+  const named = ['package.json', 'package-lock.json', 'tsconfig.json'];
+  const others = sources.filter((name) => !joined.has(name));
+  const digest = digestFiles(root, [...named, ...others], bundled.digest);
+  const expected = new Set([...compiled.flatMap(outputsOf), ...bundled.files]);
 
-  removeOthers(out, folders, new Set(expected));
-  const isWhole = expected.every((name) => existsSync(join(out, name)));
-  if (isWhole && readStamp(out) === stamp(out, digest)) return false;
+  removeOthers(out, [...folders, CHUNKS], expected);
+  const isWhole = [...expected].every((name) => existsSync(join(out, name)));
+  if (isWhole && bundled.isCurrent && readStamp(out) === stamp(out, digest)) return false;
   if (!isWhole) rmSync(join(out, MEMORY), { force: true });
   rmSync(join(out, STAMP), { force: true });
   mkdirSync(out, { recursive: true });
-  await runCompiler(root, join(root, 'tsconfig.json'));
+  await bundled.writeAfter(() => runCompiler(root, join(root, 'tsconfig.json')));
+  removeOthers(out, [...folders, CHUNKS], new Set([...compiled.flatMap(outputsOf), ...bundled.files]));
   writeFileSync(join(out, STAMP), stamp(out, digest));
   return true;
 }
 
-const outputsOf = (name) => ['.js', '.d.ts', '.js.map'].map((ending) => name.replace(/\.ts$/, ending));
+/** What the compiler leaves: maps of what is bundled are the bundle's. */
+function outputsOf(name) {
+  const endings = isBundled(name) ? ['.js', '.d.ts'] : ['.js', '.d.ts', '.js.map'];
+  return endings.map((ending) => name.replace(/\.ts$/, ending));
+}
 
 /** The memory is part of it: whoever calls the compiler directly makes another. */
 function stamp(out, digest) {

@@ -11,6 +11,7 @@ import { npmCommand } from './support/npm.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const LIMIT_MS = 300_000;
+const MAP_LINE = /^\/\/# sourceMappingURL=/m;
 const PREBUILDS = 'cuda/addon/prebuilds/';
 
 t.setTimeout(3 * LIMIT_MS);
@@ -51,6 +52,8 @@ async function smokeTest(): Promise<void> {
       [],
       'no maps of sources that are not there, no tests',
     );
+    const script = paths.find((path) => /^build\/chunks\/.*\.js$/.test(path))!;
+    t.match(readFileSync(join(root, script), 'utf8'), MAP_LINE, 'in a checkout there are maps again');
     t.notOk(existsSync(join(root, PREBUILDS)), 'packing leaves nothing behind');
     if (simulatorPath() === null) return t.comment('no prebuild: the GPU backend is not built here');
     t.equal(paths.filter((path) => path.startsWith(PREBUILDS)).length, 2, 'addon and simulator as prebuilds');
@@ -64,6 +67,15 @@ async function smokeTest(): Promise<void> {
     t.plan(1, missing('registry', install.stderr.slice(0, 500)));
     return;
   }
+
+  t.test('no file of it names a map', async (t) => {
+    const scripts = files.map(({ path }) => path).filter((path) => /\.[cm]?js$/.test(path));
+    t.ok(scripts.length > 1000, `${scripts.length} scripts`);
+    t.same(
+      scripts.filter((path) => MAP_LINE.test(readFileSync(join(installed, path), 'utf8'))),
+      [],
+    );
+  });
 
   t.test('its command trains, resumes and looks at what it saved', async (t) => {
     const monolith = (...args: string[]) => npm(['exec', '--', 'monolith', ...args], project);

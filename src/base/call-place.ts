@@ -10,10 +10,8 @@ import { fileURLToPath } from 'node:url';
 /** Enough to get out of a layer in a layer; what is deeper has no place. */
 const FRAMES_MAX = 40;
 
-/** Folders of this package's own code: as built, and as source maps name it. */
-const OWN = [new URL('../', import.meta.url), new URL('../../../src/', import.meta.url)].map((url) =>
-  fileURLToPath(url),
-);
+/** Folders of this package's own code: as built, the chunks of that, and as source maps name it. */
+const OWN = ['../', '../../chunks/', '../../../src/'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
 
 export class CallPlace {
   #frames: { readonly stack?: string } | undefined = {};

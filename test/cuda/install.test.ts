@@ -15,7 +15,7 @@ const SOURCES = ['.ci', ...['build.mjs', 'addon/binding.gyp', 'addon/src', 'sim'
 /** A copy of the package as it is after `npm run build`, with nothing native in it. */
 function copyPackage(home: string): void {
   for (const part of SOURCES) cpSync(join(root, part), join(home, part), { recursive: true });
-  for (const part of ['src', 'workers'])
+  for (const part of ['src', 'chunks', 'workers'])
     cpSync(join(root, 'build', part), join(home, 'build', part), { recursive: true });
   for (const part of ['kernels.wasm', 'kernels-relaxed.wasm', 'kernels-wide.wasm']) {
     if (existsSync(join(root, 'build', part))) cpSync(join(root, 'build', part), join(home, 'build', part));

@@ -69,8 +69,8 @@ t.test('outside of src/runtime a GPU is spoken of where a reason is written down
 
 t.test('sessions of the CPU train where the CUDA backend is not there at all', async (t) => {
   const dir = t.testdir();
-  const filter = (from: string) => !from.includes('backends/cuda') && !/\.(d\.ts|map)$/.test(from);
-  for (const part of ['src', 'workers'])
+  const filter = (from: string) => !/backends[/.]cuda/.test(from) && !/\.(d\.ts|map)$/.test(from);
+  for (const part of ['src', 'chunks', 'workers'])
     cpSync(join(root, 'build', part), join(dir, 'build', part), { recursive: true, filter });
   for (const name of ['kernels', 'kernels-relaxed', 'kernels-wide']) {
     cpSync(join(root, `build/${name}.wasm`), join(dir, `build/${name}.wasm`));

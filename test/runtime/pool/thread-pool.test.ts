@@ -126,7 +126,7 @@ t.test('a trap in a kernel is reported with its text', async (t) => {
   const { program } = counting(2);
   const pool = await start(program, 2);
   // The cause is the error of the thread, with the place it was thrown at.
-  const cause = { name: 'RuntimeError', message: /out of bounds/, stack: /join-session/ };
+  const cause = { name: 'RuntimeError', message: /out of bounds/, stack: /at joinSession / };
   const error = { code: 'ML_WORKER', message: /worker thread [01] failed: .*out of bounds/, cause };
   await t.rejects(pool.run([{ contexts: 0xfffffff0, contextStride: 0, batch: 0 }]), error);
   await t.rejects(run(pool, program), error);
