@@ -60,7 +60,7 @@ t.test('tests are told what the machine has, unless somebody else says it', asyn
   const dir = t.testdir();
   t.equal(
     runCi(dir, '# { pass: 1 }').lines[0],
-    'requires cuda,npm,registry,linux,nodes,onnx',
+    'requires cuda,npm,registry,linux,nodes,onnx,grpc',
     'no PTX is here, nor its compiler',
   );
   mkdirSync(join(dir, 'cuda/ptx'), { recursive: true });
@@ -73,7 +73,7 @@ t.test('tests are told what the machine has, unless somebody else says it', asyn
   }
   t.equal(
     runCi(dir, '# { pass: 1 }').lines[0],
-    'requires cuda,npm,registry,linux,nodes,onnx,nvcc,ptxas',
+    'requires cuda,npm,registry,linux,nodes,onnx,grpc,nvcc,ptxas',
     'the compiler of the PTX is here',
   );
   t.equal(runCi(dir, '# { pass: 1 }', 0, { MONOLITH_TEST_REQUIRE: 'npm' }).lines[0], 'requires npm');

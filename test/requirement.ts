@@ -12,6 +12,7 @@ export const REQUIREMENTS = {
   ptxas: 'ptxas on the PATH',
   oracle: 'MONOLITH_ORACLE_PYTHON, a Python with TensorFlow',
   onnx: 'onnxruntime-web from the npm registry',
+  grpc: '@grpc/grpc-js from the npm registry',
   npm: 'npm beside node, or npm_execpath',
   registry: 'the npm registry, for what the package depends on',
   nodes: 'Node.js 20, 22, 24 and 26 from the npm registry',

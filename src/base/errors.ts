@@ -164,6 +164,7 @@ export const ERROR_MESSAGES = {
   ML_EXPORT: 'the model cannot be exported: {what}: {reason}',
   ML_MODEL: 'model {model} cannot be used: {reason}',
   ML_NO_MODELS: 'no models in dir {path}',
+  ML_PEER: '{what} needs the package {name}: {reason}',
   ML_REQUEST: '{reason}',
   ML_RELOAD: 'version {version} of {model} is not taken: {reason}',
   ML_SERVER: 'the server cannot start: {reason}',

@@ -57,12 +57,26 @@ function foldersOf(dirs: readonly string[], run: string | undefined) {
 }
 
 function optionsOf(flags: ServeFlags): ServeOptions {
-  const { port, host, token, tlsCert, tlsKey, strict, rowsMax, bodyMax, openMax, deadlineMs, connectionsMax } = flags;
+  const {
+    port,
+    grpcPort,
+    host,
+    token,
+    tlsCert,
+    tlsKey,
+    strict,
+    rowsMax,
+    bodyMax,
+    openMax,
+    deadlineMs,
+    connectionsMax,
+  } = flags;
   return {
     ...{ port, host, strict, rowsMax, openMax, deadlineMs, connectionsMax },
     bodyBytesMax: bodyMax,
     pollMs: flags.poll,
     load: { threads: flags.threads, batchSize: flags.batchSize },
+    ...(grpcPort !== undefined && { grpcPort }),
     ...(token !== undefined && { token }),
     ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { cert: tlsCert, key: tlsKey } }),
   };
@@ -71,7 +85,7 @@ function optionsOf(flags: ServeFlags): ServeOptions {
 const isLocal = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
 
 function tellStart(serving: Serving, ms: number, say: (event: Record<string, unknown>, text: string) => void): void {
-  const { url } = serving;
+  const { url, grpcTarget } = serving;
   for (const [name, model] of serving.models) {
     const { version } = model.current;
     const body = JSON.stringify({ instances: [exampleOf(model)] });
@@ -81,8 +95,10 @@ function tellStart(serving: Serving, ms: number, say: (event: Record<string, unk
       `${name} version ${version} ready in ${(ms / 1000).toFixed(2)} s on ${url}\n  ${curl}`,
     );
   }
-  const docs = `  docs and a form: ${url}/    metrics: /metrics    health: /healthz, /readyz`;
-  say({ event: 'listening', url }, docs);
+  const grpc =
+    grpcTarget === null ? '' : `\n  gRPC: ${grpcTarget}, tensorflow.serving.PredictionService and ModelService`;
+  const docs = `  docs and a form: ${url}/    metrics: /metrics    health: /healthz, /readyz${grpc}`;
+  say({ event: 'listening', url, ...(grpcTarget !== null && { grpc: grpcTarget }) }, docs);
 }
 
 /** A row of values that may be: what to send is seen at once. */

@@ -8,6 +8,10 @@ const count = (most: number, fallback: number, value: string, help: string) =>
 export const serveFlags = z
   .object({
     port: wholeNumber(0, 65535).default(8501).register(flagMeta, { value: 'number', help: '0 takes one that is free' }),
+    grpcPort: wholeNumber(0, 65535).optional().register(flagMeta, {
+      value: 'number',
+      help: 'gRPC as well, of TensorFlow Serving, where @grpc/grpc-js is installed; 0 takes one that is free',
+    }),
     host: z
       .string()
       .default('127.0.0.1')

@@ -37,6 +37,11 @@ t.test('what it cannot serve is said before it listens', async (t) => {
       1,
       /export and other\/export are both called export\nhint: give one another name/,
     ],
+    [
+      ['serve', 'export', '--port', '0', '--grpc-port', '0'],
+      1,
+      /ML_PEER: serving gRPC needs the package @grpc\/grpc-js: it is not installed\nhint: npm install @grpc\/grpc-js/,
+    ],
     [['serve', 'export', '--tls-cert', 'a.pem'], 2, /--tls-cert: needs --tls-key beside it/],
     [['serve', 'export', '--prot', '1'], 2, /--prot: unknown flag\nhint: did you mean --port/],
     [['serve', 'export', '--port', '0', '--tls-cert', 'a.pem', '--tls-key', 'b.pem'], 1, /ML_FILE_READ: file a\.pem/],

@@ -11,6 +11,7 @@ import {
   FILTER_VALUES,
 } from '../../src/io/example-messages.js';
 import { INSTANCE, INSTANCE_WRAPPER, LINE_ID, REQUEST } from '../../src/io/instance-messages.js';
+import { field, MessageType } from '../../src/io/message.js';
 import { ProtoWriter } from '../../src/io/proto-writer.js';
 
 const int64 = fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n });
@@ -104,4 +105,21 @@ t.test('damaged bytes are refused, never read as values', async (t) => {
     t.throws(() => FEATURE_CONFIGS.decode(good.subarray(0, end)), { code: 'ML_PROTO' });
   const odd = new ProtoWriter().bytesField(1, new Uint8Array(9)).finish();
   t.throws(() => INSTANCE.decode(odd), { code: 'ML_PROTO', message: /no multiple of 8/ });
+});
+
+t.test('numbers that come one by one are joined once, however many there are', async (t) => {
+  const type = new MessageType<{ ints: BigInt64Array; floats: Float32Array }>('Many', {
+    ints: field(1, 'int64', 'packed'),
+    floats: field(2, 'float', 'packed'),
+  });
+  const count = 200_000;
+  const loose = new ProtoWriter();
+  for (let at = 0; at < count; at++) loose.int64Field(1, at).floatField(2, at);
+  const bytes = loose.bytesField(1, new Uint8Array([5, 6])).finish();
+  const { ints, floats } = type.decode(bytes);
+  t.same(
+    [ints.length, ints[0], ints[count - 1], ints[count], ints[count + 1]],
+    [count + 2, 0n, BigInt(count - 1), 5n, 6n],
+  );
+  t.same([floats.length, floats[count - 1]], [count, count - 1]);
 });

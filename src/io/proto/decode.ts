@@ -18,16 +18,18 @@ function read(message: Message<Fields>, reader: ProtoReader, into?: Filling): Fi
   const index = indexOf(message);
   const value = into ?? emptyOf(index);
   const unknown: Uint8Array[] = [];
+  const reading: Reading = { reader, index, value, parts: undefined };
   let begin = reader.position;
   for (let number = reader.next(); number !== 0; number = reader.next()) {
     const known = index.byNumber.get(number);
-    if (known !== undefined) readField(reader, index, value, ...known);
+    if (known !== undefined) readField(reading, known[0], known[1]);
     else {
       reader.skip();
       if (message.keepUnknown === true) unknown.push(reader.bytes.subarray(begin, reader.position));
     }
     begin = reader.position;
   }
+  for (const [key, arrays] of reading.parts ?? []) value[key] = joinedArrays(arrays);
   if (unknown.length > 0) value.unknownFields = joined(value.unknownFields as Uint8Array | undefined, unknown);
   return value;
 }
@@ -50,10 +52,28 @@ function unset(field: Field<unknown>): unknown {
   return array === undefined ? [] : new array(0);
 }
 
-function readField(reader: ProtoReader, index: FieldIndex, value: Filling, key: string, field: Field<unknown>): void {
+interface Reading {
+  readonly reader: ProtoReader;
+  readonly index: FieldIndex;
+  readonly value: Filling;
+  /** Arrays that came in several parts, joined at the end: one by one, each would copy those before it. */
+  parts: Map<string, NumberArray[]> | undefined;
+}
+
+function readField(reading: Reading, key: string, field: Field<unknown>): void {
+  const { reader, index, value } = reading;
   if (field.keyed === true) readEntry(reader, value[key] as Map<string, unknown>, field.message!);
-  else if (field.repeated) value[key] = readRepeated(reader, field, value[key] ?? unset(field));
-  else {
+  else if (field.repeated) {
+    const list = value[key] ?? unset(field);
+    const added = readRepeated(reader, field, list);
+    if (added === list || (list as NumberArray).length === 0) value[key] = added;
+    else {
+      reading.parts ??= new Map([[key, [list as NumberArray]]]);
+      const known = reading.parts.get(key) ?? [list as NumberArray];
+      known.push(added as NumberArray);
+      reading.parts.set(key, known);
+    }
+  } else {
     if (field.oneof === true) for (const other of index.oneofs) if (other !== key) delete value[other];
     value[key] = readOne(reader, field, value[key] as Filling | undefined);
   }
@@ -91,7 +111,10 @@ function readScalar(reader: ProtoReader, kind: Scalar): unknown {
   }
 }
 
-/** `list` and the values of one occurrence. Numbers may be packed or not, whatever the description says. */
+/**
+ * `list`, with the values of one occurrence added, or an array of them where numbers have one. They may be packed or
+ * not, whatever the description says.
+ */
 function readRepeated(reader: ProtoReader, field: Field<unknown>, list: unknown): unknown {
   const type = arrayTypeOf(field);
   if (type === undefined) {
@@ -99,8 +122,18 @@ function readRepeated(reader: ProtoReader, field: Field<unknown>, list: unknown)
     return list;
   }
   const isFixed = reader.wire === WIRE_BYTES && field.kind !== 'int64';
-  const added = isFixed ? readArray(reader, type) : type.from(readValues(reader, field));
-  return (list as NumberArray).length === 0 ? added : type.from([...(list as NumberArray), ...added]);
+  return isFixed ? readArray(reader, type) : type.from(readValues(reader, field));
+}
+
+function joinedArrays(arrays: readonly NumberArray[]): NumberArray {
+  const length = arrays.reduce((sum, array) => sum + array.length, 0);
+  const all = new (arrays[0]!.constructor as NumberArrayType)(length);
+  let at = 0;
+  for (const array of arrays) {
+    all.set(array as never, at);
+    at += array.length;
+  }
+  return all;
 }
 
 function readArray(reader: ProtoReader, type: NumberArrayType): NumberArray {

@@ -27,7 +27,11 @@ export function predictAnswer(
 }
 
 /** Classes with their scores for each example: those of the head, or 0 and 1 of one that is a chance. */
-export function classifyAnswer([head]: readonly LoadedHead[], [values]: readonly Float32Array[], rows: number): object {
+export function classifyAnswer(
+  [head]: readonly LoadedHead[],
+  [values]: readonly Float32Array[],
+  rows: number,
+): { readonly results: readonly (readonly (readonly [label: string, score: number])[])[] } {
   const { kind, width, classes, name } = head!;
   if (kind !== 'binary' && kind !== 'multiclass') {
     throw refusal(400, `the output ${name} is no class`, { hint: 'ask :regress or :predict' });
@@ -37,12 +41,17 @@ export function classifyAnswer([head]: readonly LoadedHead[], [values]: readonly
     const value = valueAt(values!, head!, row);
     return typeof value === 'number' ? [1 - value, value] : value;
   };
-  const results = Array.from({ length: rows }, (_, row) => scores(row).map((score, index) => [labels[index]!, score]));
+  const results = Array.from({ length: rows }, (_, row) =>
+    scores(row).map((score, index) => [labels[index]!, score] as const),
+  );
   return { results };
 }
 
 /** A number for each example. */
-export function regressAnswer([head]: readonly LoadedHead[], [values]: readonly Float32Array[]): object {
+export function regressAnswer(
+  [head]: readonly LoadedHead[],
+  [values]: readonly Float32Array[],
+): { readonly results: readonly number[] } {
   if (head!.width === 1) return { results: Array.from(values!) };
   throw refusal(400, `the output ${head!.name} has ${head!.width} values`, { hint: 'ask :predict' });
 }

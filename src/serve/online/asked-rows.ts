@@ -100,7 +100,7 @@ export function rowOfExample(bytes: string | Uint8Array, place: string): GivenRo
 }
 
 /** Rows of columns of equal length; a bare list where the model has one column. */
-function rowsOfColumns(inputs: unknown, check: RowCheck, rowsMax: number): GivenRow[] {
+export function rowsOfColumns(inputs: unknown, check: RowCheck, rowsMax: number): GivenRow[] {
   const [only] = check.columns;
   const bare = Array.isArray(inputs) && check.columns.length === 1;
   const columns = bare ? { [only!]: inputs } : inputs;

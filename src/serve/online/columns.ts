@@ -28,6 +28,8 @@ export function columnsOf(features: Features): ColumnInfo[] {
 /** What holds rows to the columns of a model. */
 export class RowCheck {
   readonly columns: readonly string[];
+  /** Those whose cells are lists of ids. */
+  readonly lists: ReadonlySet<string>;
   readonly #known: ReadonlySet<string>;
   readonly #needed: readonly string[];
 
@@ -35,6 +37,7 @@ export class RowCheck {
   constructor(features: Features, strict: boolean) {
     const infos = columnsOf(features);
     this.columns = infos.map(({ column }) => column);
+    this.lists = new Set(infos.flatMap(({ column, feature }) => (feature.kind === 'ragged' ? [column] : [])));
     this.#known = new Set(this.columns);
     const needed = infos.flatMap(({ column, feature }) => (feature.field?.role === 'time' ? [] : [column]));
     this.#needed = strict ? needed : [];

@@ -30,7 +30,7 @@ export interface Listening {
   close(withinMs: number): Promise<{ readonly finished: number; readonly dropped: number }>;
 }
 
-const REQUEST_MS = 10_000;
+export const REQUEST_MS = 10_000;
 /** A connection on which nothing moves is closed: by a client that does not read, for example. */
 const SILENT_MS = 30_000;
 const KEEP_ALIVE_MS = 5000;
@@ -95,7 +95,8 @@ export async function listen(handler: PredictHandler, options: ListenOptions): P
   };
 }
 
-function certificates({ cert, key }: { readonly cert: string; readonly key: string }) {
+/** The bytes of both files. */
+export function certificates({ cert, key }: { readonly cert: string; readonly key: string }) {
   const read = (file: string) => {
     try {
       return readWhole(file, 'stateBytes');
@@ -106,10 +107,11 @@ function certificates({ cert, key }: { readonly cert: string; readonly key: stri
   return { cert: read(cert), key: read(key) };
 }
 
-function startError(cause: Error, host: string, port: number): MonolithError {
+/** ML_SERVER with what to do where the port is taken. */
+export function startError(cause: Error, host: string, port: number, flag = '--port'): MonolithError {
   const { code } = cause as NodeJS.ErrnoException;
   const taken = code === 'EADDRINUSE';
   const reason = taken ? `port ${port} of ${host} is taken` : messageOf(cause);
-  const hint = taken ? '--port 0 takes one that is free' : undefined;
+  const hint = taken ? `${flag} 0 takes one that is free` : undefined;
   return new MonolithError('ML_SERVER', { reason }, { cause, ...(hint !== undefined && { hint }) });
 }

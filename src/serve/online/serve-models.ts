@@ -2,8 +2,9 @@
 import { basename, dirname, resolve } from 'node:path';
 import { MonolithError } from '../../base/errors.js';
 import { type FollowEvent, Follower } from '../fresh/follow.js';
+import type { HandlerOptions } from './handler-options.js';
 import { type Listening, type ListenOptions, listen } from './http-server.js';
-import { checkName, createPredictHandler, type HandlerOptions } from './predict-handler.js';
+import { checkName } from './predict-handler.js';
 import { ServeMetrics } from './serve-metrics.js';
 import { ServedModel, type ServedModelOptions, type ServeEvent } from './served-model.js';
 
@@ -11,6 +12,8 @@ export interface ServeOptions
   extends Omit<HandlerOptions, 'ready' | 'metrics'>,
     ListenOptions,
     Pick<ServedModelOptions, 'load' | 'pollMs'> {
+  /** A port for gRPC beside, for which @grpc/grpc-js has to be installed; 0: any that is free. */
+  readonly grpcPort?: number;
   /** Names of models whose folder a training keeps fresh: its deltas are applied while they answer. */
   readonly follow?: readonly string[];
   /** Told of versions, and of deltas. */
@@ -20,6 +23,8 @@ export interface ServeOptions
 /** Models that are served. */
 export interface Serving {
   readonly url: string;
+  /** Address and port of gRPC, where it was asked for. */
+  readonly grpcTarget: string | null;
   readonly models: ReadonlyMap<string, ServedModel>;
   readonly metrics: ServeMetrics;
   /** Not ready any more; ends once all is answered, or after 10 seconds. */
@@ -40,11 +45,11 @@ const FOLLOW_MS = 200;
  * ```
  */
 export async function serveModels(dirs: Readonly<Record<string, string>>, options: ServeOptions): Promise<Serving> {
-  const { load, pollMs, follow = [], log, host, port, tls, connectionsMax, requestMs, ...handling } = options;
+  const { load, pollMs, follow = [], log, host, port, grpcPort, tls, connectionsMax, requestMs, ...handling } = options;
   const metrics = new ServeMetrics();
   const models = new Map<string, ServedModel>();
   let ready = false;
-  let listening: Listening | undefined;
+  const listening: Listening[] = [];
   const followers: Follower[] = [];
   const closeModels = async () => {
     await Promise.all(followers.map((follower) => follower.close()));
@@ -62,30 +67,40 @@ export async function serveModels(dirs: Readonly<Record<string, string>>, option
       await follower.refresh();
       follower.start(FOLLOW_MS);
     }
-    const handler = createPredictHandler(Object.fromEntries(models), { ...handling, metrics, ready: () => ready });
-    listening = await listen(handler, {
-      port,
+    const shared = { ...handling, metrics, ready: () => ready };
+    const [{ ModelCalls }, { appOf }] = await Promise.all([import('./model-calls.js'), import('./predict-app.js')]);
+    const calls = new ModelCalls(Object.fromEntries(models), shared);
+    const on = {
       ...(host !== undefined && { host }),
       ...(tls && { tls }),
       ...(connectionsMax !== undefined && { connectionsMax }),
       ...(requestMs !== undefined && { requestMs }),
-    });
+    };
+    if (grpcPort !== undefined) {
+      const { listenGrpc } = await import('../grpc/grpc-server.js');
+      const { token } = handling;
+      listening.push(await listenGrpc(calls, { ...on, port: grpcPort, ...(token !== undefined && { token }) }));
+    }
+    listening.push(await listen(appOf(calls, shared), { ...on, port }));
   } catch (error) {
+    await Promise.all(listening.map((one) => one.close(0)));
     await closeModels();
     throw error;
   }
   ready = true;
-  const { url } = listening;
-  const stop = listening;
+  const { url } = listening.at(-1)!;
+  const grpcTarget = grpcPort === undefined ? null : listening[0]!.url;
   let closed: ReturnType<Serving['close']> | undefined;
   const close = async () => {
     ready = false;
-    const ended = await stop.close(DRAIN_MS);
+    const ended = await Promise.all(listening.map((one) => one.close(DRAIN_MS)));
     await closeModels();
-    return ended;
+    const sum = (of: 'finished' | 'dropped') => ended.reduce((total, one) => total + one[of], 0);
+    return { finished: sum('finished'), dropped: sum('dropped') };
   };
   return {
     url,
+    grpcTarget,
     models,
     metrics,
     close: () => {

@@ -2,7 +2,7 @@
 import { field, MessageType } from '../../io/message.js';
 
 /** Numbers of tensorflow.DataType. */
-export const DTYPE = { FLOAT: 1, INT32: 3, STRING: 7, INT64: 9 } as const;
+export const DTYPE = { FLOAT: 1, DOUBLE: 2, INT32: 3, STRING: 7, INT64: 9, BOOL: 10 } as const;
 
 export interface TensorShape {
   dim?: { size: bigint }[];
@@ -12,7 +12,12 @@ export interface TensorProto {
   dtype: number;
   tensorShape: TensorShape;
   tensorContent?: Uint8Array;
+  floatVal?: Float32Array;
+  doubleVal?: Float64Array;
+  intVal?: number[];
   stringVal?: Uint8Array[];
+  int64Val?: BigInt64Array;
+  boolVal?: boolean[];
 }
 export interface ListValue {
   type?: Int32Array | number[];
@@ -61,11 +66,16 @@ const SHAPE = new MessageType<TensorShape>('TensorShapeProto', {
   dim: field(2, DIM, 'repeated'),
   unknownRank: field(3, 'bool'),
 });
-const TENSOR = new MessageType<TensorProto>('TensorProto', {
+export const TENSOR = new MessageType<TensorProto>('TensorProto', {
   dtype: field(1, 'int32'),
   tensorShape: field(2, SHAPE),
   tensorContent: field(4, 'bytes'),
+  floatVal: field(5, 'float', 'packed'),
+  doubleVal: field(6, 'double', 'packed'),
+  intVal: field(7, 'int32', 'packed'),
   stringVal: field(8, 'bytes', 'repeated'),
+  int64Val: field(10, 'int64', 'packed'),
+  boolVal: field(11, 'bool', 'packed'),
 });
 const LIST = new MessageType<ListValue>('ListValue', {
   i: field(3, 'int64', 'packed'),
@@ -109,7 +119,7 @@ const INFO = new MessageType<TensorInfo>('TensorInfo', {
   dtype: field(2, 'int32'),
   tensorShape: field(3, SHAPE),
 });
-const SIGNATURE = new MessageType<SignatureDef>('SignatureDef', {
+export const SIGNATURE = new MessageType<SignatureDef>('SignatureDef', {
   inputs: field(1, INFO, 'map'),
   outputs: field(2, INFO, 'map'),
   methodName: field(3, 'string'),
