@@ -94,7 +94,7 @@ const parseLearnFlags =
   };
 
 /** Settings that a model of one's own has in its schema. */
-const OF_TABLES = ['label', 'id', 'number', 'time', 'ignore', 'words', 'list', 'eject', 'model', 'dim'];
+const OF_TABLES = ['label', 'id', 'number', 'time', 'ignore', 'words', 'list', 'eject', 'model', 'dim', 'pieces'];
 
 /** The module, loaded when there is one: help and checks of flags come without the training code. */
 const loadOwn = async (file: string): Promise<OwnModel> => (await import('./learn/own-model.js')).loadOwnModel(file);

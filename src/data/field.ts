@@ -51,6 +51,8 @@ export interface NumberField extends FromColumn {
   readonly standardise: boolean;
   /** In place of a missing value; undefined: the mean of those that are there. */
   readonly fallback: number | undefined;
+  /** Where the pieces end that the model sees it in, besides the number itself; undefined: it sees that alone. */
+  readonly edges: readonly number[] | undefined;
 }
 
 /** What is to be predicted. */

@@ -86,6 +86,12 @@ export interface NumberOptions<From> extends ColumnOption<From> {
   readonly standardise?: boolean;
   /** In place of a missing value. Default: the mean of those that are there; 0 where it is not standardised. */
   readonly default?: number;
+  /**
+   * Two numbers or more that rise: the ends of pieces that the model sees it in too. Its input has the number, how much
+   * of each piece lies below it, from 0 to 1, and whether it is missing. What is learnt of a number so may bend at each
+   * edge; quantiles of the data are good ones. `map` comes before it. Default: the number alone.
+   */
+  readonly edges?: readonly number[];
 }
 
 export interface LabelOptions<From> extends ColumnOption<From> {
@@ -105,6 +111,7 @@ export interface TimeOptions<From> extends ColumnOption<From> {
 }
 
 const REMEMBERED = 1 << 22;
+const EDGES_MAX = 1024;
 
 function id<const From extends string | undefined = undefined>(options: IdOptions<From> = {}): IdFeature<From> {
   checkOptions('f.id', options, ['from', 'map', ...LIFETIME]);
@@ -155,7 +162,7 @@ function number<const From extends string | undefined = undefined>(
   options?: NumberOptions<From>,
 ): NumberFeature<From, 1>;
 function number(options: NumberOptions<string | undefined> = {}): NumberFeature {
-  checkOptions('f.number', options, ['from', 'width', 'parse', 'map', 'standardise', 'default']);
+  checkOptions('f.number', options, ['from', 'width', 'parse', 'map', 'standardise', 'default', 'edges']);
   const { width = 1, standardise = true } = options;
   if (typeof standardise !== 'boolean') throw option('f.number', 'standardise', 'it is true or false');
   if (options.default !== undefined) checkNumber('f.number', 'default', options.default);
@@ -166,6 +173,7 @@ function number(options: NumberOptions<string | undefined> = {}): NumberFeature 
     map: functionOf('f.number', 'map', options.map),
     standardise,
     fallback: options.default ?? (standardise ? undefined : 0),
+    edges: options.edges === undefined ? undefined : edgesOf(options.edges, width),
   } as const;
   return { kind: 'dense', width: count('f.number', 'width', width), field };
 }
@@ -237,6 +245,22 @@ function source<From extends string | undefined>(where: string, { from }: Column
 function count(where: string, name: string, value: number): number {
   if (Number.isInteger(value) && value > 0 && value < 2 ** 31) return value;
   throw option(where, name, `${String(value)} is no whole number above 0`);
+}
+
+/** Edges as floats: two of them may be one where a number has more digits. */
+function edgesOf(edges: readonly number[], width: number): readonly number[] {
+  if (width !== 1) throw option('f.number', 'edges', 'they are for one number, not for several of a cell');
+  const floats = Array.isArray(edges)
+    ? edges.map((edge) => (typeof edge === 'number' ? Math.fround(edge) : Number.NaN))
+    : [];
+  const range = (floats.at(-1) ?? 0) - (floats[0] ?? 0);
+  // A piece so narrow that its slope is no float is none.
+  const isRising = floats.every((edge, at) => {
+    const gap = at === 0 ? 1 : edge - floats[at - 1]!;
+    return Number.isFinite(edge) && gap > 0 && Number.isFinite(Math.fround(Math.max(1, range) / gap));
+  });
+  if (floats.length >= 2 && floats.length <= EDGES_MAX && isRising) return floats;
+  throw option('f.number', 'edges', `they are 2 to ${EDGES_MAX} finite numbers that rise, as floats`);
 }
 
 function functionOf<T>(where: string, name: string, value: T): T {

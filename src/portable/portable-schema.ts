@@ -46,6 +46,7 @@ const featureSchema = lazySchema((z) => {
       from,
       standardise: z.boolean(),
       fallback: z.number().optional(),
+      edges: z.array(z.number()).min(2).max(1024).optional(),
       functions,
       known,
     }),

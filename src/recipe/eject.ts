@@ -92,17 +92,22 @@ function positiveOf(positive: readonly string[] | undefined): string {
   return `{ positive: [${positive.map(quoted).join(', ')}] }`;
 }
 
-function fieldOf({ role, split, max, log }: ColumnPlan): string {
+function fieldOf({ role, split, max, log, edges }: ColumnPlan): string {
   switch (role) {
     case 'ids':
       return `f.ids({ split: ${quoted(split ?? ',')}${max === undefined ? '' : `, max: ${max}`} })`;
     case 'words':
       return `f.ids({ split: ' ', max: ${max ?? 32}, map: (word) => String(word).toLowerCase() })`;
     case 'number':
-      return log === true ? 'f.number({ map: log })' : 'f.number()';
+      return numberOf(log === true, edges);
     default:
       return 'f.id()';
   }
+}
+
+function numberOf(log: boolean, edges: readonly number[] | undefined): string {
+  const options = [...(log ? ['map: log'] : []), ...(edges === undefined ? [] : [`edges: [${edges.join(', ')}]`])];
+  return options.length === 0 ? 'f.number()' : `f.number({ ${options.join(', ')} })`;
 }
 
 const commentOf = ({ type, side }: ColumnPlan): string => ` // ${type}${side === undefined ? '' : `, of ${side}`}`;

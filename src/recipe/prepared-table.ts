@@ -4,6 +4,7 @@ import { auc } from '../metrics/auc.js';
 import { type Averages, averagesOf } from './averages.js';
 import { type DenseIndex, denseIndex } from './dense-index.js';
 import { checkParts, type Parts, partsByFiles, partsByKey, partsByRow, partsByTime } from './hold-out.js';
+import { PIECES, withEdges } from './number-edges.js';
 import type { TableRead } from './read-table.js';
 import { type ColumnPlan, featureColumns } from './recipe.js';
 import { labelName } from './recipe-schema.js';
@@ -26,10 +27,18 @@ export interface PreparedTable extends TableRead {
   readonly splitBy: string;
 }
 
+export interface PrepareOptions {
+  readonly source: string;
+  readonly split: string | undefined;
+  readonly seed: number;
+  /** Whether the recipe is that of a model that is there already: nothing of it may change. Default: false. */
+  readonly isKnown?: boolean;
+}
+
 /** Holds rows out and counts averages; what there is to say of the data goes to `tell`. */
 export function prepareTable(
   read: TableRead,
-  { source, split, seed }: { readonly source: string; readonly split: string | undefined; readonly seed: number },
+  { source, split, seed, isKnown = false }: PrepareOptions,
   tell: (event: RunEvent) => void,
 ): PreparedTable {
   const label = read.table.floats(labelName(read.recipe));
@@ -41,12 +50,15 @@ export function prepareTable(
     const feed = read.table.feed(name);
     if (role === 'id' && feed.kind === 'ids') indexes.set(name, denseIndex(feed.values as BigInt64Array));
   }
+  const { columns, model } = read.recipe;
+  const pieces = isKnown ? 0 : (model.pieces ?? PIECES);
+  const recipe = { ...read.recipe, columns: withEdges(columns, read.table, parts.train, pieces) };
   const averages = averagesOf(indexes, label, parts.train);
   const idColumns = [...indexes.keys()];
   const unseen = idColumns.map((name) => [name, averages.unseen(name, parts.test)] as const);
   const prepared = {
     ...read,
-    ...{ parts, label, averages, idColumns, splitBy },
+    ...{ recipe, parts, label, averages, idColumns, splitBy },
     ids: [...indexes.values()].reduce((sum, { count }) => sum + count, 0),
   };
   tell(splitEvent(parts, splitBy, Object.fromEntries(unseen)));

@@ -7,7 +7,7 @@ import type { Model } from '../train/model.js';
 import { type ColumnPlan, featureColumns, type Recipe } from './recipe.js';
 
 /** The feature of a column; undefined of one that is none. */
-export function featureOf({ role, split, max, log, unit }: ColumnPlan): Feature | undefined {
+export function featureOf({ role, split, max, log, edges, unit }: ColumnPlan): Feature | undefined {
   switch (role) {
     case 'id':
       return f.id();
@@ -16,7 +16,7 @@ export function featureOf({ role, split, max, log, unit }: ColumnPlan): Feature 
     case 'words':
       return f.ids({ split: ' ', max: max ?? 32, map: lowerCase });
     case 'number':
-      return log === true ? f.number({ map: signedLog }) : f.number();
+      return f.number({ ...(log === true && { map: signedLog }), ...(edges && { edges }) });
     case 'time':
       return f.time({ unit: unit ?? 's' });
     case 'label':

@@ -24,6 +24,8 @@ export interface ColumnPlan {
   readonly max?: number;
   /** Whether the model sees the logarithm of 1 and the number: most are small, and a few are large. */
   readonly log?: boolean;
+  /** Of a number: the ends of the pieces that the model sees it in, besides the number itself. */
+  readonly edges?: readonly number[];
   /** What a time counts. */
   readonly unit?: 's' | 'ms';
   /** Texts that stand for a missing number. */
@@ -58,6 +60,8 @@ export interface ModelPlan {
   readonly name: ZooName;
   /** Floats of an embedding; those of the model where it is absent. */
   readonly dim?: number;
+  /** Pieces that it sees a number in at the most; those of the data's size where it is absent, 0 for none. */
+  readonly pieces?: number;
 }
 
 /** How files of the data are read where that was said: a CSV without a header has its names from here. */

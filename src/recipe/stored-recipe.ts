@@ -22,6 +22,7 @@ const recipeSchema = lazySchema((z) =>
         split: z.string().optional(),
         max: z.number().int().positive().optional(),
         log: z.boolean().optional(),
+        edges: z.array(z.number()).optional(),
         unit: z.enum(['s', 'ms']).optional(),
         nulls: z.array(z.string()).optional(),
         why: z.string().optional(),

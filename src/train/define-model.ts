@@ -17,6 +17,7 @@ import { greaterEqual } from '../graph/ops/elementwise.js';
 import { DENSE_OPTIMIZER } from '../model/defaults.js';
 import { Heads, type ModelHead } from '../model/heads.js';
 import { ModelBuilder } from '../model/model-builder.js';
+import { inPieces } from '../model/pieces.js';
 import { standardised } from '../model/standardise.js';
 import { addTrainStep } from '../model/train-step.js';
 import type { VariableOptimizer } from '../optim/apply-gradients.js';
@@ -143,7 +144,8 @@ function buildIn<F extends Features, M extends Mode>(
   const { name, rowOptimizer, optimizer = DENSE_OPTIMIZER, freeze = [], ...rest } = common;
   const graph = new Graph({ mode });
   const raw = schema.inputs(graph, given);
-  const inputs = { ...raw, ...Object.fromEntries(standardised(schema.features, raw)) };
+  const numbers = { ...raw, ...Object.fromEntries(standardised(schema.features, raw)) };
+  const inputs = { ...numbers, ...Object.fromEntries(inPieces(schema.features, raw, numbers)) };
   const m = new ModelBuilder<F>(graph, mode, { schema, inputs, label, rowOptimizer });
   const built = build(inputs, m);
   const { heads, loss, trainOp } = built instanceof Heads ? ofHeads(built) : ofOutputs(name, built, m);

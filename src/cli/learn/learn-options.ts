@@ -115,6 +115,11 @@ export const tableFlags = {
     .nullable()
     .default(null)
     .register(flagMeta, { value: 'floats', help: 'floats of an embedding', defaultText: '16; 4 for ffm' }),
+  pieces: wholeNumber(0, 1000).nullable().default(null).register(flagMeta, {
+    value: 'count',
+    help: 'pieces that a number is seen in at the most, by its quantiles; 0: as it is alone',
+    defaultText: '32; fewer where there are few rows',
+  }),
   ...columnFlags,
   ...fileFlags,
   smoke: switchFlag().register(flagMeta, {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { MonolithError } from '../../base/errors.js';
 import '../../serve/provide.js';
 import type { BatchSource } from '../../data/batch-source.js';
-import { modelOf } from '../../recipe/recipe-schema.js';
+import { modelOf, schemasOf } from '../../recipe/recipe-schema.js';
 import { heldOutSource } from '../../recipe/table-source.js';
 import {
   dataOf,
@@ -70,8 +70,8 @@ interface Tried {
 
 async function ofTable(given: LearnFlags, settings: RunSettings): Promise<Tried> {
   const prepared = await readForRun({ ...given, modelDir: null }, () => undefined);
-  const { recipe, encoder, parts, table } = prepared;
-  const model = await modelOf(recipe, encoder.schemas.all);
+  const { recipe, parts, table } = prepared;
+  const model = await modelOf(recipe, schemasOf(recipe).all);
   const validation = heldOutSource(table, parts.validation.slice(0, ROWS));
   const rows = parts.test.slice(0, ROWS);
   const data = { ...dataOf(prepared, settings), validation, stepsPerEpoch: STEPS };

@@ -8,8 +8,8 @@ import { type DemoData, demoData, isDemo } from '../../demo/demo-data.js';
 import { auc } from '../../metrics/auc.js';
 import { type PreparedTable, prepareTable } from '../../recipe/prepared-table.js';
 import { readTable } from '../../recipe/read-table.js';
-import { featureColumns, type Recipe } from '../../recipe/recipe.js';
-import { modelOf } from '../../recipe/recipe-schema.js';
+import { type ColumnPlan, featureColumns, type Recipe } from '../../recipe/recipe.js';
+import { modelOf, schemasOf } from '../../recipe/recipe-schema.js';
 import type { RunEvent } from '../../recipe/run-event.js';
 import type { Overrules } from '../../recipe/sniff-column.js';
 import {
@@ -42,9 +42,9 @@ export async function runTable({ flags, run, signal, asks, askedTrace }: RunPart
   // Before there are events of this run: they say which part of a demo comes next.
   const demo = demoOf(flags);
   const prepared = await readForRun(flags, tell, signal);
-  const { recipe, encoder } = prepared;
+  const { recipe } = prepared;
   tell(modelEvent(prepared));
-  const model = await modelOf(recipe, encoder.schemas.all);
+  const model = await modelOf(recipe, schemasOf(recipe).all);
   const settings = settingsOf(flags, signal);
   const { hooks, listeners, progress } = watchRun(flags, tell, () => run.open().keepRecipe(recipe, prepared.sides));
   const fresh = await freshHooks(flags, model);
@@ -101,7 +101,11 @@ export async function readForRun(
     label: flags.label ?? demo?.label,
     sides: flags.with ?? [],
     over: overOf(flags),
-    model: { name: flags.model, ...(flags.dim !== null && { dim: flags.dim }) },
+    model: {
+      name: flags.model,
+      ...(flags.dim !== null && { dim: flags.dim }),
+      ...(flags.pieces !== null && { pieces: flags.pieces }),
+    },
     options: fileOptionsOf(flags),
     badRowsMax: flags.badRowsMax,
     ...(flags.evalData !== null && { evalData: flags.evalData }),
@@ -110,7 +114,7 @@ export async function readForRun(
     ...(stored !== null && flags.with === null && { kept: await keptSides(flags.modelDir!, stored) }),
     ...(signal && { signal }),
   });
-  return prepareTable(read, { source, split: split ?? undefined, seed }, tell);
+  return prepareTable(read, { source, split: split ?? undefined, seed, isKnown: stored !== null }, tell);
 }
 
 /** What the flags say columns are for. */
@@ -185,13 +189,16 @@ export function checkThere(data: string): void {
 }
 
 /** A run that is gone on with keeps its label, its model and its tables beside. */
-function checkSame(stored: Recipe, { label, model, modelDir }: LearnFlags): void {
+function checkSame(stored: Recipe, { label, model, pieces, modelDir }: LearnFlags): void {
   const changes: string[] = [];
   const asked = label?.replaceAll(' ', '');
   const known = [stored.label.column, `${stored.label.column}${stored.label.rule ?? ''}`];
   if (stored.label.positive !== undefined) known.push(`${stored.label.column}==${stored.label.positive.join('|')}`);
   if (asked !== undefined && !known.includes(asked)) changes.push(`label ${known.at(-1)}, now ${label}`);
   if (stored.model.name !== model) changes.push(`model ${stored.model.name}, now ${model}`);
+  if (pieces !== null && stored.model.pieces !== pieces) {
+    changes.push(`pieces ${stored.model.pieces ?? 'by the rows'}, now ${pieces}`);
+  }
   if (changes.length === 0) return;
   const hint = 'give another --model-dir, or what it was trained with';
   throw new MonolithError('ML_CKPT_SETTINGS', { path: modelDir, changes: changes.join('; ') }, { hint });
@@ -203,11 +210,17 @@ function modelEvent({ recipe, ids }: PreparedTable): RunEvent {
   const { name, dim } = recipe.model;
   const of = [
     `${features.length - numbers} columns of ids`,
-    ...(numbers > 0 ? [`${numbers} of numbers`] : []),
+    ...(numbers > 0 ? [`${numbers} of numbers${piecesText(features)}`] : []),
     `${ids.toLocaleString('en-US')} ids`,
     ...(dim === undefined ? [] : [`${dim} floats each`]),
   ];
   return { event: 'model', name, ids, text: `${name}  ${of.join(', ')}` };
+}
+
+/** How many pieces numbers are seen in. */
+function piecesText(features: readonly ColumnPlan[]): string {
+  const most = Math.max(0, ...features.map(({ edges }) => (edges?.length ?? 1) - 1));
+  return most === 0 ? '' : ` in up to ${most} pieces`;
 }
 
 const unseenOf = ({ idColumns, averages, parts }: PreparedTable) =>

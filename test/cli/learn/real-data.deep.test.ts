@@ -25,3 +25,24 @@ t.test('MovieLens by the command alone reaches what the reference reaches', opti
   found.sort((a, b) => a - b);
   t.ok(found[2]! >= 0.789, `median of ${SEEDS} seeds: ${found.map((auc) => auc.toFixed(4)).join(', ')}`);
 });
+
+const adult = join(folder, 'adult/adult.data.gz');
+const adultTest = join(folder, 'adult/adult.test.gz');
+const adultOptions = existsSync(adult) ? {} : { skip: 'MONOLITH_REAL_DATA names no folder with adult' };
+
+for (const more of [[], ['--eval-data', adultTest]]) {
+  t.test(`Adult by the command alone, ${more[0] ?? 'a tenth of the rows held out'}`, adultOptions, async (t) => {
+    const cwd = t.testdir();
+    const found: number[] = [];
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const flags = ['--quiet', '--json', '--no-report', '--seed', String(seed)];
+      const { code, out, err } = await runHere(['train', '--data', adult, '--label', 'column_15', ...more, ...flags], {
+        cwd,
+      });
+      t.equal(code, 0, err);
+      found.push((JSON.parse(out) as { auc: number }).auc);
+    }
+    found.sort((a, b) => a - b);
+    t.ok(found[2]! >= 0.91, `median of ${SEEDS} seeds: ${found.map((auc) => auc.toFixed(4)).join(', ')}`);
+  });
+}
