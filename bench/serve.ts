@@ -7,12 +7,14 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DeltaWriter } from '../src/serve/fresh/delta-writer.js';
+import { FolderTarget } from '../src/serve/fresh/folder-target.js';
 import { Follower } from '../src/serve/fresh/follow.js';
+import { ParameterSyncClient } from '../src/serve/fresh/parameter-sync-client.js';
 import type { LoadedModel } from '../src/serve/loaded-model.js';
 import { type Listening, listen } from '../src/serve/online/http-server.js';
 import { createPredictHandler } from '../src/serve/online/predict-handler.js';
 import { ServedModel } from '../src/serve/online/served-model.js';
+import { versionsIn } from '../src/serve/versions.js';
 import { recordTouchedRows } from '../src/sparse/table/session-touched.js';
 import { Estimator } from '../src/train/estimator/estimator.js';
 import type { TrainHook } from '../src/train/hooks/hook.js';
@@ -92,25 +94,27 @@ async function trainedWithDelta(dir: string, ids: number): Promise<DeltaCost> {
   const whole = ids / BATCH;
   const touched = Math.max(1, Math.floor(ids / 100 / BATCH)) * BATCH;
   const cost = { bytesOfWhole: 0, timeOfWhole: 0 };
-  let writer: DeltaWriter | undefined;
+  let client: ParameterSyncClient | undefined;
   let wholeMs = 0;
+  const push = async () => {
+    const start = performance.now();
+    const [response] = (await client!.push({ modelName: model.name, targets: [out], timeoutInMs: 60_000 })).responses;
+    return { ms: performance.now() - start, bytes: response!.bytes };
+  };
   const hook: TrainHook = {
     begin: (graph) => recordTouchedRows(graph, 1 << 19),
     afterCreateSession(session) {
-      writer = new DeltaWriter(session, model, out);
+      client = new ParameterSyncClient(session, model, (dir) => new FolderTarget(dir));
     },
     quietSteps: () => 1,
     async afterRun({ globalStep }) {
       if (globalStep === whole) {
-        await writer!.begin();
-        const start = performance.now();
-        const folder = await writer!.whole();
-        wholeMs = performance.now() - start;
+        wholeMs = (await push()).ms;
+        const folder = join(out, (await versionsIn(out)).at(-1)!);
         cost.bytesOfWhole = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
       } else if (globalStep === whole + touched / BATCH) {
-        const start = performance.now();
-        const bytes = await writer!.delta();
-        cost.timeOfWhole = (performance.now() - start) / wholeMs;
+        const { ms, bytes } = await push();
+        cost.timeOfWhole = ms / wholeMs;
         cost.bytesOfWhole = bytes / cost.bytesOfWhole;
       }
     },

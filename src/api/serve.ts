@@ -2,6 +2,10 @@
 
 export { DeltaHook, type DeltaHookOptions } from '../serve/fresh/delta-hook.js';
 export { type FollowEvent, Follower, type FollowOptions } from '../serve/fresh/follow.js';
+export { ParameterSyncClient } from '../serve/fresh/parameter-sync-client.js';
+export { ParameterSyncHook, type ParameterSyncOptions } from '../serve/fresh/parameter-sync-hook.js';
+export { createSyncBackend, FolderSyncBackend, LocalSyncBackend } from '../serve/fresh/sync-backends.js';
+export type { ClientConfig, PushResponse, PushResult, SyncTarget } from '../serve/fresh/sync-target.js';
 export { loadModel } from '../serve/load-model.js';
 export type { LoadedHead, LoadedModel, LoadModelOptions } from '../serve/loaded-model.js';
 export type { Listening } from '../serve/online/http-server.js';

@@ -168,6 +168,7 @@ export const ERROR_MESSAGES = {
   ML_REQUEST: '{reason}',
   ML_RELOAD: 'version {version} of {model} is not taken: {reason}',
   ML_SERVER: 'the server cannot start: {reason}',
+  ML_SYNC: 'parameters of {what} cannot be pushed: {reason}',
   ML_SAFETENSORS: 'tensor file {file} is damaged: {reason}',
   // features
   ML_FEATURE_TABLE: 'Feature must only belongs to one table.',

@@ -16,6 +16,7 @@ import { prepareRunner } from '../train/config/prepare-runner.js';
 import { defineProcessFlags } from '../train/config/process-flags.js';
 import { resolveConfig, settingsOf } from '../train/config/resolved-config.js';
 import { RunnerConfig } from '../train/config/runner-config.js';
+import '../serve/provide.js';
 import type { BaseRunner, RunnerOptions, RunnerResult } from '../train/runners/base-runner.js';
 import { GpuRunner } from '../train/runners/gpu-runner.js';
 import { NativeRunner } from '../train/runners/native-runner.js';

@@ -9,6 +9,12 @@ export type {
 } from '../feature/model/embedding-factory.js';
 export { CpuFeatureFactory, FeatureFactoryFromEmbeddings } from '../feature/model/factory-from-embeddings.js';
 export { EmbeddingLayoutFactory, type EmbeddingLayoutFactoryOptions } from '../feature/model/layout-factory.js';
+// sync_training_hooks, parameter_sync.
+export { ParameterSyncClient } from '../serve/fresh/parameter-sync-client.js';
+export { ParameterSyncHook, type ParameterSyncOptions } from '../serve/fresh/parameter-sync-hook.js';
+export { createSyncBackend, FolderSyncBackend, LocalSyncBackend } from '../serve/fresh/sync-backends.js';
+export type { ClientConfig, PushResponse, PushResult } from '../serve/fresh/sync-target.js';
+export { type Broadcast, KvBroadcast } from '../train/hooks/broadcast.js';
 export {
   currentGraph,
   getMeta,
@@ -86,6 +92,15 @@ export {
   type ParserCtxOptions,
   withParserCtx,
 } from '../train/tasks/parser-ctx.js';
+export {
+  ReqTimeControlDumpHook,
+  type SaveTimer,
+  type SyncHookOptions,
+  SyncTrainingBarrierSaverListener,
+  SyncTrainingForceDumpHook,
+  SyncTrainingInfoHook,
+  SyncTrainingSaverControlHook,
+} from '../train/tasks/sync-training-hooks.js';
 export {
   TaskEstimator,
   type TaskEstimatorOptions,

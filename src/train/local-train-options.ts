@@ -70,7 +70,7 @@ export interface LocalTrainOptions {
   /** Saves of variables alone in between, to `<modelDir>/dense_only`: by steps or by seconds. */
   readonly denseOnly?: Pick<
     CheckpointSaverOptions,
-    'everySteps' | 'everySecs' | 'listeners' | 'guardListeners' | 'keep'
+    'everySteps' | 'everySecs' | 'timer' | 'listeners' | 'guardListeners' | 'keep'
   >;
   /** What may differ between the model and a checkpoint it is restored from. Default: nothing. */
   readonly restore?: LocalRestoreOptions;

@@ -6,7 +6,9 @@ import type { Session } from '../../runtime/session/session.js';
 import { recordTouchedRows } from '../../sparse/table/session-touched.js';
 import type { EstimatorModel } from '../../train/estimator/estimator-model.js';
 import type { RunContext, TrainHook } from '../../train/hooks/hook.js';
-import { DeltaWriter } from './delta-writer.js';
+import { FolderTarget } from './folder-target.js';
+import { ParameterSyncClient } from './parameter-sync-client.js';
+import { checkAboveZero, TOUCHED_MAX } from './parameter-sync-hook.js';
 
 export interface DeltaHookOptions {
   /** The model that is trained. */
@@ -26,8 +28,9 @@ export interface DeltaHookOptions {
 }
 
 const EVERY_SECS = 10;
-const WHOLE_EVERY = 100;
-const TOUCHED_MAX = 1 << 17;
+/** Files are written as fast as the disk lets them. */
+const WRITE_MS = 600_000;
+const NUMBERS = ['everySecs', 'everySteps', 'wholeEvery', 'touchedMax'] as const;
 
 /**
  * Writes deltas into a folder that servers follow.
@@ -38,21 +41,13 @@ const TOUCHED_MAX = 1 << 17;
  */
 export class DeltaHook implements TrainHook {
   readonly #options: DeltaHookOptions;
-  #writer: DeltaWriter | undefined;
-  #since = 0;
+  #client: ParameterSyncClient | undefined;
   #lastStep = 0;
   #lastMs = 0;
 
   constructor(options: DeltaHookOptions) {
-    checkOptions('DeltaHook', options, [
-      ...(['model', 'dir', 'everySecs', 'everySteps', 'wholeEvery', 'touchedMax', 'onDelta'] as const),
-    ]);
-    for (const name of ['everySecs', 'everySteps', 'wholeEvery', 'touchedMax'] as const) {
-      const value = options[name];
-      if (value === undefined || value > 0) continue;
-      const reason = `${name} is above 0, not ${value}`;
-      throw new MonolithError('ML_OPTION', { where: 'DeltaHook', option: name, reason });
-    }
+    checkOptions('DeltaHook', options, ['model', 'dir', ...NUMBERS, 'onDelta']);
+    checkAboveZero('DeltaHook', options, NUMBERS);
     this.#options = options;
   }
 
@@ -61,8 +56,11 @@ export class DeltaHook implements TrainHook {
   }
 
   async afterCreateSession(session: Session): Promise<void> {
-    this.#writer = new DeltaWriter(session, this.#options.model, this.#options.dir);
-    await this.#writer.begin();
+    const { model, dir, wholeEvery } = this.#options;
+    this.#client = new ParameterSyncClient(session, model, () => new FolderTarget(dir, wholeEvery));
+    const { statusCode, errorMessage } = await this.#push();
+    // A folder that cannot be written is told before the first step; later ones come again with everything.
+    if (statusCode !== 0) throw new MonolithError('ML_DIR', { dir, reason: errorMessage });
     this.#lastStep = session.globalStep;
     this.#lastMs = performance.now();
   }
@@ -79,7 +77,7 @@ export class DeltaHook implements TrainHook {
 
   async poll({ session }: RunContext): Promise<void> {
     const { everySteps, everySecs = everySteps === undefined ? EVERY_SECS : Number.POSITIVE_INFINITY } = this.#options;
-    if (this.#writer!.asked) await this.#writer!.whole();
+    if (this.#client!.asked) await this.#client!.resend();
     else if (performance.now() - this.#lastMs >= everySecs * 1000) await this.#write(session);
   }
 
@@ -89,12 +87,16 @@ export class DeltaHook implements TrainHook {
   }
 
   async #write(session: Session): Promise<void> {
-    const { wholeEvery = WHOLE_EVERY, onDelta } = this.#options;
-    const writer = this.#writer!;
-    const bytes = await writer.delta();
+    const { bytes } = await this.#push();
     this.#lastStep = session.globalStep;
     this.#lastMs = performance.now();
-    onDelta?.({ sequence: writer.sequence, step: session.globalStep, bytes });
-    if (++this.#since % wholeEvery === 0) await writer.whole();
+    this.#options.onDelta?.({ sequence: this.#client!.sequence, step: session.globalStep, bytes });
+  }
+
+  async #push() {
+    const { dir, model } = this.#options;
+    const config = { modelName: model.name, targets: [dir], timeoutInMs: WRITE_MS };
+    const [response] = (await this.#client!.push(config)).responses;
+    return response!;
   }
 }

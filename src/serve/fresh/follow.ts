@@ -6,15 +6,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MonolithError, messageOf } from '../../base/errors.js';
-import type { PortableTable } from '../../portable/portable-tables.js';
-import type { LoadedModel } from '../loaded-model.js';
 import type { ServeMetrics } from '../online/serve-metrics.js';
 import type { ServedModel } from '../online/served-model.js';
 import type { ServedVersion } from '../online/served-version.js';
+import { applyDelta } from './apply-delta.js';
 import { type Delta, deltasIn, type FreshState, freshState, RESEND_FILE, readDelta } from './delta-files.js';
-
-/** Rows that are put in between two batches: about a millisecond's worth. */
-const ROWS_AT_ONCE = 1024;
+import { rowsOf } from './sync-target.js';
 
 export type FollowEvent =
   | {
@@ -96,7 +93,7 @@ export class Follower {
         const start = performance.now();
         const delta = await version.use(() => this.#apply(version, state, file));
         if (delta === null) continue;
-        const rows = delta.tables.reduce((sum, { ids, removed }) => sum + ids.length + removed.length, 0);
+        const rows = rowsOf(delta);
         metrics?.add('monolith_deltas_total', { model: name, result: 'applied' });
         metrics?.set('monolith_delta_sequence', { model: name }, sequence);
         log?.({ event: 'delta', model: name, sequence, step: delta.step, rows, ms: performance.now() - start });
@@ -141,25 +138,8 @@ export class Follower {
       throw new MonolithError('ML_RELOAD', { version: version.version, model: this.#model.name, reason });
     }
     if (version !== this.#model.current) return null;
-    for (const part of delta.tables) await applyTable(model, part.table, part);
-    await model.hold(async () => {
-      for (const [name, values] of delta.variables) model.session.writeVariable(name, values);
-    });
+    await applyDelta(model, delta);
     this.#states.set(version, { run: delta.run, sequence: delta.sequence });
     return delta;
-  }
-}
-
-async function applyTable(model: LoadedModel, { name }: PortableTable, part: Delta['tables'][number]): Promise<void> {
-  const table = model.tables.get(name)!;
-  const { ids, rows, removed } = part;
-  for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
-    const end = Math.min(from + ROWS_AT_ONCE, ids.length);
-    await model.hold(async () =>
-      table.assign(ids.subarray(from, end), rows.subarray(from * table.dim, end * table.dim)),
-    );
-  }
-  for (let from = 0; from < removed.length; from += ROWS_AT_ONCE) {
-    await model.hold(async () => table.remove(removed.subarray(from, from + ROWS_AT_ONCE)));
   }
 }

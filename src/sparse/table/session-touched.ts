@@ -2,6 +2,7 @@
  * @file A record of the rows that a session's steps change, for whoever sends them elsewhere: one set of pairs of id
  * and table, in the memory of the session. A graph is told of it before its session makes tables.
  */
+import { MonolithError } from '../../base/errors.js';
 import type { Graph } from '../../graph/graph.js';
 import type { SessionCore } from '../../runtime/session/session-core.js';
 import { TouchedPairSet } from './touched-pair-set.js';
@@ -16,9 +17,17 @@ interface Asked {
 
 const askedOf = (graph: Graph): Asked => graph.getMeta<Asked>(META, () => ({ capacity: 0 }));
 
-/** Has sessions of the graph record which rows their steps change. */
+/**
+ * Has sessions of the graph record which rows their steps change. What they changed is told once, so one asks: ML_SYNC
+ * for a second.
+ */
 export function recordTouchedRows(graph: Graph, capacity: number): void {
-  askedOf(graph).capacity = capacity;
+  const asked = askedOf(graph);
+  if (asked.capacity > 0) {
+    const hint = 'a training has one DeltaHook or one ParameterSyncHook';
+    throw new MonolithError('ML_SYNC', { what: 'a training', reason: 'another hook pushes them already' }, { hint });
+  }
+  asked.capacity = capacity;
 }
 
 /** The rows that steps of a session changed, by the names of their tables. */

@@ -7,6 +7,7 @@ import type { SavedCheckpoint } from '../../checkpoint/save-checkpoint.js';
 import type { Settings } from '../../checkpoint/snapshot.js';
 import type { CheckpointSaverListener } from './saver-listener.js';
 import type { TideWindow } from './tide.js';
+import type { SecondOrStepTimerWithTideSetting } from './tide-timer.js';
 
 export interface CheckpointSaverOptions {
   readonly modelDir: string;
@@ -17,6 +18,8 @@ export interface CheckpointSaverOptions {
   /** Hours of the day, in UTC, in which the interval above holds; outside of them `tideEverySecs` does. */
   readonly tide?: TideWindow;
   readonly tideEverySecs?: number;
+  /** What says when to save, for who holds it back or has it save at once. Default: one of the options above. */
+  readonly timer?: SecondOrStepTimerWithTideSetting;
   readonly settings?: Settings;
   /**
    * Saves variables in the layout of the reference, without a manifest; tables are for listeners then. Rotation is the
@@ -69,6 +72,7 @@ export const SAVER_OPTIONS = [
   'everySecs',
   'tide',
   'tideEverySecs',
+  'timer',
   'settings',
   'saver',
   'listeners',

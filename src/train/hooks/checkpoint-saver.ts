@@ -28,7 +28,7 @@ import { type CheckpointSaverOptions, SAVER_OPTIONS } from './checkpoint-saver-o
 import type { RunContext, TrainHook } from './hook.js';
 import { inputStateOf } from './input-state.js';
 import { guarded } from './saver-listener.js';
-import { SecondOrStepTimerWithTideSetting } from './tide-timer.js';
+import { SecondOrStepTimerWithTideSetting, type TideTimerOptions } from './tide-timer.js';
 
 export type { CheckpointSaverOptions } from './checkpoint-saver-options.js';
 
@@ -46,15 +46,8 @@ export class CheckpointSaverHook implements TrainHook {
 
   constructor(options: CheckpointSaverOptions) {
     checkOptions('CheckpointSaverHook', options, SAVER_OPTIONS);
-    const { everySteps, everySecs, tide, tideEverySecs, clock = systemClock } = options;
     this.#options = options;
-    this.#timer = new SecondOrStepTimerWithTideSetting({
-      ...(everySteps !== undefined && { everySteps }),
-      ...(everySecs !== undefined && { everySecs }),
-      ...(tide !== undefined && { tide }),
-      ...(tideEverySecs !== undefined && { tideEverySecs }),
-      clock,
-    });
+    this.#timer = options.timer ?? saveTimer(options);
   }
 
   /** Step of the last save that worked. */
@@ -82,14 +75,17 @@ export class CheckpointSaverHook implements TrainHook {
 
   quietSteps(globalStep: number): number {
     const { everySteps } = this.#options;
-    const last = this.#timer.lastTriggeredStep ?? globalStep;
-    return everySteps === undefined ? Number.POSITIVE_INFINITY : Math.max(1, last + everySteps - globalStep);
+    if (everySteps === undefined) return Number.POSITIVE_INFINITY;
+    const last = this.#timer.lastTriggeredStep;
+    return last === null ? 1 : Math.max(1, last + everySteps - globalStep);
   }
 
   afterRun(context: RunContext): Promise<void> | undefined {
+    const { everySteps } = this.#options;
+    if (everySteps === undefined) return undefined;
+    // Null: it was reset, and saves at once.
     const last = this.#timer.lastTriggeredStep;
-    if (this.#options.everySteps === undefined || last === null) return undefined;
-    return context.globalStep - last < this.#options.everySteps ? undefined : this.#saveWhenDue(context);
+    return last !== null && context.globalStep - last < everySteps ? undefined : this.#saveWhenDue(context);
   }
 
   /** Seconds are looked at once per group of steps. */
@@ -223,6 +219,13 @@ export class CheckpointSaverHook implements TrainHook {
     if (isRootNode && !denseOnly) await beside(modelDir, () => touchMonolithState(modelDir, { clock, type, update }));
   }
 }
+
+/** The timer of a saver, by its options. */
+export function saveTimer(options: Pick<CheckpointSaverOptions, (typeof TIMER_OPTIONS)[number]>) {
+  const given = TIMER_OPTIONS.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
+  return new SecondOrStepTimerWithTideSetting(Object.fromEntries(given) as TideTimerOptions);
+}
+const TIMER_OPTIONS = ['everySteps', 'everySecs', 'tide', 'tideEverySecs', 'clock'] as const;
 
 async function beside(file: string, write: () => Promise<void>): Promise<void> {
   try {

@@ -12,6 +12,7 @@ import type { MetricsClient } from '../../base/metrics-client.js';
 import type { AsyncFunctionMgr } from '../async-function-mgr.js';
 import type { CpuTrainingConfig } from '../config/training-config.js';
 import { BarrierHook, BarrierOp } from '../hooks/barrier.js';
+import type { Broadcast } from '../hooks/broadcast.js';
 import { type ControlKv, LocalControlKv } from '../hooks/control-kv.js';
 import type { TrainHook } from '../hooks/hook.js';
 import { ProfilerHook } from '../hooks/profiler.js';
@@ -23,6 +24,7 @@ import { SetCurrentSessionHook } from './current-session.js';
 import type { NativeTask } from './native-task.js';
 import { isChief } from './native-task-context.js';
 import { tideOf } from './saving-rules.js';
+import { type SaveTimer, SyncTrainingSaverControlHook } from './sync-training-hooks.js';
 
 /** What hooks of a training share with other processes, and where they report to. */
 export interface HookContext {
@@ -30,6 +32,10 @@ export interface HookContext {
   readonly kv?: ControlKv;
   readonly metrics?: MetricsClient;
   readonly clock?: Clock;
+  /** Among workers in step. Default: there is one. */
+  readonly broadcast?: Broadcast;
+  /** Of saves without tables. */
+  readonly denseTimer?: SaveTimer;
 }
 
 export interface AssemblyContext extends HookContext {
@@ -76,11 +82,20 @@ export function chiefHooks(context: AssemblyContext, ofTask: readonly TrainHook[
   const tide = config.clusterType === 'tide' ? tideOf(config) : undefined;
   return [
     ...(config.enableSyncTraining ? [] : syncHelper(context).trainingChiefHooks),
+    ...denseControl(context),
     ...profilers(context),
     ...throughput(context),
     ...(tide === undefined ? [] : [new TideStoppingHook(tide, context.clock)]),
     ...ofTask,
   ];
+}
+
+/** Workers in step that train on a stream save without tables only while somebody wants them online. */
+function denseControl({ config, modelDir, denseTimer, broadcast, clock }: AssemblyContext): TrainHook[] {
+  const { enableSyncTraining, enableRealtimeTraining } = config;
+  if (!(enableSyncTraining && enableRealtimeTraining) || denseTimer === undefined || modelDir === null) return [];
+  const options = { ...(broadcast && { broadcast }), ...(clock && { clock }) };
+  return [new SyncTrainingSaverControlHook(modelDir, denseTimer, options)];
 }
 
 function profilers({ config, task, modelDir }: AssemblyContext): TrainHook[] {

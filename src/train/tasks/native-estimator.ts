@@ -29,12 +29,16 @@ import type { Mode } from '../task-params.js';
 import { keepTableKind, localConfig } from './local-config.js';
 import { defaultModelDir } from './local-train.js';
 import { inMode, type ModelGiven, paramsOf } from './model-given.js';
+import type { SyncBackend } from './native-task-context.js';
+import { backendOf } from './synced-training.js';
 import { TaskEstimator } from './task-estimator.js';
 
 export interface NativeEstimatorOptions extends ConfigSources {
   /** Threads, memory and the like of the sessions. */
   readonly session?: Omit<SessionOptions, 'schema' | 'batchSize'>;
   readonly metrics?: MetricsClient;
+  /** Who serves what is trained, for realtime training. Default: the folder `fresh` of the model directory. */
+  readonly syncBackend?: SyncBackend;
   /** Told of what happens. Default: warnings are warnings of the process. */
   readonly log?: (event: EstimatorEvent) => void;
 }
@@ -71,7 +75,9 @@ export class NativeEstimator {
     warmStartFrom: string | WarmStart | null = null,
     options: NativeEstimatorOptions = {},
   ) {
-    const { flags, env } = checkOptions('Estimator', options, ['session', 'metrics', 'log', 'flags', 'env']);
+    const { flags, env } = checkOptions('Estimator', options, [
+      ...(['session', 'metrics', 'syncBackend', 'log', 'flags', 'env'] as const),
+    ]);
     const sources = { ...(flags && { flags }), ...(env && { env }) };
     if (!(conf instanceof RunConfig || conf instanceof RunnerConfig)) {
       const hint = 'new RunConfig({ isLocal: true, modelDir })';
@@ -197,12 +203,15 @@ export class NativeEstimator {
     await this.#prepared;
     const local = localConfig(config);
     await keepTableKind(local, modelDir);
+    const syncBackend =
+      mode === 'train' ? (this.#options.syncBackend ?? (await backendOf(config, modelDir))) : undefined;
     const { model: params, release } = inMode(this.#model, mode);
     try {
       const estimator = new TaskEstimator({
         ...{ params, config: local, modelDir, warmStartFrom: this.#warmStartFrom },
         ...(session && { session }),
         ...(metrics && { metrics }),
+        ...(syncBackend && { syncBackend }),
         ...(log && { log }),
       });
       this.#open.add(estimator);

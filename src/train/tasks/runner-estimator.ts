@@ -3,13 +3,15 @@ import { CpuTrainingConfig } from '../config/training-config.js';
 import type { RunnerEstimator, RunnerPlace } from '../runners/runner-task.js';
 import { keepTableKind, localConfig } from './local-config.js';
 import type { ModelGiven } from './model-given.js';
+import { backendOf } from './synced-training.js';
 import { TaskEstimator } from './task-estimator.js';
 
 export async function runnerEstimatorOf(model: ModelGiven, place: RunnerPlace): Promise<RunnerEstimator> {
-  const { modelDir, signal } = place;
+  const { modelDir, signal, config: settings } = place;
   const config = configOf(place);
   await keepTableKind(config, modelDir);
-  const estimator = new TaskEstimator({ params: model, config, modelDir });
+  const syncBackend = settings === undefined ? undefined : await backendOf(settings, modelDir);
+  const estimator = new TaskEstimator({ params: model, config, modelDir, ...(syncBackend && { syncBackend }) });
   const stops = signal === undefined ? {} : { signal };
   return {
     train: async (limits) => {

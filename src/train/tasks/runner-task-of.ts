@@ -8,7 +8,7 @@ export function runnerTaskOf(model: ModelGiven): RunnerTask {
   const params = paramsOf(model);
   return {
     params,
-    settings: Object.keys(cpuTrainingFields),
+    settings: [...Object.keys(cpuTrainingFields), 'bzid', 'baseName', 'unifiedServing'],
     // Naming a task is cheap: what trains it is loaded when it is trained.
     createEstimator: async (place) => (await import('./runner-estimator.js')).runnerEstimatorOf(model, place),
   };

@@ -13,10 +13,11 @@ import type { SessionOptions } from '../../runtime/session/session.js';
 import type { CpuTrainingConfig } from '../config/training-config.js';
 import { Estimator, type ExportOptions } from '../estimator/estimator.js';
 import type { EstimatorEvent } from '../estimator/estimator-event.js';
-import type { WarmStart } from '../estimator/estimator-options.js';
+import type { EstimatorOptions, WarmStart } from '../estimator/estimator-options.js';
 import type { EvaluateResult } from '../estimator/evaluate-call.js';
 import type { Prediction, PredictionBatch } from '../estimator/predict-call.js';
 import type { TrainResult } from '../estimator/train-result.js';
+import { saveTimer } from '../hooks/checkpoint-saver.js';
 import type { TrainHook } from '../hooks/hook.js';
 import type { CheckpointSaverListener } from '../hooks/saver-listener.js';
 import { StepLoggerHook } from '../hooks/step-logger.js';
@@ -28,7 +29,10 @@ import { withSessionScope } from './current-session.js';
 import { dumpUtils, type ModelDump } from './dump-utils.js';
 import { isExporting } from './export-context.js';
 import type { TaskParams } from './native-task.js';
+import type { SyncBackend } from './native-task-context.js';
 import { denseOnlyPeriod } from './saving-rules.js';
+import { SyncTrainingBarrierSaverListener, SyncTrainingInfoHook } from './sync-training-hooks.js';
+import { withParameterSync } from './synced-training.js';
 import { nativeSpecOf, TaskModel } from './task-model.js';
 import { settingsOfTask } from './task-settings.js';
 import { taskSource } from './task-source.js';
@@ -44,6 +48,8 @@ export interface TaskEstimatorOptions {
   readonly warmStartFrom?: string | WarmStart | null;
   /** What DumpUtils recorded of the task: its tables are those of then. */
   readonly dump?: ModelDump;
+  /** Who serves what is trained; it is started, subscribed and stopped by each training. */
+  readonly syncBackend?: SyncBackend;
   /** Told of what happens. Default: warnings are warnings of the process. */
   readonly log?: (event: EstimatorEvent) => void;
 }
@@ -79,6 +85,7 @@ export class TaskEstimator {
   readonly #options: TaskEstimatorOptions;
   readonly #training: CpuTraining;
   readonly #estimator: Estimator;
+  readonly #model: TaskModel;
 
   constructor(options: TaskEstimatorOptions) {
     checkOptions('TaskEstimator', options, [
@@ -89,6 +96,7 @@ export class TaskEstimator {
       'metrics',
       'warmStartFrom',
       'dump',
+      'syncBackend',
       'log',
     ]);
     const { params, config, modelDir } = options;
@@ -99,8 +107,13 @@ export class TaskEstimator {
     if (config.enableModelDump) startDump(config, params);
     const task = params.instantiate();
     if (options.dump !== undefined) task.dump = options.dump;
-    this.#training = new CpuTraining(config, task);
-    this.#estimator = this.#made();
+    this.#training = new CpuTraining(config, task, options.syncBackend ?? null);
+    const { metrics } = options;
+    const densePeriod = denseOnlyPeriod(config, task);
+    const denseOnly = densePeriod && { ...densePeriod, timer: saveTimer(densePeriod) };
+    const hooks = { ...(metrics && { metrics }), ...(denseOnly && { denseTimer: denseOnly.timer }) };
+    this.#model = new TaskModel(this.#training, { modelDir, ...hooks });
+    this.#estimator = this.#made(denseOnly);
   }
 
   /** Trains on the input of the task: `steps` more, up to `maxSteps`, or until the input ends. */
@@ -108,16 +121,21 @@ export class TaskEstimator {
     checkOptions('TaskEstimator.train', options, ['steps', 'maxSteps', 'hooks', 'signal']);
     const { steps = null, maxSteps = null, hooks = [], signal } = options;
     const source = taskSource(this.#training.createInputFn('train')());
-    const result = await withSessionScope(() =>
-      this.#estimator.train(source as never, {
-        ...(steps === null ? { epochs: 1 } : { steps }),
-        ...(maxSteps !== null && { maxSteps }),
-        ...(signal && { signal }),
-        hooks: ({ graph, loss }) => {
-          const { trainingHooks = [], trainingChiefHooks = [] } = nativeSpecOf(graph) ?? {};
-          return [...trainingChiefHooks, ...hooks, ...this.#loggers(loss), ...trainingHooks];
-        },
-      }),
+    const { config, modelDir } = this;
+    const info = config.enableFullSyncTraining ? [new SyncTrainingInfoHook()] : [];
+    const synced = { model: this.#model, modelDir, backend: this.#options.syncBackend };
+    const result = await withParameterSync(config, synced, (syncHooks) =>
+      withSessionScope(() =>
+        this.#estimator.train(source as never, {
+          ...(steps === null ? { epochs: 1 } : { steps }),
+          ...(maxSteps !== null && { maxSteps }),
+          ...(signal && { signal }),
+          hooks: ({ graph, loss }) => {
+            const { trainingHooks = [], trainingChiefHooks = [] } = nativeSpecOf(graph) ?? {};
+            return [...trainingChiefHooks, ...syncHooks, ...info, ...hooks, ...this.#loggers(loss), ...trainingHooks];
+          },
+        }),
+      ),
     );
     if (this.config.enableModelDump) await dumpUtils.dump(join(this.modelDir, 'model_dump'));
     return result;
@@ -156,7 +174,8 @@ export class TaskEstimator {
     checkExports(task, mode, denseOnlyPeriod(this.config, task) !== undefined);
     const exportDir = this.#exportDir;
     const write = (checkpoint: string) => this.export(exportDir, { formats: ['native', 'savedModel'], checkpoint });
-    return [new ExportSaverListener({ modelDir: this.modelDir, exportDir, export: write })];
+    const barrier = this.config.enableFullSyncTraining ? [new SyncTrainingBarrierSaverListener()] : [];
+    return [...barrier, new ExportSaverListener({ modelDir: this.modelDir, exportDir, export: write })];
   }
 
   get #exportDir(): string {
@@ -190,14 +209,13 @@ export class TaskEstimator {
     return everySteps === 0 ? [] : [new StepLoggerHook({ loss, everySteps })];
   }
 
-  #made(): Estimator {
-    const { session, metrics, log, warmStartFrom } = this.#options;
+  #made(denseOnly: EstimatorOptions['denseOnly']): Estimator {
+    const { session, log, warmStartFrom } = this.#options;
     const training = this.#training;
     const { modelDir } = this;
-    const model = new TaskModel(training, { modelDir, ...(metrics && { metrics }) });
-    return new Estimator(model, {
+    return new Estimator(this.#model, {
       modelDir,
-      ...settingsOfTask(training, this.#exportListeners()),
+      ...settingsOfTask(training, this.#exportListeners(), denseOnly),
       ...(warmStartFrom != null && { warmStartFrom }),
       ...(session && { session }),
       ...(log && { log }),

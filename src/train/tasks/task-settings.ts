@@ -5,7 +5,7 @@ import type { CheckpointSaverListener } from '../hooks/saver-listener.js';
 import type { LocalRestoreOptions } from '../local-train-options.js';
 import type { CpuTraining } from './cpu-training.js';
 import type { NativeTaskParams } from './native-task.js';
-import { denseOnlyPeriod, savePeriod, saverOptions } from './saving-rules.js';
+import { savePeriod, saverOptions } from './saving-rules.js';
 
 /** What a checkpoint of the model directory is chosen by, which is no field of a CpuTrainingConfig. */
 type Chosen = Partial<Record<'restoreCkpt', string | null>>;
@@ -20,11 +20,11 @@ function summarises(params: NativeTaskParams): boolean {
 export function settingsOfTask(
   training: CpuTraining,
   listeners: readonly CheckpointSaverListener[] = [],
+  denseOnly: EstimatorOptions['denseOnly'] = undefined,
 ): EstimatorOptions {
   const { config, task } = training;
   const { keep, ...saver } = saverOptions(config, listeners);
   const { everySteps, everySecs } = savePeriod(config, task);
-  const denseOnly = denseOnlyPeriod(config, task);
   return {
     batchSize: training.createInputFn('train')().batchSize,
     prefetch: config.embeddingPrefetchCapacity,
