@@ -1,11 +1,12 @@
 /** @file What the cells of a column are like, counted over the first rows of the data. */
 import { isMissing } from '../data/cells.js';
+import { ValueCounts } from './value-counts.js';
 
-/** Values that are told apart; there are `more` from there on. */
-const DISTINCT_MAX = 1 << 18;
 /** Texts that people write where there is no number. */
 export const USUAL_NULLS = ['?', 'NA', 'N/A', 'n/a', 'na', 'NaN', 'nan', 'null', 'NULL', 'None', 'none', '\\N', '-'];
 const LIST_MARKS = ['|', ';', ','] as const;
+/** From here on a number is written with an exponent. */
+const EXPONENT_FROM = 1e21;
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$/;
 
 export class ColumnStats {
@@ -31,9 +32,7 @@ export class ColumnStats {
   spaces = 0;
   #sum = 0;
   #squares = 0;
-  /** Cells by their text. */
-  readonly counts = new Map<string, number>();
-  #overflowed = false;
+  readonly #values = new ValueCounts();
 
   constructor(name: string) {
     this.name = name;
@@ -46,7 +45,8 @@ export class ColumnStats {
       return;
     }
     if (typeof cell === 'string') this.#addText(cell);
-    else if (typeof cell === 'number' || typeof cell === 'bigint') this.#addNumber(Number(cell), String(cell));
+    else if (typeof cell === 'number') this.#addNumber(cell, Math.abs(cell) < EXPONENT_FROM);
+    else if (typeof cell === 'bigint') this.#addNumber(Number(cell), true);
     else if (typeof cell === 'boolean') this.bools++;
     else if (cell instanceof Date) this.dates++;
     else if (Array.isArray(cell) || ArrayBuffer.isView(cell)) {
@@ -54,7 +54,7 @@ export class ColumnStats {
       this.partsMax = Math.max(this.partsMax, (cell as { length?: number }).length ?? 1);
       return;
     }
-    this.#count(typeof cell === 'string' ? cell : String(cell));
+    this.#values.add(cell);
   }
 
   /** Cells with something in them. */
@@ -63,12 +63,12 @@ export class ColumnStats {
   }
 
   get distinct(): number {
-    return this.counts.size;
+    return this.#values.distinct;
   }
 
   /** Whether there are more values than were counted. */
   get overflowed(): boolean {
-    return this.#overflowed;
+    return this.#values.overflowed;
   }
 
   get mean(): number {
@@ -79,23 +79,19 @@ export class ColumnStats {
     return Math.sqrt(Math.max(0, this.#squares / this.numbers - this.mean ** 2));
   }
 
-  /** The most frequent values. */
-  top(count: number): { readonly value: string; readonly share: number }[] {
-    const found: [string, number][] = [];
-    for (const entry of this.counts) {
-      if (found.length === count && entry[1] <= found[count - 1]![1]) continue;
-      found.push(entry);
-      found.sort((a, b) => b[1] - a[1]);
-      found.length = Math.min(count, found.length);
-    }
-    return found.map(([value, times]) => ({ value, share: times / Math.max(1, this.present) }));
+  /** Cells by their value: by numbers where there are numbers alone, otherwise by texts. */
+  get counts(): ReadonlyMap<string | number, number> {
+    return this.#values.counts;
   }
 
-  #count(text: string): void {
-    const known = this.counts.get(text);
-    if (known !== undefined) this.counts.set(text, known + 1);
-    else if (this.counts.size < DISTINCT_MAX) this.counts.set(text, 1);
-    else this.#overflowed = true;
+  /** All values, by their texts. */
+  values(): string[] {
+    return this.#values.values();
+  }
+
+  /** The most frequent values. */
+  top(count: number): { readonly value: string; readonly share: number }[] {
+    return this.#values.top(count).map(([value, times]) => ({ value, share: times / Math.max(1, this.present) }));
   }
 
   #addText(text: string): void {
@@ -104,7 +100,7 @@ export class ColumnStats {
     if ((first >= 48 && first <= 57) || first === 45 || first === 43 || first === 46) {
       const value = Number(text);
       if (!Number.isNaN(value)) {
-        this.#addNumber(value, text);
+        this.#addNumber(value, !/[.eE]/.test(text));
         return;
       }
       if (ISO.test(text.trim())) this.dates++;
@@ -122,9 +118,9 @@ export class ColumnStats {
     if (trimmed.includes(' ')) this.spaces++;
   }
 
-  #addNumber(value: number, text: string): void {
+  #addNumber(value: number, inDigits: boolean): void {
     this.numbers++;
-    if (Number.isInteger(value) && !/[.eE]/.test(text)) this.integers++;
+    if (inDigits && Number.isInteger(value)) this.integers++;
     if (Math.abs(value) > Number.MAX_SAFE_INTEGER) this.big++;
     if (value < this.min) this.min = value;
     if (value > this.max) this.max = value;

@@ -74,7 +74,7 @@ export function noLabel(columns: readonly string[], source: string): MonolithErr
 export function labelPlan(text: string, stats: ColumnStats, columns: readonly string[]): LabelPlan {
   const { column, operator, operand } = asked(text, columns);
   if (operator !== undefined && operand !== undefined) return compared(column, operator, operand, stats);
-  const values = [...stats.counts.keys()].slice(0, 3);
+  const values = stats.values().slice(0, 3);
   if (stats.present === 0) throw unusable(text, 'its column is empty');
   if (values.length === 1) throw unusable(text, `it is ${values[0]} in all rows that were looked at`);
   const isNumber = stats.numbers === stats.present;
@@ -99,7 +99,7 @@ function compared(column: string, operator: string, operand: string, stats: Colu
     throw unusable(`${column}${operator}${operand}`, `texts are compared by == alone, not by ${operator}`);
   }
   const positive = operand.split('|').map((one) => one.trim());
-  const known = [...stats.counts.keys()].map((value) => value.trim());
+  const known = stats.values().map((value) => value.trim());
   const stranger = positive.find((one) => !known.includes(one));
   if (stranger !== undefined && !stats.overflowed && known.length <= 1000) {
     const hint = didYouMean(stranger, known) ?? `it has ${known.slice(0, 10).join(', ')}`;

@@ -91,8 +91,8 @@ function ranges(stats: ColumnStats): number[] {
   const { min, max } = stats;
   if (stats.numbers === 0 || stats.overflowed) return frequencies(stats);
   const bins = new Array<number>(Math.min(BARS, Math.max(1, stats.distinct))).fill(0);
-  for (const [text, count] of stats.counts) {
-    const value = Number(text);
+  for (const [cell, count] of stats.counts) {
+    const value = Number(cell);
     if (Number.isNaN(value)) continue;
     const at = max === min ? 0 : Math.floor(((value - min) / (max - min)) * bins.length);
     bins[Math.min(bins.length - 1, at)]! += count;
