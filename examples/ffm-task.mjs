@@ -15,7 +15,9 @@ const { values, positionals } = parseArgs({
   },
 });
 const modelDir = values['model-dir'];
-const estimator = await localTrain(demo.FFMParams(), {
+const params = demo.FFMParams();
+params.serving.export_when_saving = true;
+const estimator = await localTrain(params, {
   numPs: Number(values['num-ps']),
   steps: Number(positionals[0] ?? 100),
   saveCheckpointsSteps: 50,

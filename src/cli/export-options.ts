@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { suggest } from '../base/suggest.js';
 import { EXPORT_FORMATS, type ExportFormat } from '../train/exporter.js';
-import { flagMeta, oneOf, pathName, refuse, switchFlag } from './flags.js';
+import { flagMeta, oneOf, pathName, refuse, switchFlag, wholeNumber } from './flags.js';
 
 /** Names with commas between them. */
 function formatList() {
@@ -25,6 +25,10 @@ export const exportFlags = z.object({
   compress: oneOf(['fp32', 'fp16', 'fixed_r8', 'one_bit'])
     .optional()
     .register(flagMeta, { value: 'name', help: 'how rows of tables are kept: fp32, fp16, fixed_r8 or one_bit' }),
+  servers: wholeNumber(1, 4096)
+    .optional()
+    .register(flagMeta, { value: 'n', help: 'in parts: an entry, and the rows of so many servers' }),
+  denseOnly: switchFlag().register(flagMeta, { help: 'in parts, variables alone: rows are those exported before' }),
   json: switchFlag().register(flagMeta, { help: 'print JSON' }),
   verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
 });

@@ -10,13 +10,22 @@ export const WARMUP_FILE = 'warmup.jsonl';
 /** Rows that `:recommend` scores where a request names none. */
 export const CANDIDATES_FILE = 'candidates.jsonl';
 const ASSETS = 'assets';
+const ASSETS_EXTRA = 'assets.extra';
+const WARMUP_REQUESTS = 'tf_serving_warmup_requests';
 const SCHEMA_FILE = 'schema.json';
 
 /** Writes it into the folder of the version. */
-export async function writeBeside(folder: string, { warmup, candidates, assets, schema }: BesideModel): Promise<void> {
+export async function writeBeside(
+  folder: string,
+  { warmup, candidates, assets, schema, warmupRequests }: BesideModel,
+): Promise<void> {
   if (warmup !== undefined) await writeFileAtomic(join(folder, WARMUP_FILE), jsonLines(warmup));
   if (candidates !== undefined) await writeFileAtomic(join(folder, CANDIDATES_FILE), jsonLines(candidates));
   if (schema !== undefined) await writeFileAtomic(join(folder, SCHEMA_FILE), schema);
+  if (warmupRequests !== undefined) {
+    await mkdir(join(folder, ASSETS_EXTRA));
+    await copyFile(warmupRequests, join(folder, ASSETS_EXTRA, WARMUP_REQUESTS));
+  }
   const named = Object.entries(assets ?? {});
   if (named.length > 0) await mkdir(join(folder, ASSETS));
   for (const [name, file] of named) {

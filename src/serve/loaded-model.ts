@@ -138,7 +138,10 @@ export class LoadedModel<F extends Features = Features> {
         const table = HashTable.of(session, config);
         for await (const { ids, rows } of native.portions(native.tables.get(name)!)) {
           table.assign(ids, rows);
-          if (native.count(name) <= LISTED_MAX) listed.set(name, ids);
+          if (native.count(name) > LISTED_MAX) continue;
+          // Rows of a model in parts come part by part.
+          const before = listed.get(name) ?? new BigInt64Array(0);
+          listed.set(name, BigInt64Array.from([...before, ...ids]));
         }
         tables.set(name, table);
       }

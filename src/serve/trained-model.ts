@@ -20,6 +20,8 @@ export interface TrainedModelOptions {
   readonly session: SessionOptions;
   /** How rows are kept. Default: as the tables say. */
   readonly compress?: CompressorName | undefined;
+  /** Whether variables alone are restored: the checkpoint may have no tables. Default: false. */
+  readonly dense?: boolean;
 }
 
 /** A row of a table. */
@@ -60,13 +62,18 @@ export class TrainedModel implements ExportableModel {
   }
 
   /** ML_EXPORT for a model that cannot be in a file. */
-  static async open({ model, checkpoint, session: options, compress }: TrainedModelOptions): Promise<TrainedModel> {
+  static async open(opened: TrainedModelOptions): Promise<TrainedModel> {
+    const { model, checkpoint, session: options, compress, dense = false } = opened;
     const built = buildIn(model, 'predict');
     const { features = {} } = model.schema as { readonly features?: Features };
     const written = modelJson(built, features, compress);
     const session = await Session.create(built.graph, options);
     try {
-      const { step } = await restoreSession(session, checkpoint, { mode: 'subset' });
+      const tables = written.tables.map(({ name }) => name);
+      const how = dense
+        ? ({ mode: 'warm-start', initial: tables, extra: ['*'] } as const)
+        : ({ mode: 'subset' } as const);
+      const { step } = await restoreSession(session, checkpoint, how);
       return new TrainedModel(session, written, step);
     } catch (error) {
       await session.close();

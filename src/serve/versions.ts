@@ -8,8 +8,16 @@ import { basename, join } from 'node:path';
 import { MonolithError } from '../base/errors.js';
 import { writingTo } from '../base/files/atomic-file.js';
 import { nodeFileSystem } from '../base/files/file-system.js';
+import { log } from '../base/log.js';
+import { ENTRY } from '../train/part-folders.js';
 
 const DIGITS = /^\d{1,18}$/;
+
+/** Where the versions of a model lie: of one in parts those of its entry. */
+export function folderOfVersions(dir: string): string {
+  const entry = join(dir, ENTRY);
+  return existsSync(entry) ? entry : dir;
+}
 
 /** Versions in a folder, oldest first. */
 export async function versionsIn(dir: string): Promise<string[]> {
@@ -20,7 +28,8 @@ export async function versionsIn(dir: string): Promise<string[]> {
 /**
  * The folder of the newest version in `dir`; `dir` itself when it is a version. ML_NO_MODELS where there is none.
  */
-export async function newestVersion(dir: string, isModel: (folder: string) => boolean): Promise<string> {
+export async function newestVersion(given: string, isModel: (folder: string) => boolean): Promise<string> {
+  const dir = folderOfVersions(given);
   if (isModel(dir) || DIGITS.test(basename(dir))) return dir;
   const found = (await versionsIn(dir)).reverse().find((name) => isModel(join(dir, name)));
   if (found === undefined) {
@@ -42,10 +51,14 @@ function freeVersion(dir: string, nowMs: number): string {
 export async function publishVersion(
   dir: string,
   write: (folder: string) => Promise<void>,
-  nowMs = Date.now(),
+  { version: given, nowMs = Date.now() }: { readonly version?: string | undefined; readonly nowMs?: number } = {},
 ): Promise<string> {
-  const version = freeVersion(dir, nowMs);
+  const version = given ?? freeVersion(dir, nowMs);
   const [temporary, folder] = [join(dir, `temp-${version}`), join(dir, version)];
+  if (existsSync(folder)) {
+    log.info('skipping duplicated model exportings', { folder });
+    return folder;
+  }
   return writingTo(folder, async () => {
     await nodeFileSystem.makeDirectory(temporary);
     try {

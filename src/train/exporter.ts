@@ -24,6 +24,20 @@ export interface ExportRequest {
   readonly session: SessionOptions;
   readonly compress?: Compress | undefined;
   readonly beside?: BesideModel;
+  /** Default: all of it in one folder. */
+  readonly layout?: PartsLayout | undefined;
+  /** Number of the version. Default: the seconds since 1970; of parts that are there already nothing is written. */
+  readonly version?: string | undefined;
+}
+
+/** A model in parts: an entry with the program, and rows by the servers that answer for them. */
+export interface PartsLayout {
+  /** Servers that rows are spread over: an id is of the one of its floorMod by their number. */
+  readonly servers: number;
+  /** No rows: those of the newest export that has them are looked up. Default: false. */
+  readonly denseOnly?: boolean;
+  /** Variables in a part of their own. Default: false. */
+  readonly remoteDense?: boolean;
 }
 
 /** What lies in a version beside its model. */
@@ -36,6 +50,8 @@ export interface BesideModel {
   readonly assets?: Readonly<Record<string, string>>;
   /** What the data was taken for, as text of JSON. */
   readonly schema?: string;
+  /** File of requests that TensorFlow Serving warms up with. */
+  readonly warmupRequests?: string;
 }
 
 export interface ExportOptions extends BesideModel {
@@ -45,7 +61,16 @@ export interface ExportOptions extends BesideModel {
   readonly checkpoint?: string;
   /** How rows of tables are kept. Default: as each table says. */
   readonly compress?: Compress;
+  /** In parts, below `entry`, `ps_<i>` and maybe `dense_0`. Default: all of it in one folder. */
+  readonly layout?: PartsLayout;
+  /** Number of the version. Default: the seconds since 1970. */
+  readonly version?: string;
 }
+
+export const EXPORT_OPTIONS = [
+  ...(['formats', 'checkpoint', 'compress', 'layout', 'version'] as const),
+  ...(['warmup', 'candidates', 'assets', 'schema', 'warmupRequests'] as const),
+] as const satisfies readonly (keyof ExportOptions)[];
 
 /** Writes a version of a model; its folder. */
 export type ExportModel = (request: ExportRequest) => Promise<string>;

@@ -50,6 +50,20 @@ t.test('a run of a table is exported, checked, imported and served, with the val
   t.not(predictions[0], predictions[1], 'the logarithm of the price is taken here too');
 });
 
+t.test('in parts, and variables alone that go with the rows of before', async (t) => {
+  const args = ['export', 'run', '--to', 'parts', '--servers', '3', '--json'];
+  const first = await runHere(args, { cwd: dir });
+  t.match(JSON.parse(first.out), { event: 'exported', checked_rows: 512, folders: { length: 4 } }, first.err);
+  const dense = await runHere([...args, '--dense-only'], { cwd: dir });
+  t.match(JSON.parse(dense.out), { folders: [/entry/], checked_rows: 512 }, dense.err);
+  t.same((await readdir(join(dir, 'parts'))).sort(), ['entry', 'ps_0', 'ps_1', 'ps_2']);
+  t.match(await runHere(['import', 'parts'], { cwd: dir }), { code: 0, out: /parts\/entry\/\d+ {2}deepfm/ });
+  const alone = await runHere(['export', 'run', '--to', 'x', '--dense-only'], { cwd: dir });
+  t.match(alone, { code: 2, err: /dense-only.*export in parts/ });
+  const other = await runHere([...args, '--formats', 'native,onnx'], { cwd: dir });
+  t.match(other, { code: 1, err: /parts are of the format native/ });
+});
+
 t.test('rows kept in less room come with the error of it', async (t) => {
   for (const [compress, most] of [
     ['fp16', 1e-2],

@@ -8,6 +8,7 @@ import { SafetensorsFile } from '../../io/safetensors.js';
 import { type ModelJson, readModelJson } from '../../portable/model-json.js';
 import { type PortableTable, readTables, rowDim } from '../../portable/portable-tables.js';
 import { dtypeOf, packedArray, unpackInto } from '../packed-rows.js';
+import { type ModelFolders, modelFolders } from '../parts/open-parts.js';
 import { constantArray, MODEL_FILE, tableIds, tableRows, variableArray, WEIGHTS_FILE } from './array-names.js';
 
 /** Rows that are read at a time. */
@@ -21,6 +22,34 @@ export interface RowPortion {
 
 export const isNativeModel = (dir: string): boolean => existsSync(join(dir, MODEL_FILE));
 
+/** Tensor files of a model: one, or one of each part. */
+interface Files {
+  readonly dense: SafetensorsFile;
+  readonly rows: readonly SafetensorsFile[];
+}
+
+async function openFiles({ dense, rows }: ModelFolders): Promise<Files> {
+  const opened = new Map<string, SafetensorsFile>();
+  try {
+    for (const folder of new Set([dense, ...rows])) {
+      opened.set(folder, await SafetensorsFile.open(join(folder, WEIGHTS_FILE)));
+    }
+    return { dense: opened.get(dense)!, rows: rows.map((folder) => opened.get(folder)!) };
+  } catch (error) {
+    for (const file of opened.values()) await file.close();
+    throw error;
+  }
+}
+
+async function closeFiles({ dense, rows }: Files): Promise<void> {
+  for (const file of new Set([dense, ...rows])) await file.close();
+}
+
+function rowsIn(file: SafetensorsFile, table: string): number {
+  const { shape } = file.spec(tableIds(table), ['I64']);
+  return shape[0] ?? 0;
+}
+
 /** A model folder that is open. */
 export class NativeModel {
   readonly dir: string;
@@ -29,16 +58,16 @@ export class NativeModel {
   readonly arrays: ReadonlyMap<string, Float32Array>;
   readonly tables: ReadonlyMap<string, PortableTable>;
   readonly step: number | null;
-  readonly #file: SafetensorsFile;
+  readonly #files: Files;
 
-  private constructor(dir: string, json: ModelJson, arrays: ReadonlyMap<string, Float32Array>, file: SafetensorsFile) {
+  private constructor(dir: string, json: ModelJson, arrays: ReadonlyMap<string, Float32Array>, files: Files) {
     this.dir = dir;
     this.json = json;
     this.arrays = arrays;
     this.tables = readTables(json.tables.map((table) => ({ ...table }) as never));
-    const step = Number(file.metadata.step ?? Number.NaN);
+    const step = Number(files.dense.metadata.step ?? Number.NaN);
     this.step = Number.isSafeInteger(step) ? step : null;
-    this.#file = file;
+    this.#files = files;
   }
 
   /** ML_MODEL or ML_SAFETENSORS for a folder that has no whole model. The caller closes it. */
@@ -51,34 +80,38 @@ export class NativeModel {
       throw new MonolithError('ML_MODEL', { model: dir, reason: messageOf(cause) }, { cause });
     }
     const json = readModelJson(text, path);
-    const file = await SafetensorsFile.open(join(dir, WEIGHTS_FILE));
+    const files = await openFiles(await modelFolders(dir));
     try {
+      const { dense: file } = files;
       const arrays = new Map<string, Float32Array>();
       for (const { name } of file.tensors) {
         const own = [variableArray(''), constantArray('')].find((prefix) => name.startsWith(prefix));
         if (own === undefined) continue;
         arrays.set(name.slice(own.length), await file.floats(name));
       }
-      return new NativeModel(dir, json, arrays, file);
+      return new NativeModel(dir, json, arrays, files);
     } catch (error) {
-      await file.close();
+      await closeFiles(files);
       throw error;
     }
   }
 
   /** Rows that a table has. */
   count(table: string): number {
-    const { shape } = this.#file.spec(tableIds(table), ['I64']);
-    return shape[0] ?? 0;
+    return this.#files.rows.reduce((sum, file) => sum + rowsIn(file, table), 0);
   }
 
   /** The rows of a table, so many at a time. */
   async *portions(table: PortableTable): AsyncGenerator<RowPortion> {
+    for (const file of this.#files.rows) yield* this.#portionsOf(file, table);
+  }
+
+  async *#portionsOf(file: SafetensorsFile, table: PortableTable): AsyncGenerator<RowPortion> {
     const { name, segments } = table;
-    const [count, stride] = [this.count(name), rowDim(table)];
+    const [count, stride] = [rowsIn(file, name), rowDim(table)];
     checkLimit('rowFloats', stride, (reason) => this.#refuse(`rows of table ${name} have floats: ${reason}`));
     for (const [index, segment] of segments.entries()) {
-      const { shape } = this.#file.spec(tableRows(name, index), [dtypeOf(segment)]);
+      const { shape } = file.spec(tableRows(name, index), [dtypeOf(segment)]);
       if (shape.length !== 2 || shape[0] !== count || shape[1] !== segment.dim) {
         this.#refuse(`segment ${index} of table ${name} has shape [${shape}], not [${count}, ${segment.dim}]`);
       }
@@ -86,12 +119,12 @@ export class NativeModel {
     for (let from = 0; from < count; from += PORTION) {
       const length = Math.min(PORTION, count - from);
       const ids = new BigInt64Array(length);
-      await this.#file.read(tableIds(name), from * 8, ids);
+      await file.read(tableIds(name), from * 8, ids);
       const rows = new Float32Array(length * stride);
       let first = 0;
       for (const [index, segment] of segments.entries()) {
         const packed = packedArray(segment, length);
-        await this.#file.read(tableRows(name, index), from * segment.dim * packed.BYTES_PER_ELEMENT, packed);
+        await file.read(tableRows(name, index), from * segment.dim * packed.BYTES_PER_ELEMENT, packed);
         unpackInto(segment, packed, rows, { first, stride });
         first += segment.dim;
       }
@@ -104,6 +137,6 @@ export class NativeModel {
   }
 
   close(): Promise<void> {
-    return this.#file.close();
+    return closeFiles(this.#files);
   }
 }

@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import type { LoadModelOptions } from '../loaded-model.js';
 import { isNativeModel } from '../native/read-native.js';
-import { versionsIn } from '../versions.js';
+import { folderOfVersions, versionsIn } from '../versions.js';
 import type { ServeMetrics } from './serve-metrics.js';
 import { ServedVersion } from './served-version.js';
 
@@ -61,7 +61,7 @@ export class ServedModel {
 
   private constructor(name: string, dir: string, first: ServedVersion, options: ServedModelOptions) {
     this.name = name;
-    this.dir = dir;
+    this.dir = folderOfVersions(dir);
     this.#current = first;
     this.#options = options;
     options.metrics?.set('monolith_version', { model: name }, Number(first.version));

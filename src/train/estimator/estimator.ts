@@ -205,15 +205,9 @@ export class Estimator<F extends Features = Features> {
    */
   async export(dir: string, options: ExportOptions = {}): Promise<string> {
     this.#checkOpen();
-    const { exporterOfModels } = await import('../exporter.js');
-    const {
-      formats = ['native'],
-      checkpoint,
-      compress,
-      ...beside
-    } = checkOptions('Estimator.export', options, [
-      ...(['formats', 'checkpoint', 'compress', 'warmup', 'candidates', 'assets', 'schema'] as const),
-    ]);
+    const { EXPORT_OPTIONS, exporterOfModels } = await import('../exporter.js');
+    const given = checkOptions('Estimator.export', options, EXPORT_OPTIONS);
+    const { formats = ['native'], checkpoint, compress, layout, version, ...beside } = given;
     const write = await exporterOfModels();
     const { prefetch: _prefetch, postpush: _postpush, ...own } = this.options;
     return write({
@@ -224,6 +218,8 @@ export class Estimator<F extends Features = Features> {
       session: sessionOptionsOf(own, this.model.schema.specs, this.#batchSize),
       compress,
       beside,
+      layout,
+      version,
     });
   }
 

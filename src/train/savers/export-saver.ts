@@ -10,11 +10,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { MonolithError } from '../../base/errors.js';
 import { writeFileAtomic } from '../../base/files/atomic-file.js';
 import { checkLimit } from '../../base/limits.js';
+import { type MetricsClient, noMetrics } from '../../base/metrics-client.js';
 import { getMonolithCheckpointState } from '../../checkpoint/monolith-state.js';
 import { checkpointPrefix, checkpointsOrNone, MODEL_BASE, stepOfPrefix } from '../../checkpoint/names.js';
 import { parsePbtxt, quotePbtxt } from '../../io/pbtxt.js';
 import type { Session } from '../../runtime/session/session.js';
 import type { CheckpointSaverListener } from '../hooks/saver-listener.js';
+import { foldersOfVersion, isPartName } from '../part-folders.js';
 
 export const EXPORT_STATE_FILE = 'ExportSaverListenerState';
 
@@ -27,8 +29,14 @@ export interface ExportSaverOptions {
   readonly modelDir: string;
   /** Folder of versions. */
   readonly exportDir: string;
-  /** Writes a version of a checkpoint, by its prefix; its folder. */
+  /** Of exports of saves without tables: where whole checkpoints are, whose exports stay too. */
+  readonly fullDir?: string;
+  /** Where whole checkpoints and those without tables share a folder of exports: the latter's directory. */
+  readonly denseDir?: string;
+  /** Writes a version of a checkpoint, by its prefix; its folder, of one in parts that of the entry. */
   export(checkpoint: string): Promise<string>;
+  readonly metrics?: MetricsClient;
+  readonly modelName?: string;
 }
 
 export class ExportSaverListener implements CheckpointSaverListener {
@@ -41,22 +49,29 @@ export class ExportSaverListener implements CheckpointSaverListener {
   async afterSave(_session: Session, step: number): Promise<void> {
     const { modelDir, exportDir } = this.#options;
     const version = await this.#options.export(checkpointPrefix(join(modelDir, MODEL_BASE), step));
-    const known = this.#kept().filter(({ exportDir: dir }) => dir !== version);
+    const folders = foldersOfVersion(version);
+    const known = this.#kept().filter(({ exportDir: dir }) => !folders.includes(dir));
     const steps = this.#steps();
     const [kept, gone] = [[] as ExportEntry[], [] as ExportEntry[]];
-    for (const entry of [...known, { exportDir: version, globalStep: step }]) {
+    for (const entry of [...known, ...folders.map((dir) => ({ exportDir: dir, globalStep: step }))]) {
       (steps.has(entry.globalStep) || entry.globalStep === step ? kept : gone).push(entry);
     }
     // What is told to be there is there: entries go before their folders.
     await writeFileAtomic(join(exportDir, EXPORT_STATE_FILE), formatState(kept));
     for (const entry of gone) await rm(entry.exportDir, { recursive: true, force: true });
+    const { metrics = noMetrics, modelName = '' } = this.#options;
+    metrics.emitStore('export_models.latest_version', Number(basename(version)), { model_name: modelName });
   }
 
   /** Steps of checkpoints that are there, or that rotation spares. */
   #steps(): ReadonlySet<number> {
-    const { modelDir } = this.#options;
-    const exempt = getMonolithCheckpointState(modelDir)?.exemptModelCheckpointPaths ?? [];
-    return new Set([...checkpointsOrNone(modelDir), ...exempt].map((path) => stepOfPrefix(basename(path))));
+    const { modelDir, fullDir, denseDir } = this.#options;
+    const dirs = [modelDir, fullDir, denseDir].filter((dir) => dir !== undefined);
+    const paths = dirs.flatMap((dir) => {
+      const exempt = getMonolithCheckpointState(dir)?.exemptModelCheckpointPaths ?? [];
+      return [...checkpointsOrNone(dir), ...exempt];
+    });
+    return new Set(paths.map((path) => stepOfPrefix(basename(path))));
   }
 
   /** Entries of versions in the folder of exports: no other is ever removed, whatever the file says. */
@@ -64,7 +79,10 @@ export class ExportSaverListener implements CheckpointSaverListener {
     const { exportDir } = this.#options;
     return readExportState(exportDir).filter((entry) => {
       const dir = resolve(entry.exportDir);
-      return dirname(dir) === resolve(exportDir) && /^\d+$/.test(basename(dir)) && existsSync(dir);
+      const above = dirname(dir);
+      const isOurs =
+        above === resolve(exportDir) || (dirname(above) === resolve(exportDir) && isPartName(basename(above)));
+      return isOurs && /^\d+$/.test(basename(dir)) && existsSync(dir);
     });
   }
 }

@@ -117,7 +117,17 @@ export async function localTrainInternal(
 
 /** What training leaves in a model directory, by what names begin with. */
 const OURS = ['checkpoint', 'model.ckpt-', 'monolith_', 'ckpt.info', 'meta_graph', 'model_dump', 'events', '.'];
-const OUR_FOLDERS = ['dense_only', 'eval', 'features', 'profile', 'best', 'restore_ckpt', 'clear_nn'];
+const OUR_FOLDERS = [
+  'dense_only',
+  'exported_models',
+  'fresh',
+  'eval',
+  'features',
+  'profile',
+  'best',
+  'restore_ckpt',
+  'clear_nn',
+];
 const isOurs = (name: string) => OUR_FOLDERS.includes(name) || OURS.some((start) => name.startsWith(start));
 
 /** ML_DIR for a folder that holds anything else: removing a folder cannot be taken back. */

@@ -19,17 +19,26 @@ export function paramsOf(model: ModelGiven): NativeTaskParams {
  * A copy of parameters in a mode: what one call sets is not seen by the next. A model is its own parameters, so it is
  * in that mode until `release`.
  */
-export function inMode(model: ModelGiven, mode: Mode): { readonly model: ModelGiven; release(): void } {
+export function inMode(
+  model: ModelGiven,
+  mode: Mode,
+  batchSize?: number,
+): { readonly model: ModelGiven; release(): void } {
   const params = paramsOf(model);
   if (!(model instanceof NativeTask)) {
     const copy = params.copy();
     copy.mode = mode;
+    const { train } = copy as NativeTaskParams;
+    if (batchSize !== undefined) train.per_replica_batch_size = batchSize;
     return { model: copy as NativeTaskParams & TaskParams, release: () => undefined };
   }
   const { mode: before } = params;
   params.mode = mode;
+  const { per_replica_batch_size: batchBefore } = params.train;
+  if (batchSize !== undefined) params.train.per_replica_batch_size = batchSize;
   const release = () => {
     params.mode = before;
+    params.train.per_replica_batch_size = batchBefore;
   };
   return { model, release };
 }

@@ -30,6 +30,7 @@ import { keepTableKind, localConfig } from './local-config.js';
 import { defaultModelDir } from './local-train.js';
 import { inMode, type ModelGiven, paramsOf } from './model-given.js';
 import type { SyncBackend } from './native-task-context.js';
+import { servingServers } from './serving-config.js';
 import { backendOf } from './synced-training.js';
 import { TaskEstimator } from './task-estimator.js';
 
@@ -42,6 +43,22 @@ export interface NativeEstimatorOptions extends ConfigSources {
   /** Told of what happens. Default: warnings are warnings of the process. */
   readonly log?: (event: EstimatorEvent) => void;
 }
+
+export interface NativeExportOptions {
+  /** Folder of versions. Default: that of the task's parameters. */
+  readonly dir?: string;
+  /** Examples of a batch of the session that the checkpoint is restored into. */
+  readonly batchSize?: number;
+  /** Name of the model in the export. Default: its own. */
+  readonly name?: string;
+  /** Variables alone, for a task whose exports are in parts. */
+  readonly denseOnly?: boolean;
+  /** Whether slots are made of layouts, whatever the training does. */
+  readonly enableFusedLayout?: boolean;
+}
+
+/** What an export changes of the task. */
+type Exported = { readonly [K in 'batchSize' | 'name' | 'enableFusedLayout']?: NativeExportOptions[K] | undefined };
 
 export interface NativePredictOptions {
   /** Heads to predict, by name. Default: all. */
@@ -153,10 +170,16 @@ export class NativeEstimator {
     }
   }
 
-  /** Writes the newest checkpoint for serving below the folder that the task says. Returns the version's folder. */
-  exportSavedModel(options: { readonly dir?: string } = {}): Promise<string> {
-    const { dir } = checkOptions('Estimator.exportSavedModel', options, ['dir']);
-    return this.#with('infer', (estimator) => estimator.export(dir, { formats: ['native', 'savedModel'] }));
+  /**
+   * Writes the newest checkpoint for serving below the folder that the task says, or `dir`. Returns the version's
+   * folder, of an export in parts that of its entry.
+   */
+  async exportSavedModel(options: NativeExportOptions = {}): Promise<string> {
+    const { dir, batchSize, name, denseOnly, enableFusedLayout } = checkOptions('Estimator.exportSavedModel', options, [
+      ...(['dir', 'batchSize', 'name', 'denseOnly', 'enableFusedLayout'] as const),
+    ]);
+    const exported = { batchSize, name, enableFusedLayout };
+    return this.#with('infer', (estimator) => estimator.export(dir, denseOnly === true ? { denseOnly } : {}), exported);
   }
 
   /** Opens an exported SavedModel to infer with. */
@@ -186,8 +209,8 @@ export class NativeEstimator {
     return this.close();
   }
 
-  async #with<T>(mode: Mode, body: (estimator: TaskEstimator) => Promise<T>): Promise<T> {
-    const { estimator, end } = await this.#opened(mode);
+  async #with<T>(mode: Mode, body: (estimator: TaskEstimator) => Promise<T>, exported?: Exported): Promise<T> {
+    const { estimator, end } = await this.#opened(mode, exported);
     try {
       return await body(estimator);
     } finally {
@@ -195,7 +218,10 @@ export class NativeEstimator {
     }
   }
 
-  async #opened(mode: Mode): Promise<{ readonly estimator: TaskEstimator; end(): Promise<void> }> {
+  async #opened(
+    mode: Mode,
+    exported: Exported = {},
+  ): Promise<{ readonly estimator: TaskEstimator; end(): Promise<void> }> {
     if (this.#closed) throw new MonolithError('ML_CLOSED', { what: 'the estimator' });
     const { modelDir, config } = this;
     const { session, metrics, log, env } = this.#options;
@@ -203,12 +229,15 @@ export class NativeEstimator {
     await this.#prepared;
     const local = localConfig(config);
     await keepTableKind(local, modelDir);
+    const { batchSize, name, enableFusedLayout } = exported;
+    Object.assign(local, { ...(enableFusedLayout !== undefined && { enableFusedLayout }) });
+    if (name !== undefined) local.modelName = name;
     const syncBackend =
       mode === 'train' ? (this.#options.syncBackend ?? (await backendOf(config, modelDir))) : undefined;
-    const { model: params, release } = inMode(this.#model, mode);
+    const { model: params, release } = inMode(this.#model, mode, batchSize);
     try {
       const estimator = new TaskEstimator({
-        ...{ params, config: local, modelDir, warmStartFrom: this.#warmStartFrom },
+        ...{ params, config: local, modelDir, warmStartFrom: this.#warmStartFrom, servers: servingServers(config) },
         ...(session && { session }),
         ...(metrics && { metrics }),
         ...(syncBackend && { syncBackend }),

@@ -3,6 +3,7 @@ import { CpuTrainingConfig } from '../config/training-config.js';
 import type { RunnerEstimator, RunnerPlace } from '../runners/runner-task.js';
 import { keepTableKind, localConfig } from './local-config.js';
 import type { ModelGiven } from './model-given.js';
+import { servingServers } from './serving-config.js';
 import { backendOf } from './synced-training.js';
 import { TaskEstimator } from './task-estimator.js';
 
@@ -11,7 +12,11 @@ export async function runnerEstimatorOf(model: ModelGiven, place: RunnerPlace): 
   const config = configOf(place);
   await keepTableKind(config, modelDir);
   const syncBackend = settings === undefined ? undefined : await backendOf(settings, modelDir);
-  const estimator = new TaskEstimator({ params: model, config, modelDir, ...(syncBackend && { syncBackend }) });
+  const estimator = new TaskEstimator({
+    ...{ params: model, config, modelDir },
+    ...(syncBackend && { syncBackend }),
+    ...(settings && { servers: servingServers(settings) }),
+  });
   const stops = signal === undefined ? {} : { signal };
   return {
     train: async (limits) => {

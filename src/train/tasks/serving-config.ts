@@ -25,13 +25,18 @@ export function servingConfig<T extends CpuTrainingConfig>(config: T): T {
     reorderFidsInDataPipeline: false,
     enableModelCkptInfo: false,
   });
-  if (config.enableSyncTraining) {
-    serving.enableSyncTraining = false;
-    if (!config.enablePartialSyncTraining) serving.numPs = config.numWorkers;
-  }
+  serving.numPs = servingServers(config);
+  serving.enableSyncTraining = false;
   serving.enablePartialSyncTraining = false;
   return serving;
 }
+
+/** Parameter servers of a model that is served. */
+export function servingServers({ enableSyncTraining, enablePartialSyncTraining, numPs, numWorkers }: Servers): number {
+  return enableSyncTraining && !enablePartialSyncTraining ? numWorkers : numPs;
+}
+
+type Servers = Pick<CpuTrainingConfig, 'enableSyncTraining' | 'enablePartialSyncTraining' | 'numPs' | 'numWorkers'>;
 
 /** Tables that keep compressed weights and nothing else. */
 export function servingFeatureConfigs(features: FeatureConfigs, config: CpuTrainingConfig): FeatureConfigs {

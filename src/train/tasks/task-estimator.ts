@@ -5,7 +5,7 @@
  * Each call makes the task anew from a copy of its parameters, so that a mode which one call sets is not seen by the
  * next one.
  */
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import type { MetricsClient } from '../../base/metrics-client.js';
@@ -19,20 +19,17 @@ import type { Prediction, PredictionBatch } from '../estimator/predict-call.js';
 import type { TrainResult } from '../estimator/train-result.js';
 import { saveTimer } from '../hooks/checkpoint-saver.js';
 import type { TrainHook } from '../hooks/hook.js';
-import type { CheckpointSaverListener } from '../hooks/saver-listener.js';
 import { StepLoggerHook } from '../hooks/step-logger.js';
 import type { ModelSpec } from '../model-spec.js';
-import { ExportSaverListener } from '../savers/export-saver.js';
-import type { ExportMode } from '../task-params.js';
 import { CpuTraining } from './cpu-training.js';
 import { withSessionScope } from './current-session.js';
 import { dumpUtils, type ModelDump } from './dump-utils.js';
-import { isExporting } from './export-context.js';
 import type { TaskParams } from './native-task.js';
 import type { SyncBackend } from './native-task-context.js';
 import { denseOnlyPeriod } from './saving-rules.js';
-import { SyncTrainingBarrierSaverListener, SyncTrainingInfoHook } from './sync-training-hooks.js';
+import { SyncTrainingInfoHook } from './sync-training-hooks.js';
 import { withParameterSync } from './synced-training.js';
+import { TaskExports } from './task-exports.js';
 import { nativeSpecOf, TaskModel } from './task-model.js';
 import { settingsOfTask } from './task-settings.js';
 import { taskSource } from './task-source.js';
@@ -50,6 +47,8 @@ export interface TaskEstimatorOptions {
   readonly dump?: ModelDump;
   /** Who serves what is trained; it is started, subscribed and stopped by each training. */
   readonly syncBackend?: SyncBackend;
+  /** Servers that exports in parts spread rows over. Default: the parameter servers of the config. */
+  readonly servers?: number;
   /** Told of what happens. Default: warnings are warnings of the process. */
   readonly log?: (event: EstimatorEvent) => void;
 }
@@ -71,6 +70,11 @@ export interface TaskEvaluateOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface TaskExportOptions extends Omit<ExportOptions, 'layout'> {
+  /** Variables alone, for a task whose exports are in parts. */
+  readonly denseOnly?: boolean;
+}
+
 export interface TaskPredictOptions {
   /** Prefix of a checkpoint. Default: the newest one. */
   readonly checkpointPath?: string;
@@ -86,6 +90,7 @@ export class TaskEstimator {
   readonly #training: CpuTraining;
   readonly #estimator: Estimator;
   readonly #model: TaskModel;
+  readonly #exports: TaskExports;
 
   constructor(options: TaskEstimatorOptions) {
     checkOptions('TaskEstimator', options, [
@@ -97,6 +102,7 @@ export class TaskEstimator {
       'warmStartFrom',
       'dump',
       'syncBackend',
+      'servers',
       'log',
     ]);
     const { params, config, modelDir } = options;
@@ -110,7 +116,18 @@ export class TaskEstimator {
     this.#training = new CpuTraining(config, task, options.syncBackend ?? null);
     const { metrics } = options;
     const densePeriod = denseOnlyPeriod(config, task);
-    const denseOnly = densePeriod && { ...densePeriod, timer: saveTimer(densePeriod) };
+    this.#exports = new TaskExports({
+      training: this.#training,
+      modelDir,
+      servers: options.servers,
+      metrics,
+      write: (dir, how) => this.#estimator.export(dir, how),
+    });
+    const denseOnly = densePeriod && {
+      ...densePeriod,
+      timer: saveTimer(densePeriod),
+      listeners: this.#exports.denseListeners(),
+    };
     const hooks = { ...(metrics && { metrics }), ...(denseOnly && { denseTimer: denseOnly.timer }) };
     this.#model = new TaskModel(this.#training, { modelDir, ...hooks });
     this.#estimator = this.#made(denseOnly);
@@ -161,25 +178,9 @@ export class TaskEstimator {
     return this.#estimator.predict(source as never, asked as never);
   }
 
-  /** Writes the newest checkpoint for serving, below `dir` or where the task says: see Estimator.export. */
-  export(dir = this.#exportDir, options: ExportOptions = {}): Promise<string> {
-    return this.#estimator.export(dir, options);
-  }
-
-  /** What exports each checkpoint, if the task asks for it; without parameter servers it is one graph in any mode. */
-  #exportListeners(): CheckpointSaverListener[] {
-    const { task } = this.#training;
-    const { export_when_saving: asked, export_mode: mode } = task.p.serving;
-    if (!asked) return [];
-    checkExports(task, mode, denseOnlyPeriod(this.config, task) !== undefined);
-    const exportDir = this.#exportDir;
-    const write = (checkpoint: string) => this.export(exportDir, { formats: ['native', 'savedModel'], checkpoint });
-    const barrier = this.config.enableFullSyncTraining ? [new SyncTrainingBarrierSaverListener()] : [];
-    return [...barrier, new ExportSaverListener({ modelDir: this.modelDir, exportDir, export: write })];
-  }
-
-  get #exportDir(): string {
-    return resolve(this.modelDir, this.#training.task.p.serving.export_dir_base);
+  /** Writes the newest checkpoint for serving, below `dir` or where the task says, as its parameters say. */
+  export(dir?: string, options: TaskExportOptions = {}): Promise<string> {
+    return this.#exports.export({ ...(dir !== undefined && { dir }), ...options });
   }
 
   latestCheckpoint(): Promise<string | null> {
@@ -215,28 +216,12 @@ export class TaskEstimator {
     const { modelDir } = this;
     return new Estimator(this.#model, {
       modelDir,
-      ...settingsOfTask(training, this.#exportListeners(), denseOnly),
+      ...settingsOfTask(training, this.#exports.listeners(), denseOnly),
       ...(warmStartFrom != null && { warmStartFrom }),
       ...(session && { session }),
       ...(log && { log }),
     });
   }
-}
-
-/** The refusals of create_save_hooks in cpu_training. */
-function checkExports(task: CpuTraining['task'], mode: ExportMode, denseOnly: boolean): void {
-  const refuse = (reason: string) => new MonolithError('ML_TASK', { reason });
-  if (isExporting()) throw refuse('Logic corrupted. Try to call exporting listeners inside exporting.');
-  if (denseOnly && mode !== 'DISTRIBUTED') {
-    throw refuse(
-      'Please set params.serving.export_mode = ExportMode.DISTRIBUTED. ' +
-        `Only DISTRIBUTED mode is allowed when dense_only=True, got ${mode}`,
-    );
-  }
-  if (task.createServingInputReceiverFn() === null) {
-    throw refuse('A valid serving_input_receiver_fn must be provided if exporting is enabled. Got null');
-  }
-  if (mode === 'NONE') throw refuse(`Invalid export_mode: ${mode}`);
 }
 
 /** Begins the dump of the model: what it is made of is noted as it is built. */
