@@ -17,7 +17,8 @@ export {
   type RowLease,
   type RowStore,
 } from '../runtime/session/row-store.js';
-export { featureStat, restoreMultiTable, saveMultiTable } from '../sparse/files/on-demand.js';
+export type { DumpReport, ImportDumpOptions, ImportedTable } from '../sparse/files/import-dump.js';
+export { featureStat, importTableDump, restoreMultiTable, saveMultiTable } from '../sparse/files/on-demand.js';
 export type { RestoredMultiTable } from '../sparse/files/restore-multi-table.js';
 export type { NamedTable, SavedMultiTable, SaveMultiTableOptions } from '../sparse/files/save-multi-table.js';
 export { type AllToAll, LocalAllToAll } from '../sparse/many/all-to-all.js';

@@ -35,7 +35,24 @@ export const exportFlags = z.object({
 
 export type ExportFlags = z.output<typeof exportFlags>;
 
+/** `TABLE=NAME` pairs with commas between them. */
+function nameMap() {
+  return z.string().transform((text, context): Readonly<Record<string, string>> => {
+    const pairs = text.split(',').map((pair) => pair.split('='));
+    const bad = pairs.find((pair) => pair.length !== 2 || pair.some((name) => name.trim() === ''));
+    if (bad !== undefined)
+      return refuse(context, `"${bad.join('=')}" is no TABLE=NAME`, '--map user=fc_slot_1,item=fc_slot_2');
+    return Object.fromEntries(pairs.map(([table, name]) => [table!.trim(), name!.trim()]));
+  });
+}
+
 export const importFlags = z.object({
+  into: pathName().optional().register(flagMeta, { value: 'run', help: 'run whose tables get the rows of a dump' }),
+  out: pathName().optional().register(flagMeta, { value: 'dir', help: 'model directory that is written with --into' }),
+  map: nameMap()
+    .optional()
+    .register(flagMeta, { value: 'list', help: 'TABLE=NAME in the dump, with commas, where names differ' }),
+  state: switchFlag().register(flagMeta, { help: 'take the state of optimizers too, of equal tables' }),
   json: switchFlag().register(flagMeta, { help: 'print JSON' }),
   verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
 });

@@ -40,6 +40,8 @@ export const IMPORT_HELP = `
 Examples:
   monolith import export/ratings
   monolith import export/ratings/1763452800 --json
+  monolith import old/model.ckpt-900.assets
+  monolith import old/model.ckpt-900.assets --into runs/ratings --out runs/changed --map user=fc_slot_1
 
 No code of the folder is run, and nothing outside of it is read.`;
 

@@ -9,10 +9,22 @@ import type { CliIo } from './io.js';
 import { jsonLine } from './json-line.js';
 import { EXIT_DONE } from './report.js';
 
+const RUN_FILE = 'schema.json';
 const FILES = ['model.json', 'model.onnx', 'saved_model.pb', 'schema.json', 'warmup.jsonl', 'candidates.jsonl'];
+
+/** Whether it holds tables of the reference, and no model that was exported; a run is left to `monolith export`. */
+async function isDumpOfTables(dir: string, { into }: ImportFlags): Promise<boolean> {
+  if (!existsSync(dir) || existsSync(join(dir, 'model.json'))) return into !== undefined;
+  const { isDump } = await import('../sparse/files/dump-folder.js');
+  return into !== undefined || (isDump(dir) && !existsSync(join(dir, RUN_FILE)));
+}
 
 /** Loads the newest version in `dir`, tries it, and tells what it takes and gives. */
 export async function runImportCommand(dir: string, flags: ImportFlags, io: CliIo): Promise<number> {
+  if (await isDumpOfTables(dir, flags)) {
+    const { runImportDump } = await import('./import-dump-command.js');
+    return runImportDump(dir, flags, io);
+  }
   const version = await ServedVersion.open(dir, {}, 'model');
   try {
     const { model } = version;

@@ -17,7 +17,7 @@ export function addServingCommands(program: Command, io: CliIo, setExit: (code: 
     });
 
   addFlags(program.command('import').description('Load an exported model, try it, and show what it is.'), importFlags)
-    .argument('<dir>', 'folder of versions, or one version')
+    .argument('<dir>', 'folder of versions, one version, or a folder of tables of the reference')
     .addHelpText('after', IMPORT_HELP)
     .action(async (dir: string, raw: unknown) => {
       const flags = parseFlags(importFlags, raw, 'import');

@@ -28,12 +28,7 @@ export async function importRows(
   dir: string,
   read: ReadRows,
 ): Promise<RowsImported> {
-  const model = buildIn(run.model, 'train');
-  const session = await Session.create(model.graph, sessionOptionsOf({ threads: 1 }, run.model.schema.specs, 256));
-  try {
-    await restoreSession(session, run.checkpoint);
-    const configs = session.graph.getCollection(TABLES);
-    const tables = new Map(configs.map((config) => [config.name, HashTable.of(session, config)]));
+  return changeTables(run, dir, async (tables, path) => {
     const [found, table] = tableNamed(tables, name);
     const before = table.size;
     let rows = 0;
@@ -41,8 +36,26 @@ export async function importRows(
       table.assign(some.ids, some.rows);
       rows += some.ids.length;
     }
-    const { path } = await saveCheckpoint(dir, snapshotSession(session, run.model.name));
-    return { table: found, rows, added: table.size - before, path };
+    return { table: found, rows, added: table.size - before, path: await path() };
+  });
+}
+
+/** Loads a checkpoint, has its tables changed, and saves it into another model directory where `save` is called. */
+export async function changeTables<T>(
+  run: OpenRun,
+  dir: string,
+  change: (tables: ReadonlyMap<string, HashTable>, save: () => Promise<string>) => Promise<T>,
+): Promise<T> {
+  const model = buildIn(run.model, 'train');
+  const session = await Session.create(model.graph, sessionOptionsOf({ threads: 1 }, run.model.schema.specs, 256));
+  try {
+    await restoreSession(session, run.checkpoint);
+    const configs = session.graph.getCollection(TABLES);
+    const tables = new Map(configs.map((config) => [config.name, HashTable.of(session, config)]));
+    return await change(tables, async () => {
+      const { path } = await saveCheckpoint(dir, snapshotSession(session, run.model.name));
+      return path;
+    });
   } finally {
     await session.close();
   }

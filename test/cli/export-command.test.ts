@@ -1,9 +1,15 @@
 /** @file `monolith export` and `monolith import`, on the folder of a run of a table. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { TableMemory } from '../../src/runtime/tables/table-memory.js';
 import { loadModel } from '../../src/serve/load-model.js';
 import { serveModels } from '../../src/serve/online/serve-models.js';
+import { ZerosInitializer } from '../../src/sparse/config/initializers.js';
+import { SgdOptimizer } from '../../src/sparse/config/optimizers.js';
+import { defineTable } from '../../src/sparse/config/table-config.js';
+import { saveTable } from '../../src/sparse/files/save-table.js';
+import { HashTable } from '../../src/sparse/table/hash-table.js';
 import { runHere } from './run-here.js';
 
 const dir = t.testdir();
@@ -98,4 +104,33 @@ t.test('an export of a table is opened without its schema', async (t) => {
     { user: 'u1', movie: 1, price: 10, genres: 'a' },
   ]);
   t.equal(one, other);
+});
+
+t.test('tables of the reference are told of, and put into the tables of a run', async (t) => {
+  const memory = await TableMemory.create({ budgetBytes: 8 << 20 });
+  const exported = await runHere(['export', 'run', '--to', 'before'], { cwd: dir });
+  t.equal(exported.code, 0);
+  const before = await loadModel(join(dir, 'before'));
+  t.teardown(() => before.close());
+  const { dim } = before.tableOfFeature('movie');
+  const config = defineTable('fc_slot_9', [
+    { dim, initializer: ZerosInitializer(), optimizer: SgdOptimizer({ learningRate: 1 }) },
+  ]);
+  const table = HashTable.create(memory, config);
+  t.teardown(() => table.dispose());
+  const row = Float32Array.from({ length: dim }, (_, at) => at + 1);
+  table.assign([7n, 99_999n], [...row, ...row]);
+  const dump = join(dir, 'old', 'model.ckpt-9.assets');
+  await mkdir(dump, { recursive: true });
+  await saveTable(table, join(dump, 'MonolithHashTable_fc_slot_9'));
+  const told = await runHere(['import', 'old', '--json'], { cwd: dir });
+  t.match(JSON.parse(told.out), { event: 'imported', tables: [{ name: 'fc_slot_9', rows: 2, dims: [dim] }] }, told.err);
+  const into = ['import', 'old', '--into', 'run', '--out', 'changed'];
+  const none = await runHere(into, { cwd: dir });
+  t.match(none, { code: 1, err: /ML_TABLE_UNKNOWN|--map/ });
+  const done = await runHere([...into, '--map', 'movie=fc_slot_9'], { cwd: dir });
+  t.match(done, { code: 0, out: /set +movie +2 rows of fc_slot_9, 1 of them new[\s\S]*untouched user/ }, done.err);
+  t.ok((await readdir(join(dir, 'changed'))).some((name) => name.startsWith('model.ckpt-')));
+  t.match(await runHere(['import', 'old', '--into', 'run'], { cwd: dir }), { code: 2, err: /--out/ });
+  t.match(await runHere(['import', 'old', '--map', 'movie'], { cwd: dir }), { code: 2, err: /is no TABLE=NAME/ });
 });

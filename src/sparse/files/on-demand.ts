@@ -42,6 +42,17 @@ export const saveMultiTable = onDemand(async () => (await import('./save-multi-t
 export const restoreMultiTable = onDemand(async () => (await import('./restore-multi-table.js')).restoreMultiTable);
 
 /**
+ * Puts the rows of a dump of the reference, `model.ckpt-<step>.assets` or a folder with one, into tables by their
+ * names. All of it is read before the first row changes: whatever is wrong with a file changes nothing.
+ *
+ * ```ts
+ * const rename = { user: 'fc_slot_1' };
+ * const { imported, skipped } = await importTableDump('old/model.ckpt-900.assets', tables, { rename });
+ * ```
+ */
+export const importTableDump = onDemand(async () => (await import('./import-dump.js')).importTableDump);
+
+/**
  * Rows per table over all shards of a multi table, by name.
  *
  * ```ts
