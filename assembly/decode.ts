@@ -3,3 +3,7 @@
 export { fingerprint64 } from "./decode/farmhash";
 export { decodeCsv } from "./decode/csv";
 export { decodeExamples } from "./decode/example";
+export { readNumbers, readTimes } from "./decode/numbers-of";
+export { pick32, pick64, readLists, readPresence, readRuns, spread32, spread64 } from "./decode/runs";
+export { decodeSnappy } from "./decode/snappy";
+export { findTexts, readTextIds, readTexts } from "./decode/texts-of";

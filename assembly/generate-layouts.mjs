@@ -15,6 +15,7 @@ import * as filter from '../build/src/memory/filter-layout.js';
 import * as idSums from '../build/src/memory/id-sums-layout.js';
 import * as kinds from '../build/src/memory/kinds.js';
 import * as optimizer from '../build/src/memory/optimizer-layout.js';
+import * as pages from '../build/src/memory/pages-layout.js';
 import * as program from '../build/src/memory/program-layout.js';
 import * as record from '../build/src/memory/record-layout.js';
 import * as route from '../build/src/memory/route-layout.js';
@@ -90,6 +91,11 @@ const SHARED = [
     file: 'optimizer-layout.ts',
     module: optimizer,
     kinds: [numbers('i32', 'OPTIMIZER_NUMBER'), numbers('usize', 'PARAMETER_BLOCK'), numbers('u32', 'PARAMETER_FLAG')],
+  },
+  {
+    file: 'pages-layout.ts',
+    module: pages,
+    kinds: [words('RUNS', 'LISTS'), numbers('u32', 'NUMBER_TYPE')],
   },
   {
     file: 'program-layout.ts',

@@ -15,6 +15,11 @@ function idOf(at: usize, length: usize): i64 {
 
 let idIs: i64 = 0;
 
+@inline
+export function takenId(): i64 {
+  return idIs;
+}
+
 /** Reads an id of at most 8 characters: what most are. False where it is not plain. */
 @inline
 function readShortId(at: usize, length: usize): bool {
@@ -30,9 +35,9 @@ function readShortId(at: usize, length: usize): bool {
   return true;
 }
 
-/** Reads an id that is the text: its digits, or its hash. */
+/** Reads an id that is the text: its digits, or its hash. `takenId` has it. */
 @inline
-function readId(plan: usize, field: usize, at: usize, end: usize): bool {
+export function readId(plan: usize, field: usize, at: usize, end: usize): bool {
   const length = end - at;
   const flags = load<u32>(field, CELL.flags);
   if (length - 1 < 8 && (flags & CELL_FLAG.lower) == 0 && readShortId(at, length)) return true;
