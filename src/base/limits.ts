@@ -35,6 +35,10 @@ export const LIMITS = {
   // records and rows of tables
   recordBytes: 2 ** 26,
   snappyBlockBytes: 2 ** 24,
+  footerBytes: 2 ** 26,
+  pageBytes: 2 ** 27,
+  blockIds: 2 ** 22,
+  groupRows: 2 ** 24,
   rowFloats: 2 ** 17,
   rowSegments: 2 ** 14,
   tables: 2 ** 16,

@@ -29,12 +29,12 @@ function* filePieces(file: string): Generator<Uint8Array> {
   }
 }
 
-/** One block or page that is compressed, at once. */
+/** One block or page that is compressed, at once; no more than `bytes`, which must be more than none. */
 export async function zstdBlocks(): Promise<(input: Uint8Array, bytes: number) => Uint8Array> {
   const { zstdDecompressSync } = (await import('node:zlib')) as {
-    readonly zstdDecompressSync?: (input: Uint8Array) => Uint8Array;
+    readonly zstdDecompressSync?: (input: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
   };
-  if (zstdDecompressSync !== undefined) return (input) => zstdDecompressSync(input);
+  if (zstdDecompressSync !== undefined) return (input, bytes) => zstdDecompressSync(input, { maxOutputLength: bytes });
   const { ZSTDDecoder } = await import('zstddec');
   const decoder = new ZSTDDecoder();
   await decoder.init();

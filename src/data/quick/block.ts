@@ -3,7 +3,7 @@ import type { MonolithError } from '../../base/errors.js';
 import type { FeedData } from '../../memory/batch.js';
 import type { DataRow } from '../files/place.js';
 import type { CellPlan } from './cell-plans.js';
-import type { Decoder } from './decoder.js';
+import type { DecodedColumn, Decoder } from './decoder.js';
 
 export interface Block {
   readonly rows: number;
@@ -19,9 +19,11 @@ export interface Block {
 export interface BlockMaker {
   readonly decoder: Decoder;
   readonly cells: readonly CellPlan[];
-  /** The block of `rows` rows in the memory of the decoder. */
-  block(rows: number): Block;
+  /** The block of `rows` rows: where `columnOf` does not say it, in the memory of the decoder. */
+  block(rows: number, columnOf?: (index: number, rows: number) => DecodedColumn): Block;
   /** A block of rows as objects; rows that cannot be encoded are told and left out. */
   slowBlock(rows: readonly DataRow[]): Block | undefined;
   readonly onBadRow: (error: MonolithError) => void;
+  /** What is fed for one cell of the field at `index`; undefined where its row cannot be encoded. */
+  encode(index: number, cell: unknown): readonly FeedData[] | undefined;
 }

@@ -28,13 +28,19 @@ const POWERS = 23;
 const encoder = new TextEncoder();
 
 /** Where the arrays of a field are. */
-interface Place {
+export interface Place {
   readonly to: number;
   readonly values: number;
   readonly weights: number;
   /** The name of its column. */
   readonly name: number;
   readonly nameBytes: number;
+}
+
+/** The values of a field, with the weights of its ids where it has them. */
+export interface DecodedColumn {
+  readonly feed: FeedData;
+  readonly weights?: Float32Array;
 }
 
 export interface DecoderOptions {
@@ -90,6 +96,20 @@ export class Decoder {
     return this.#u8.subarray(this.#input, this.#input + count + DECODE_SLACK_BYTES);
   }
 
+  /** All of the memory, as it is now: it is another array once there was more room to make. */
+  get bytes(): Uint8Array {
+    return this.#u8;
+  }
+
+  get words(): Uint32Array {
+    return this.#u32;
+  }
+
+  /** Where the arrays of the field at `index` are. */
+  place(index: number): Place {
+    return this.#places[index]!;
+  }
+
   /** Address of the input. */
   get from(): number {
     return this.#input;
@@ -143,7 +163,7 @@ export class Decoder {
   }
 
   /** The arrays of the field at `index`, of `rows` rows: where they are until the next call. */
-  columns(index: number, rows: number): { readonly feed: FeedData; readonly weights?: Float32Array } {
+  columns(index: number, rows: number): DecodedColumn {
     const { words } = this.#cells[index]!;
     const { to, values, weights } = this.#places[index]!;
     const { buffer } = this.#memory;

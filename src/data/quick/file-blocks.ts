@@ -9,17 +9,20 @@ import { badRowsOf } from '../files/bad-rows.js';
 import { csvOptionsOf, type Findings } from '../files/file-rows.js';
 import type { DataRow } from '../files/place.js';
 import type { Row } from '../row.js';
-import type { Features, Schema } from '../schema.js';
+import { type Features, Schema } from '../schema.js';
 import type { Block, BlockMaker } from './block.js';
 import { byteSource } from './byte-source.js';
 import { type CellPlan, cellPlans } from './cell-plans.js';
 import { CsvBlocks } from './csv-blocks.js';
 import { Decoder } from './decoder.js';
 import { ExampleBlocks } from './example-blocks.js';
+import { ParquetBlocks } from './parquet-blocks.js';
 import { type QuickPlan, quickFormat, schemaOf } from './quick-plan.js';
 import { keyColumn, stepsInOrder } from './row-stream.js';
 
 const BLOCK_ROWS = 1024;
+
+type ColumnOf = NonNullable<Parameters<BlockMaker['block']>[1]>;
 
 export class FileBlocks {
   readonly schema: Schema<Features>;
@@ -42,10 +45,11 @@ export class FileBlocks {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Block> {
-    const maker = {
+    const maker: BlockMaker = {
       decoder: this.#decoder,
       cells: this.#cells,
-      block: (rows: number) => this.#block(rows),
+      block: (rows, columnOf) => this.#block(rows, columnOf),
+      encode: (index, cell) => this.#encodeCell(index, cell),
       slowBlock: (rows: readonly DataRow[]) => this.#slowBlock(rows),
       onBadRow: this.#onBadRow,
     };
@@ -56,6 +60,10 @@ export class FileBlocks {
   async *#blocksOf(file: string, maker: BlockMaker): AsyncGenerator<Block> {
     const format = quickFormat(file, this.#plan.options);
     if (format === undefined) throw new MonolithError('ML_INTERNAL', { reason: `${file} has no decoder` });
+    if (format === 'parquet') {
+      yield* new ParquetBlocks(file, maker).blocks();
+      return;
+    }
     const source = byteSource(file);
     try {
       switch (format) {
@@ -75,11 +83,11 @@ export class FileBlocks {
     }
   }
 
-  #block(rows: number): Block {
+  #block(rows: number, columnOf: ColumnOf = (index, count) => this.#decoder.columns(index, count)): Block {
     const feeds: FeedData[] = [];
     let keys: BigInt64Array | undefined;
     for (const [index, cell] of this.#cells.entries()) {
-      const { feed, weights } = this.#decoder.columns(index, rows);
+      const { feed, weights } = columnOf(index, rows);
       if (cell.name === this.#key && index === this.#cells.length - 1) keys = feed.values as BigInt64Array;
       else feeds.push(feed);
       if (weights !== undefined) feeds.push({ kind: 'dense', values: weights });
@@ -94,7 +102,7 @@ export class FileBlocks {
     for (;;) {
       if (left.length === 0) return undefined;
       try {
-        const feeds = this.#encoded(left.map(({ row }) => row));
+        const feeds = encodedIn(this.schema, left.map(({ row }) => row));
         const keys = this.#key && BigInt64Array.from(left, ({ row }) => textId(String(row[this.#key!])));
         const numbers = { count: rows.length, offsets: left.map(({ offset }) => offset) };
         return { rows: left.length, feeds, keys: keys === '' ? undefined : keys, numbers };
@@ -106,9 +114,18 @@ export class FileBlocks {
     }
   }
 
-  #encoded(rows: readonly DataRow[]): FeedData[] {
-    const values = encodeRows(this.schema, rows as readonly Row<Features>[]).feeds as Readonly<Record<string, unknown>>;
-    return this.schema.specs.map((spec) => feedOf(spec, values[spec.name], () => undefined));
+  #encodeCell(index: number, cell: unknown): readonly FeedData[] | undefined {
+    const { name, column } = this.#cells[index]!;
+    if (index === this.#cells.length - 1 && this.#key !== undefined) {
+      return [{ kind: 'ids', values: BigInt64Array.of(textId(String(cell))) }];
+    }
+    try {
+      const schema = new Schema({ [name]: this.schema.features[name]! });
+      return encodedIn(schema, this.#cleaned([{ [column]: cell }]));
+    } catch (error) {
+      if (error instanceof MonolithError && error.code === 'ML_DATA') return undefined;
+      throw error;
+    }
   }
 
   #cleaned(rows: readonly DataRow[]): readonly DataRow[] {
@@ -123,4 +140,9 @@ export class FileBlocks {
     }
     return rows;
   }
+}
+
+function encodedIn(schema: Schema<Features>, rows: readonly DataRow[]): FeedData[] {
+  const values = encodeRows(schema, rows as readonly Row<Features>[]).feeds as Readonly<Record<string, unknown>>;
+  return schema.specs.map((spec) => feedOf(spec, values[spec.name], () => undefined));
 }
