@@ -285,6 +285,30 @@ export namespace PARAMETER_FLAG {
   export const decoupled: u32 = 4;
 }
 
+// src/memory/pages-layout.ts
+export namespace RUNS {
+  export const at: usize = 0;
+  export const end: usize = 4;
+  export const width: usize = 8;
+  export const left: usize = 12;
+  export const packed: usize = 16;
+  export const value: usize = 20;
+  export const bit: usize = 24;
+  export const next: usize = 28;
+}
+export namespace LISTS {
+  export const rows: usize = 0;
+  export const values: usize = 4;
+}
+export namespace NUMBER_TYPE {
+  export const int32: u32 = 0;
+  export const uint32: u32 = 1;
+  export const int64: u32 = 2;
+  export const uint64: u32 = 3;
+  export const float32: u32 = 4;
+  export const float64: u32 = 5;
+}
+
 // src/memory/program-layout.ts
 export namespace CONTEXT {
   export const stages: usize = 0;

@@ -10,6 +10,10 @@ import { join } from 'node:path';
 import { MonolithError } from '../../src/base/errors.js';
 import { formatManifest, parseManifest } from '../../src/checkpoint/manifest-text.js';
 import { saveCheckpoint } from '../../src/checkpoint/save-checkpoint.js';
+import { f } from '../../src/data/fields.js';
+import { FileBlocks } from '../../src/data/quick/file-blocks.js';
+import { quickPlan } from '../../src/data/quick/quick-plan.js';
+import { Schema } from '../../src/data/schema.js';
 import {
   formatCheckpointState,
   formatMonolithCheckpointState,
@@ -19,10 +23,12 @@ import {
 import { parsePbtxt } from '../../src/io/pbtxt.js';
 import { RecordReader } from '../../src/io/record-reader.js';
 import { readTensorBundle, writeTensorBundle } from '../../src/io/tensor-bundle.js';
+import { compileKernels } from '../../src/runtime/backends/wasm/load-kernels.js';
 import { checkShard } from '../../src/sparse/files/check-shard.js';
 import { restoreTable } from '../../src/sparse/files/restore-table.js';
 import { saveTable } from '../../src/sparse/files/save-table.js';
 import { quick, sampleSnapshot } from '../checkpoint/helpers.js';
+import { damageableParquet } from '../data/quick/raw-parquet.js';
 import { recordBytes } from '../io/snappy-stream.js';
 import { sampleRows, TestTable } from '../sparse/table-files/fixture.js';
 import type { FuzzReport } from './fuzz.js';
@@ -143,12 +149,31 @@ async function manifestText(dir: string): Promise<Reader> {
   };
 }
 
+/** Pages as the thread that reads files decodes them, of both versions and with what hyparquet is left to read. */
+async function parquet(dir: string): Promise<Reader> {
+  const file = join(dir, 'a.parquet');
+  const schema = new Schema({ id: f.id(), name: f.ids({ split: ' ' }), x: f.number(), list: f.ids() });
+  const plan = quickPlan({ files: [file], options: { badRows: 'skip' }, schema, steps: [] })!;
+  const blocks = new FileBlocks(plan, await compileKernels());
+  return {
+    inputs: damageableParquet(),
+    changes: [],
+    read: async (bytes) => {
+      writeFileSync(file, bytes);
+      let rows = 0;
+      for await (const block of blocks) rows += block.rows;
+      return rows;
+    },
+  };
+}
+
 const READERS: Readonly<Record<string, (dir: string) => Promise<Reader>>> = {
   record,
   bundle,
   text,
   assets,
   manifest: manifestText,
+  parquet,
 };
 export const READER_NAMES = Object.keys(READERS);
 

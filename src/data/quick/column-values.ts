@@ -4,11 +4,11 @@
  */
 import { CELL, CELL_KIND, CELL_WORDS, DECODE } from '../../memory/decode-layout.js';
 import { RUNS, RUNS_WORDS } from '../../memory/pages-layout.js';
+import type { BlockMaker } from './block.js';
 import type { CellPlan } from './cell-plans.js';
 import { CELL_BYTES_OF } from './cell-plans.js';
 import type { Bytes, ColumnPages, Page } from './column-pages.js';
 import { isDictionary } from './column-pages.js';
-import type { BlockMaker } from './block.js';
 import { ENCODING } from './page-header.js';
 import type { PageMemory } from './page-memory.js';
 import type { ColumnShape } from './parquet-shape.js';

@@ -102,7 +102,10 @@ export class FileBlocks {
     for (;;) {
       if (left.length === 0) return undefined;
       try {
-        const feeds = encodedIn(this.schema, left.map(({ row }) => row));
+        const feeds = encodedIn(
+          this.schema,
+          left.map(({ row }) => row),
+        );
         const keys = this.#key && BigInt64Array.from(left, ({ row }) => textId(String(row[this.#key!])));
         const numbers = { count: rows.length, offsets: left.map(({ offset }) => offset) };
         return { rows: left.length, feeds, keys: keys === '' ? undefined : keys, numbers };

@@ -11,6 +11,8 @@ import type { Room } from './page-memory.js';
 import type { RowColumn } from './parquet-column.js';
 import type { ColumnShape } from './parquet-shape.js';
 
+const MAX_NOT_SAID = 2 ** 31 - 1;
+
 export class ListColumn implements RowColumn {
   readonly #tools: ColumnTools;
   readonly #index: number;
@@ -78,8 +80,7 @@ export class ListColumn implements RowColumn {
     }
     const found = decoder.words[this.#lists / 4 + LISTS.rows]!;
     if (found < rows) throw this.#pages.damaged(`its pages end ${rows - found} rows early`);
-    this.#cut(rows);
-    return true;
+    return this.#cut(rows);
   }
 
   columns(rows: number): DecodedColumn {
@@ -125,8 +126,8 @@ export class ListColumn implements RowColumn {
     return this.#values.read(ids + 8 * from, to - from);
   }
 
-  /** Leaves out the ids of a row behind as many as it may have. */
-  #cut(rows: number): void {
+  /** Leaves out the ids of a row behind as many as it may have; false where there are more than anyone means. */
+  #cut(rows: number): boolean {
     const { decoder, cells } = this.#tools.maker;
     const { max } = cells[this.#index]!.words;
     const { buffer } = decoder.bytes;
@@ -136,10 +137,12 @@ export class ListColumn implements RowColumn {
     for (let row = 1; row <= rows; row++) {
       const [begin, end] = [from, splits[row]!];
       from = end;
+      if (end - begin > LIMITS.rowIds && max === MAX_NOT_SAID) return false;
       const kept = Math.min(end - begin, max);
       if (top !== begin) ids.copyWithin(top, begin, begin + kept);
       top += kept;
       splits[row] = top;
     }
+    return true;
   }
 }
