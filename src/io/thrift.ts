@@ -1,5 +1,6 @@
 /**
- * @file Goes over structures in Thrift's compact protocol, which Parquet has its footer and the headers of its pages in.
+ * @file Goes over structures in Thrift's compact protocol, which the footer of Parquet and the headers of its pages are
+ * in.
  *
  * By hand because it is tiny: what these claim to hold is held to the bytes that are there, before a reader that trusts
  * them takes memory for it.

@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseBoundedJson } from '../../src/base/bounded-json.js';
@@ -9,11 +9,9 @@ import { latestCheckpoint, loadCheckpoint } from '../../src/checkpoint/load-chec
 import type { Manifest } from '../../src/checkpoint/manifest.js';
 import { formatManifest, parseManifest } from '../../src/checkpoint/manifest-text.js';
 import { SlotCounts } from '../../src/cli/slot-counts.js';
-import { Dataset } from '../../src/data/dataset.js';
 import { encodeRows } from '../../src/data/encode-rows.js';
 import { f } from '../../src/data/fields.js';
-import { ParquetFile } from '../../src/data/files/parquet-file.js';
-import { defineSchema, type Feature, Schema } from '../../src/data/schema.js';
+import { defineSchema } from '../../src/data/schema.js';
 import { encodeEntry, encodeHeader } from '../../src/io/bundle-format.js';
 import { BundleReader } from '../../src/io/bundle-reader.js';
 import { parseCheckpointState } from '../../src/io/checkpoint-state.js';
@@ -34,23 +32,14 @@ import { NativeModel } from '../../src/serve/native/read-native.js';
 import { encodeMeta, readMeta } from '../../src/sparse/files/multi-meta.js';
 import { readChromeTrace } from '../../src/trace/read-chrome-trace.js';
 import { CsvLogHook } from '../../src/train/hooks/csv-log.js';
-import { dictionaryPage, firstPage, prefixed, rawParquet } from '../data/quick/raw-parquet.js';
 import { recordBytes, snappyStream } from '../io/snappy-stream.js';
-import { quick } from '../support/quick-batches.js';
+import { PARQUET_BEYOND } from './parquet-limits.js';
 import { rawSstable } from './raw-sstable.js';
+import { sparse } from './sparse-file.js';
 
 type Attempt = (dir: string) => unknown;
 
 const over = (name: LimitName) => LIMITS[name] + 1;
-
-/** A file of so many bytes, of which the first are `head`: the rest takes no room on the disk. */
-function sparse(file: string, bytes: number, head: Uint8Array | string = ''): string {
-  writeFileSync(file, head);
-  const fd = openSync(file, 'r+');
-  ftruncateSync(fd, bytes);
-  closeSync(fd);
-  return file;
-}
 
 const EMPTY: Manifest = { model: 'm', step: 1, dense: [], tables: [], files: [] };
 const manifest = (changes: Partial<Manifest>) => parseManifest(formatManifest({ ...EMPTY, ...changes }), 'manifest');
@@ -82,13 +71,6 @@ function recordHeader(size: number): Buffer {
 
 const numbered = (count: number, bytes: number) =>
   Array.from({ length: count }, (_, i) => [Buffer.from(String(i).padStart(bytes, '0')), new Uint8Array(0)] as const);
-
-/** Goes over a Parquet file of one column as a reader thread does. */
-async function decoded(dir: string, bytes: Uint8Array, feature: Feature): Promise<void> {
-  const file = join(dir, 'x.parquet');
-  writeFileSync(file, bytes);
-  await quick(Dataset.from(file), new Schema({ x: feature }));
-}
 
 /** For each limit, files just beyond it. */
 const BEYOND: Readonly<Record<LimitName, readonly Attempt[]>> = {
@@ -197,47 +179,7 @@ const BEYOND: Readonly<Record<LimitName, readonly Attempt[]>> = {
     },
   ],
   snappyBlockBytes: [() => snappyUncompress(Uint8Array.of(0x81, 0x80, 0x80, 0x08))],
-  footerBytes: [
-    async (dir) => {
-      const file = sparse(join(dir, 'x.parquet'), 2 * LIMITS.footerBytes);
-      const tail = Buffer.from('....PAR1');
-      tail.writeUInt32LE(over('footerBytes'));
-      appendFileSync(file, tail);
-      return ParquetFile.open(file);
-    },
-  ],
-  pageBytes: [
-    (dir) => {
-      const page = { ...firstPage(1, 'PLAIN', new Uint8Array(8)), decodedBytes: over('pageBytes') };
-      return decoded(dir, rawParquet(1, [{ name: 'x', type: 'INT64', codec: 'SNAPPY', pages: [page] }]), f.id());
-    },
-  ],
-  blockIds: [
-    (dir) => {
-      const count = over('blockIds');
-      // Runs of as many values, in some bytes each.
-      const run = (value: number, times: number) => {
-        const groups = [0, 7, 14, 21, 28].map((shift) => ((times * 2) >>> shift) & 0x7f);
-        return Buffer.from([...groups.slice(0, -1).map((group) => group | 0x80), groups.at(-1)!, value]);
-      };
-      const parts = [
-        prefixed(Buffer.concat([run(0, 1), run(1, count)])),
-        prefixed(run(3, count + 1)),
-        Uint8Array.of(1),
-        run(0, count + 1),
-      ];
-      const pages = [dictionaryPage(1, new Uint8Array(8)), firstPage(count + 1, 'RLE_DICTIONARY', ...parts)];
-      return decoded(dir, rawParquet(1, [{ name: 'x', type: 'INT64', isList: true, pages }]), f.ids());
-    },
-  ],
-  groupRows: [
-    async (dir) => {
-      const file = join(dir, 'x.parquet');
-      const pages = [firstPage(1, 'PLAIN', new Uint8Array(8))];
-      writeFileSync(file, rawParquet(over('groupRows'), [{ name: 'x', type: 'INT64', pages }]));
-      for await (const rows of Dataset.from(file).batches(1)) t.fail(`${rows.length} rows`);
-    },
-  ],
+  ...PARQUET_BEYOND,
   rowFloats: [
     () => manifest({ tables: [table('x', [over('rowFloats')])] }),
     () => manifest({ tables: [{ ...table('x', []), segments: [{ dim: 1, optimizer: 'adagrad', stateDim: 1e9 }] }] }),

@@ -22,13 +22,13 @@ export class ListColumn implements RowColumn {
   readonly #repeats: number;
   readonly #presence: number;
   /** Levels that were read, of which some wait for the next block. */
-  readonly #stagedRepeats: number;
-  readonly #stagedLevels: number;
+  readonly #pendingRepeats: number;
+  readonly #pendingLevels: number;
   readonly #lists: number;
   readonly #ids: Room;
   /** Levels of the page that were not read, and those that were and not used: from, to. */
   #left = 0;
-  #staged: [from: number, to: number] = [0, 0];
+  #pending: [from: number, to: number] = [0, 0];
 
   constructor(tools: ColumnTools, index: number, shape: ColumnShape, pages: ColumnPages) {
     const { memory } = tools;
@@ -40,8 +40,8 @@ export class ListColumn implements RowColumn {
     this.#repeats = memory.take(RUNS_WORDS * 4);
     this.#presence = memory.take(RUNS_WORDS * 4);
     this.#lists = memory.take(LISTS_WORDS * 4);
-    this.#stagedRepeats = memory.take(tools.maker.decoder.blockRows * 4);
-    this.#stagedLevels = memory.take(tools.maker.decoder.blockRows * 4);
+    this.#pendingRepeats = memory.take(tools.maker.decoder.blockRows * 4);
+    this.#pendingLevels = memory.take(tools.maker.decoder.blockRows * 4);
     this.#ids = memory.room();
   }
 
@@ -49,7 +49,7 @@ export class ListColumn implements RowColumn {
     this.#pages.open(group, chunk);
     this.#values.reset();
     this.#left = 0;
-    this.#staged = [0, 0];
+    this.#pending = [0, 0];
   }
 
   /** Rows go over the ends of pages: as many as are wanted. */
@@ -64,17 +64,17 @@ export class ListColumn implements RowColumn {
     decoder.words[this.#lists / 4 + LISTS.rows] = 0;
     decoder.words[this.#lists / 4 + LISTS.values] = 0;
     for (;;) {
-      const staged = this.#stage();
-      if (staged === 'left') return false;
-      if (staged === 'end') break;
-      const [from, until] = this.#staged;
+      const found = this.#fetch();
+      if (found === 'left') return false;
+      if (found === 'end') break;
+      const [from, until] = this.#pending;
       const before = decoder.words[this.#lists / 4 + LISTS.values]!;
       const used = decoder.kernels.readLists(
-        ...[this.#stagedRepeats + 4 * from, this.#stagedLevels + 4 * from, until - from],
+        ...[this.#pendingRepeats + 4 * from, this.#pendingLevels + 4 * from, until - from],
         ...([this.#shape.full, this.#lists, to, rows] as const),
       );
       if (used < 0) throw this.#pages.damaged('its levels are damaged');
-      this.#staged[0] += used;
+      this.#pending[0] += used;
       if (!this.#append(before, decoder.words[this.#lists / 4 + LISTS.values]!)) return false;
       if (used < until - from) break;
     }
@@ -92,8 +92,8 @@ export class ListColumn implements RowColumn {
   }
 
   /** Sees to it that there are levels to use. */
-  #stage(): 'ready' | 'end' | 'left' {
-    if (this.#staged[0] < this.#staged[1]) return 'ready';
+  #fetch(): 'ready' | 'end' | 'left' {
+    if (this.#pending[0] < this.#pending[1]) return 'ready';
     while (this.#left === 0) {
       const page = this.#pages.next();
       if (page === undefined) return 'end';
@@ -109,12 +109,12 @@ export class ListColumn implements RowColumn {
     const count = Math.min(this.#left, decoder.blockRows);
     const { kernels } = decoder;
     const found = Math.min(
-      kernels.readRuns(this.#repeats, this.#stagedRepeats, count),
-      kernels.readRuns(this.#presence, this.#stagedLevels, count),
+      kernels.readRuns(this.#repeats, this.#pendingRepeats, count),
+      kernels.readRuns(this.#presence, this.#pendingLevels, count),
     );
     if (found < count) throw this.#pages.damaged('its levels are cut off');
     this.#left -= count;
-    this.#staged = [0, count];
+    this.#pending = [0, count];
     return 'ready';
   }
 

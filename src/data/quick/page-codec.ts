@@ -1,6 +1,6 @@
 /**
- * @file Pages as they stand in a file, decompressed into memory. None comes out larger than its header says, and that is
- * held to a limit.
+ * @file Pages as they stand in a file, decompressed into memory. None comes out larger than its header says, and that
+ * is held to a limit.
  */
 import * as zlib from 'node:zlib';
 import type { CompressionCodec } from 'hyparquet';

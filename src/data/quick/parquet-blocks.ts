@@ -1,7 +1,7 @@
 /**
  * @file A Parquet file as blocks of columns: pages go through the kernels that decode them, row group by row group and
- * page by page. A row group whose columns are of another kind, or what is left of one behind a row that has to be looked
- * at, comes by way of hyparquet as rows, so that both ways give the same.
+ * page by page. A row group whose columns are of another kind, or what is left of one behind a row that has to be
+ * looked at, comes by way of hyparquet as rows, so that both ways give the same.
  */
 import type { ColumnMetaData } from 'hyparquet';
 import { ParquetFile } from '../files/parquet-file.js';

@@ -1,4 +1,4 @@
-/** @file Which columns of a Parquet file are decoded from bytes, and what their values are. The others are hyparquet's. */
+/** @file Which columns of a Parquet file are decoded from bytes, and what they hold. The others are hyparquet's. */
 import type { SchemaElement, SchemaTree } from 'hyparquet';
 import { CELL_FLAG, CELL_KIND } from '../../memory/decode-layout.js';
 import { NUMBER_TYPE } from '../../memory/pages-layout.js';
