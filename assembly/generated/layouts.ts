@@ -19,7 +19,7 @@ export namespace CONTROL {
   export const generation: usize = 128;
   export const commands: usize = 192;
 }
-export const COMMAND_CAPACITY: i32 = 64;
+export const COMMAND_CAPACITY: i32 = 256;
 
 // src/memory/decode-layout.ts
 export namespace DECODE {

@@ -30,7 +30,7 @@ export interface ReaderPlace {
 export interface ReadOptions extends StartOptions {
   readonly dataset: DatasetSource;
   /**
-   * Batches that wait in the ring at most, where the data set does not say. Default: 128, since steps are run in
+   * Batches that wait in the ring at most, where the data set does not say. Default: 512, since steps are run in
    * groups.
    */
   readonly depthMax?: number;
@@ -39,7 +39,7 @@ export interface ReadOptions extends StartOptions {
 }
 
 const THREAD_NAME = 'data-reader';
-const DEPTH_MAX = 128;
+const DEPTH_MAX = 512;
 /** Limit for a living thread to answer; a dead one is noticed at once. */
 const CALL_TIMEOUT_MS = 10_000;
 const LOAD_TIMEOUT_MS = 120_000;

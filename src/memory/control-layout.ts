@@ -27,7 +27,7 @@ export const COMMAND = { kind: 0, contexts: 1, contextStride: 2, batch: 3, quiet
 export const FORESEEN = { count: 0, entries: 1, memory: 0, index: 1, value: 2, entryWords: 3 } as const;
 export const COMMAND_WORDS = 8;
 /** Commands that can be under way at once, a power of two. */
-export const COMMAND_CAPACITY = 64;
+export const COMMAND_CAPACITY = 256;
 export const CONTROL_BYTES = 4 * (CONTROL.commands + COMMAND_WORDS * COMMAND_CAPACITY);
 
 export const COMMAND_KIND = { step: 1, stop: 2 } as const;

@@ -14,11 +14,12 @@ export async function runWholeSteps(
   const isGroup = batches.length > 1 && core.followsStep;
   const foreseen = isGroup ? core.foreseeSteps(batches.length, program.steps!) : [];
   if (!isGroup) core.followGlobalStep();
+  const { contexts, contextStride } = commandOf(program, 'step', 0, 0);
   const commands: StepCommand[] = [];
-  batches.forEach((batch, step) => {
-    const command = { ...commandOf(program, 'step', 0, batch), foreseen: foreseen[step] ?? 0, isStep: true };
+  for (let step = 0; step < batches.length; step++) {
+    const command = { contexts, contextStride, batch: batches[step]!, foreseen: foreseen[step] ?? 0, isStep: true };
     if (beside === undefined) commands.push(command);
     else commands.push(...beside[step]!.before, command, ...beside[step]!.after);
-  });
+  }
   return stepsOf(commands, await runner.run(commands));
 }

@@ -1,8 +1,8 @@
 /**
  * @file Logs a training to a CSV file: a row each so many steps, and one for each evaluation.
  *
- * The columns are the same in every row; what a row does not know is empty. Rows are written by time, between groups of
- * steps. A run that goes on from a checkpoint takes the file over: rows of steps that it trains again make room for the
+ * The columns are the same in every row; what a row does not know is empty. Rows are written by time, while the next
+ * steps run. A run that goes on from a checkpoint takes the file over: rows of steps that it trains again make room for the
  * new ones.
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';
@@ -47,6 +47,8 @@ export class CsvLogHook implements TrainHook, EvaluationListener {
   readonly #fetches: readonly Fetch[];
   readonly #trouble = new LogTrouble();
   #rows = '';
+  /** Rows on their way to the file: training does not wait for them. */
+  #underWay: Promise<void> | undefined;
   #startMs = 0;
   #wroteMs = 0;
   /** Rows of the group of steps at hand, without their times. */
@@ -95,7 +97,7 @@ export class CsvLogHook implements TrainHook, EvaluationListener {
   }
 
   /** Steps of a group are told of together, when all have run: their times and their speed are those of the group. */
-  poll({ globalStep }: RunContext): Promise<void> | undefined {
+  poll({ globalStep, requestStop }: RunContext): void {
     const nowMs = performance.now();
     const [steps, ms] = [globalStep - this.#groupStep, nowMs - this.#groupMs];
     if (steps > 0) {
@@ -106,7 +108,9 @@ export class CsvLogHook implements TrainHook, EvaluationListener {
       this.#pending = [];
       [this.#groupStep, this.#groupMs] = [globalStep, nowMs];
     }
-    return this.#rows !== '' && nowMs - this.#wroteMs >= WRITE_MS ? this.#flush() : undefined;
+    if (this.#rows !== '' && this.#underWay === undefined && nowMs - this.#wroteMs >= WRITE_MS) {
+      this.#underWay = this.#write().catch(requestStop);
+    }
   }
 
   /** After all hooks have ended, so that the last evaluation is in it. */
@@ -132,13 +136,25 @@ export class CsvLogHook implements TrainHook, EvaluationListener {
   }
 
   async #flush(): Promise<void> {
-    this.#wroteMs = performance.now();
+    await this.#underWay;
+    const seconds = (performance.now() - this.#startMs) / 1000;
     // What no group came after: the last evaluation, or steps before an error.
-    for (const row of this.#pending) this.#row({ seconds: (this.#wroteMs - this.#startMs) / 1000, ...row });
+    for (const row of this.#pending) this.#row({ seconds, ...row });
     this.#pending = [];
-    if (this.#rows === '') return;
-    if (await this.#trouble.attempt(() => this.#append(this.#rows))) this.#rows = '';
-    else if (this.#rows.length > WAITING_CHARS_MAX) this.#rows = '';
+    await this.#write();
+  }
+
+  /** Writes what there is, one call after the other; what comes meanwhile waits for the next. */
+  async #write(): Promise<void> {
+    const rows = this.#rows;
+    this.#rows = '';
+    this.#wroteMs = performance.now();
+    try {
+      const done = rows === '' || (await this.#trouble.attempt(() => this.#append(rows)));
+      if (!done && rows.length <= WAITING_CHARS_MAX) this.#rows = rows + this.#rows;
+    } finally {
+      this.#underWay = undefined;
+    }
   }
 
   /** All of the rows or none: half of them would come twice when they are written again. */

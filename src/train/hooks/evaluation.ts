@@ -117,9 +117,12 @@ export class EvaluationHook implements TrainHook {
     return context.globalStep < this.#next ? undefined : this.#evaluate(context);
   }
 
-  async poll({ session, globalStep }: RunContext): Promise<void> {
-    const { asks, onEvaluated } = this.#options;
-    if (asks?.take('evaluate') === true) onEvaluated?.(await this.#report(session, globalStep));
+  poll(context: RunContext): Promise<void> | undefined {
+    return this.#options.asks?.take('evaluate') === true ? this.#answer(context) : undefined;
+  }
+
+  async #answer({ session, globalStep }: RunContext): Promise<void> {
+    this.#options.onEvaluated?.(await this.#report(session, globalStep));
   }
 
   /** The step of the next evaluation. */

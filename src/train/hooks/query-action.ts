@@ -40,10 +40,16 @@ export class QueryActionHook implements TrainHook {
     this.#options = options;
   }
 
-  async poll(context: RunContext): Promise<void> {
-    const { modelDir, querySeconds = QUERY_SECONDS, clock = systemClock } = this.#options;
-    if (clock.now() - this.#queriedMs < querySeconds * 1000) return;
-    this.#queriedMs = clock.now();
+  poll(context: RunContext): Promise<void> | undefined {
+    const { querySeconds = QUERY_SECONDS, clock = systemClock } = this.#options;
+    const nowMs = clock.now();
+    if (nowMs - this.#queriedMs < querySeconds * 1000) return undefined;
+    this.#queriedMs = nowMs;
+    return this.#query(context);
+  }
+
+  async #query(context: RunContext): Promise<void> {
+    const { modelDir } = this.#options;
     const file = join(modelDir, 'monolith_action');
     const fs = fileSystemOf(file);
     if ((await fs.stat(file)) === null) return;

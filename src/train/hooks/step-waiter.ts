@@ -41,9 +41,12 @@ export class CustomGlobalStepWaiterHook implements TrainHook {
   }
 
   /** Waits before the first run; a stop ends the wait. */
-  async beforeRun({ session, requestStop }: RunContext): Promise<undefined> {
+  beforeRun(context: RunContext): Promise<undefined> | undefined {
+    return this.#started || this.#options.waitUntilStep <= 0 ? undefined : this.#wait(context);
+  }
+
+  async #wait({ session, requestStop }: RunContext): Promise<undefined> {
     const { waitUntilStep, tide, clock = systemClock } = this.#options;
-    if (this.#started || waitUntilStep <= 0) return;
     const startMs = clock.now();
     let [loggedMs, limitMs] = [startMs, Number.POSITIVE_INFINITY];
     while (!this.#stopSignal?.aborted) {
