@@ -39,9 +39,14 @@ export class MonitoredSession {
   #failed = false;
   #ended = false;
   #closed = false;
-  /** Fetches of the caller and of each hook at the last run, and all of them in one list. */
+  /** Those that are told of steps, by their places among all: most are not. */
+  readonly #told: readonly number[];
+  /** Fetches of the caller and of each hook at the last run. */
   #parts: (readonly Fetch[])[] = [];
+  /** All of them, each once: several hooks ask for the loss. */
   #all: Fetch[] = [];
+  /** Of each part, where the values of its fetches are among those of all. */
+  #places: (readonly number[])[] = [];
   /** The hooks were asked for the fetches of the next run already. */
   #asked = false;
 
@@ -49,6 +54,7 @@ export class MonitoredSession {
     this.session = session;
     this.coordinator = coordinator;
     this.#hooks = hooks;
+    this.#told = [...hooks.keys()].filter((index) => hooks[index]!.afterRun !== undefined);
     this.#context = {
       session,
       globalStep: session.globalStep,
@@ -162,14 +168,15 @@ export class MonitoredSession {
     const perStep = (this.session.globalStep - before) / steps.length;
     for (let step = 0; step < steps.length; step++) {
       context.globalStep = before + perStep * (step + 1);
-      const told = this.#tell(steps[step]!, fetches.length);
+      const told = this.#tell(steps[step]!);
       if (told !== undefined) await told;
     }
     for (const hook of this.#hooks) {
       const polled = hook.poll?.(context);
       if (polled !== undefined) await polled;
     }
-    return steps.map((values) => values.slice(0, fetches.length));
+    const own = this.#places[0]!;
+    return steps.map((values) => valuesAt(values, own));
   }
 
   /** The caller's fetches and those of all hooks, the same array as long as nobody asks for something else. */
@@ -182,18 +189,19 @@ export class MonitoredSession {
         changed = this.#keepPart(index + 1, wanted ?? NO_FETCHES) || changed;
       }
     }
-    if (changed) this.#all = this.#parts.flat();
+    if (changed) {
+      this.#all = [...new Set(this.#parts.flat())];
+      this.#places = this.#parts.map((part) => part.map((fetch) => this.#all.indexOf(fetch)));
+    }
     return this.#all;
   }
 
   /** Hands each hook its values; a promise only when some hook returned one. */
-  #tell(values: readonly FetchValue[], from: number, first = 0): Promise<void> | undefined {
-    for (let i = first; i < this.#hooks.length; i++) {
-      const { length } = this.#parts[i + 1]!;
-      const own = length === 0 ? NO_VALUES : values.slice(from, from + length);
-      const done = this.#hooks[i]!.afterRun?.(this.#context, own);
-      if (done !== undefined) return done.then(() => this.#tell(values, from + length, i + 1));
-      from += length;
+  #tell(values: readonly FetchValue[], first = 0): Promise<void> | undefined {
+    for (let i = first; i < this.#told.length; i++) {
+      const index = this.#told[i]!;
+      const done = this.#hooks[index]!.afterRun!(this.#context, valuesAt(values, this.#places[index + 1]!));
+      if (done !== undefined) return done.then(() => this.#tell(values, i + 1));
     }
     return undefined;
   }
@@ -268,6 +276,12 @@ export class MonitoredSession {
       }
     }
   }
+}
+
+/** The values of these places. */
+function valuesAt(values: readonly FetchValue[], places: readonly number[]): readonly FetchValue[] {
+  if (places.length === 0) return NO_VALUES;
+  return places.length === 1 ? [values[places[0]!]] : places.map((place) => values[place]);
 }
 
 /** Steps a hook lets run: one that is told of runs and does not say wants to hear of each. */
