@@ -3,8 +3,8 @@
  *
  * Two trainings of the FFM demo take turns: one with what every training has, and one with all ready hooks besides, at
  * intervals people use. The second has rings for profiles, which are off between windows. Its evaluations are a part of
- * the cost, and the steps they follow are longer for them. CPU time is what to look at on a machine that others use: its
- * ratio comes with a range that holds the median 95 times in 100.
+ * the cost, and the steps they follow are longer for them. CPU time is what to look at on a machine that others use:
+ * its ratio comes with a range that holds the median 95 times in 100.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -41,11 +41,10 @@ export class MonitoredSession {
   #closed = false;
   /** Those that are told of steps, by their places among all: most are not. */
   readonly #told: readonly number[];
-  /** Fetches of the caller and of each hook at the last run. */
+  /** Fetches of the caller and of each hook at the last run, and all of them, each once. */
   #parts: (readonly Fetch[])[] = [];
-  /** All of them, each once: several hooks ask for the loss. */
   #all: Fetch[] = [];
-  /** Of each part, where the values of its fetches are among those of all. */
+  /** Of each part, where its values are among those of all. */
   #places: (readonly number[])[] = [];
   /** The hooks were asked for the fetches of the next run already. */
   #asked = false;
@@ -175,8 +174,7 @@ export class MonitoredSession {
       const polled = hook.poll?.(context);
       if (polled !== undefined) await polled;
     }
-    const own = this.#places[0]!;
-    return steps.map((values) => valuesAt(values, own));
+    return steps.map((values) => valuesAt(values, this.#places[0]!));
   }
 
   /** The caller's fetches and those of all hooks, the same array as long as nobody asks for something else. */
@@ -279,10 +277,8 @@ export class MonitoredSession {
 }
 
 /** The values of these places. */
-function valuesAt(values: readonly FetchValue[], places: readonly number[]): readonly FetchValue[] {
-  if (places.length === 0) return NO_VALUES;
-  return places.length === 1 ? [values[places[0]!]] : places.map((place) => values[place]);
-}
+const valuesAt = (values: readonly FetchValue[], places: readonly number[]): readonly FetchValue[] =>
+  places.length === 0 ? NO_VALUES : places.map((place) => values[place]);
 
 /** Steps a hook lets run: one that is told of runs and does not say wants to hear of each. */
 function quietSteps(hook: TrainHook, globalStep: number): number {

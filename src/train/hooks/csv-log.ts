@@ -2,7 +2,9 @@
  * @file Logs a training to a CSV file: a row each so many steps, and one for each evaluation.
  *
  * The columns are the same in every row; what a row does not know is empty. Rows are written by time, while the next
- * steps run. A run that goes on from a checkpoint takes the file over: rows of steps that it trains again make room for the
+ * steps run.
+ *
+ * A run that goes on from a checkpoint takes the file over: rows of steps that it trains again make room for the
  * new ones.
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';
