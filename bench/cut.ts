@@ -3,7 +3,11 @@
  *
  * Four trainings of a model of ctr-ref take turns over the same batches: steps in one piece; cut, with rows of the
  * session's own tables; with a store that is called, a prefetch of 1 and postpush; and the same where each pull takes
- * half a step longer.
+ * half a step longer. A thread keeps that half step (delays.ts), since a timer cannot: it held steps of 2 ms up by
+ * anything from nothing to another half. What the delays took is printed beside what they should.
+ *
+ * A turn is as many passes over the batches as take a quarter of a second, with one drain at its end: turns of a single
+ * pass, 30 ms at the small model, differed by half. Ratios come with a range that holds the median 95 times in 100.
  */
 import { loadBatches } from '../src/data/resident-batches.js';
 import type { PartialBatchData } from '../src/memory/batch.js';
@@ -11,13 +15,14 @@ import { LocalRows, type RowStore } from '../src/runtime/session/row-store.js';
 import { type Fetch, Session, type SessionOptions } from '../src/runtime/session/session.js';
 import { buildCtr, CTR_SCHEMA, type CtrModel } from './ctr-models.js';
 import { CATEGORIES, DENSE, generateCtr } from './ctr-ref.js';
+import { Delays } from './delays.js';
 import { benchMain, type Machine, machine, machineText, table } from './harness.js';
-import { type RoundOptions, ratioOf, takeTurns } from './rounds.js';
+import { medianInterval, type RoundOptions, ratioOf, ratiosOf, takeTurns } from './rounds.js';
 
 const MODELS: readonly CtrModel[] = ['ffm', 'deepfm'];
 const MEMORY_BYTES = 2 ** 30;
-const FULL = { batch: 4096, batches: 16, rounds: 9, roundsMax: 11 };
-const QUICK = { batch: 64, batches: 3, rounds: 1, roundsMax: 1 };
+const FULL = { batch: 4096, batches: 16, turnMs: 250, rounds: 15, roundsMax: 19 };
+const QUICK = { batch: 64, batches: 3, turnMs: 1, rounds: 1, roundsMax: 1 };
 
 interface CutResult {
   readonly model: CtrModel;
@@ -26,8 +31,13 @@ interface CutResult {
   readonly stepMs: number;
   /** Time of a cut step over that. */
   readonly cutRatio: number;
+  readonly cutInterval: readonly [low: number, high: number];
   /** Of a step whose rows come half a step late over one whose rows do not, both with a prefetch of 1 and postpush. */
   readonly delayRatio: number;
+  readonly delayInterval: readonly [low: number, high: number];
+  /** The delay of a pull as it should be, and its mean as it was. */
+  readonly delayMs: number;
+  readonly delayTookMs: number;
   readonly foreignShare: number;
 }
 
@@ -41,15 +51,20 @@ export async function runCutBench({ quick = false }: { quick?: boolean } = {}): 
   return { ...machine(), results };
 }
 
-type Options = RoundOptions & { readonly batch: number; readonly batches: number };
+type Options = RoundOptions & { readonly batch: number; readonly batches: number; readonly turnMs: number };
 
 /** Rows of the session, after `delayMs`. */
 class LateRows implements RowStore {
   readonly #local = new LocalRows();
+  readonly #delays: Delays;
   delayMs = 0;
 
+  constructor(delays: Delays) {
+    this.#delays = delays;
+  }
+
   async pull(lease: Parameters<RowStore['pull']>[0]): Promise<void> {
-    if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+    if (this.delayMs > 0) await this.#delays.wait(this.delayMs);
     await this.#local.pull(lease);
   }
 
@@ -60,22 +75,26 @@ class LateRows implements RowStore {
 
 async function compare(model: CtrModel, options: Options): Promise<CutResult> {
   const data = [...ctrBatches(options)];
-  const late = new LateRows();
+  const delays = new Delays();
+  const late = new LateRows(delays);
   const ahead = { prefetch: 1, postpush: true };
   const ways: Partial<SessionOptions>[] = [
     {},
     { rows: new LocalRows() },
-    { ...ahead, rows: new LateRows() },
+    { ...ahead, rows: new LateRows(delays) },
     { ...ahead, rows: late },
   ];
   const runs: Run[] = [];
   try {
     for (const way of ways) runs.push(await Run.start(model, options.batch, way, data));
     // The first passes insert rows: they are slower than those that follow.
-    for (const run of [...runs, ...runs]) await run.stepMs();
-    late.delayMs = (await runs[0]!.stepMs()) / 2;
+    for (const run of [...runs, ...runs]) await run.stepMs(1);
+    const stepMs = await runs[0]!.stepMs(1);
+    const passes = Math.max(1, Math.round(options.turnMs / (stepMs * options.batches)));
+    for (const run of runs) await run.stepMs(passes);
+    late.delayMs = (await runs[0]!.stepMs(passes)) / 2;
     const rounds = await takeTurns(
-      runs.map((run) => () => run.stepMs()),
+      runs.map((run) => () => run.stepMs(passes)),
       options,
     );
     const whole = rounds.values.map(([first]) => first!).sort((a, b) => a - b);
@@ -84,11 +103,16 @@ async function compare(model: CtrModel, options: Options): Promise<CutResult> {
       batch: options.batch,
       stepMs: whole[whole.length >> 1]!,
       cutRatio: ratioOf(rounds, 1, 0, (ms) => ms),
+      cutInterval: medianInterval(ratiosOf(rounds, 1, 0, (ms) => ms)),
       delayRatio: ratioOf(rounds, 3, 2, (ms) => ms),
+      delayInterval: medianInterval(ratiosOf(rounds, 3, 2, (ms) => ms)),
+      delayMs: late.delayMs,
+      delayTookMs: delays.meanMs,
       foreignShare: rounds.foreignShare,
     };
   } finally {
     for (const run of runs) await run.close();
+    await delays.close();
   }
 }
 
@@ -137,16 +161,17 @@ class Run {
     return new Run(session, [trainOp], loadBatches(session, data));
   }
 
-  /** Time of a step over one pass of the batches. */
-  async stepMs(): Promise<number> {
+  /** Time of a step over so many passes of the batches. */
+  async stepMs(passes: number): Promise<number> {
     const most = this.#session.stepsAheadMax(this.#train);
+    const batches = Array.from({ length: passes }, () => this.#batches).flat();
     const start = performance.now();
-    for (let n = 0; n < this.#batches.length; n += most) {
-      const next = this.#batches.slice(n, n + most);
-      await this.#session.runSteps(this.#train, next, this.#batches.slice(n + most, n + most + 1));
+    for (let n = 0; n < batches.length; n += most) {
+      const next = batches.slice(n, n + most);
+      await this.#session.runSteps(this.#train, next, batches.slice(n + most, n + most + 1));
     }
     await this.#session.drain();
-    return (performance.now() - start) / this.#batches.length;
+    return (performance.now() - start) / batches.length;
   }
 
   close(): Promise<void> {
@@ -155,14 +180,19 @@ class Run {
 }
 
 await benchMain(import.meta.url, runCutBench, (report) => {
-  const rows = report.results.map(({ model, batch, stepMs, cutRatio, delayRatio, foreignShare }) => [
-    model,
-    String(batch),
-    stepMs.toFixed(2),
-    cutRatio.toFixed(3),
-    delayRatio.toFixed(3),
-    foreignShare.toFixed(2),
+  const range = (ends: readonly number[]) => ends.map((end) => end.toFixed(3)).join(' to ');
+  const rows = report.results.map((result) => [
+    result.model,
+    String(result.batch),
+    result.stepMs.toFixed(2),
+    result.cutRatio.toFixed(3),
+    range(result.cutInterval),
+    result.delayRatio.toFixed(3),
+    range(result.delayInterval),
+    `${result.delayMs.toFixed(2)}, ${result.delayTookMs.toFixed(2)}`,
+    result.foreignShare.toFixed(2),
   ]);
-  const head = ['model', 'batch', 'step, ms', 'cut over one piece', 'late rows over none', 'share of a core of others'];
+  const ratios = ['cut over one piece', '95 %', 'late rows over none', '95 %'];
+  const head = ['model', 'batch', 'step, ms', ...ratios, 'ms late, took', 'share of a core of others'];
   return `${machineText(report)}\n${table(head, rows)}`;
 });
