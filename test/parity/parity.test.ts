@@ -17,7 +17,6 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
     'agent/zk_backend',
     'cluster_manager',
     'consul',
-    'estimator',
     'net_utils',
     'restore',
     'service_discovery',
