@@ -32,8 +32,8 @@ export class BlockEncoder {
   readonly #nulls: readonly (readonly [column: string, texts: readonly string[]])[];
   #rows = 0;
 
-  constructor(recipe: Recipe, sides: readonly SideTable[], bad: BadRows) {
-    this.schemas = schemasOf(recipe);
+  constructor(recipe: Recipe, sides: readonly SideTable[], bad: BadRows, schemas: RecipeSchemas = schemasOf(recipe)) {
+    this.schemas = schemas;
     this.#sides = sides.filter(({ plan }) => this.schemas.sides.has(plan.file));
     this.#bad = bad;
     this.#nulls = recipe.columns.flatMap(({ name, side, nulls }) =>

@@ -3,6 +3,7 @@ import { MonolithError } from '../base/errors.js';
 import { auc } from '../metrics/auc.js';
 import { type Averages, averagesOf } from './averages.js';
 import { type DenseIndex, denseIndex } from './dense-index.js';
+import { driftOf } from './drift.js';
 import { checkParts, type Parts, partsByFiles, partsByKey, partsByRow, partsByTime } from './hold-out.js';
 import { PIECES, withEdges } from './number-edges.js';
 import type { TableRead } from './read-table.js';
@@ -61,7 +62,7 @@ export function prepareTable(
     ...{ recipe, parts, label, averages, idColumns, splitBy },
     ids: [...indexes.values()].reduce((sum, { count }) => sum + count, 0),
   };
-  tell(splitEvent(parts, splitBy, Object.fromEntries(unseen)));
+  tell({ ...splitEvent(parts, splitBy, Object.fromEntries(unseen)), drift: driftOf(prepared) });
   for (const event of leaks(prepared)) tell(event);
   return prepared;
 }

@@ -32,6 +32,8 @@ export interface ColumnPlan {
   readonly nulls?: readonly string[];
   /** How many values it had in the rows that were looked at. */
   readonly distinct?: number;
+  /** The column it comes from, of a schema of one's own where that has another name. */
+  readonly from?: string;
   /** Why it is no feature, or what it is good for. */
   readonly why?: string;
 }

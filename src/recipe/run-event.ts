@@ -51,6 +51,16 @@ export interface SplitEvent {
   readonly unseen: Readonly<Record<string, number>>;
   /** Seconds since 1970 of the first row that reports. */
   readonly cut: number | null;
+  /** By column of one id or one number, where it was counted. */
+  readonly drift?: Readonly<Record<string, Drift>>;
+}
+
+/** How far a column moves, as population stability index; null where there are too few rows to say. */
+export interface Drift {
+  /** What is held out against what is trained on. */
+  readonly held: number | null;
+  /** The last tenth of the rows that are trained on against the first. */
+  readonly last: number | null;
 }
 
 /** How a run came to be: enough to get it again. */
@@ -121,6 +131,8 @@ export interface TestEvent {
   readonly metrics?: Readonly<Record<string, number | null>>;
   /** The mean prediction over the mean label. */
   readonly calibration: number;
+  /** AUC among the rows of one value, such as a user, over the values: what ranks for each of them. */
+  readonly gauc?: { readonly column: string; readonly value: number | null } | null;
   readonly baseline: { readonly auc: number | null; readonly loss: number; readonly columns: readonly string[] } | null;
   /** The AUC of who knows how the labels were drawn: of generated data alone. */
   readonly ceiling: number | null;

@@ -5,6 +5,7 @@
 import { MonolithError } from '../base/errors.js';
 import type { BatchSource } from '../data/batch-source.js';
 import { auc } from '../metrics/auc.js';
+import { GroupedAuc } from '../metrics/grouped.js';
 import { Estimator } from '../train/estimator/estimator.js';
 import type { EstimatorEvent } from '../train/estimator/estimator-event.js';
 import type { EstimatorModel } from '../train/estimator/estimator-model.js';
@@ -13,6 +14,7 @@ import type { TrainResult } from '../train/estimator/train-result.js';
 import type { EvaluationListener } from '../train/hooks/evaluation.js';
 import type { TrainAsks } from '../train/hooks/train-asks.js';
 import type { PreparedTable } from './prepared-table.js';
+import { featureColumns } from './recipe.js';
 import type { DoneEvent, RunEvent, TestEvent } from './run-event.js';
 import { logLoss, scored } from './score-curves.js';
 import { heldOutSource, trainSource } from './table-source.js';
@@ -149,10 +151,34 @@ export async function testTable(
     event: 'test',
     step: result.best?.step ?? result.step,
     ...scored(labels, predictions),
+    gauc: groupedAuc(prepared, labels, predictions),
     baseline:
       idColumns.length === 0 ? null : { auc: auc(labels, average), loss: logLoss(labels, average), columns: idColumns },
     ceiling,
   };
+}
+
+/** Columns of who is asked for: what is shown to one of them is ranked. */
+const GROUP = /(?:^|[_\s.-])(?:user|uid|member|customer|visitor|session|query)(?:s|[_\s.-]?id|Id|ID)?$/i;
+
+/** AUC within what the rows were split by, else within users, where there is such a column. */
+function groupedAuc(
+  { recipe, table, parts, splitBy }: PreparedTable,
+  labels: Float32Array,
+  predictions: Float32Array,
+): Exclude<TestEvent['gauc'], undefined> {
+  const ids = featureColumns(recipe).filter(({ role }) => role === 'id');
+  const column = (ids.find(({ name }) => name === splitBy) ?? ids.find(({ name }) => GROUP.test(name)))?.name;
+  if (column === undefined) return null;
+  const values = table.feed(column).values as BigInt64Array;
+  const metric = new GroupedAuc();
+  metric.update(
+    labels,
+    predictions,
+    undefined,
+    BigInt64Array.from(parts.test, (row) => values[row]!),
+  );
+  return { column, value: metric.result() };
 }
 
 /** Predictions of a checkpoint for all rows of a source, in their order. */

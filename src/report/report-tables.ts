@@ -1,6 +1,6 @@
 /** @file The parts of a report that are words and tables, which need no script. */
 import { bytesText, counted, durationText, lossText, rateText, shareText, wholeText } from '../base/number-text.js';
-import type { ColumnFound } from '../recipe/run-event.js';
+import type { ColumnFound, Drift } from '../recipe/run-event.js';
 import { type Html, html } from './html.js';
 import { htmlTable } from './html-table.js';
 import { bestEval, endOf, type RunStory } from './run-story.js';
@@ -54,6 +54,7 @@ export function numbers(story: RunStory): Html {
   if (test !== undefined) {
     items.push(['AUC', aucText(test.auc), `${wholeText(test.examples)} rows held out`]);
     items.push(['log loss', lossText(test.loss), 'held out']);
+    if (test.gauc?.value != null) items.push(['GAUC', aucText(test.gauc.value), `within each ${test.gauc.column}`]);
     if (test.calibration !== null) items.push(['calibration', test.calibration.toFixed(3), 'predicted over found']);
     if (test.baseline !== null) {
       items.push(['averages alone', aucText(test.baseline.auc), `AUC; log loss ${lossText(test.baseline.loss)}`]);
@@ -113,7 +114,7 @@ ${htmlTable(['mean prediction', 'share of label 1', 'rows'], rows, [0, 1, 2])}`;
 
 export function features({ data, split }: RunStory): Html | undefined {
   if (data === undefined) return undefined;
-  const unseen = split?.unseen ?? {};
+  const { unseen = {}, drift = {} } = split ?? {};
   const rows = data.columns.map((column) => [
     column.name,
     column.type,
@@ -121,14 +122,44 @@ export function features({ data, split }: RunStory): Html | undefined {
     `${wholeText(column.distinct)}${column.more ? '+' : ''}`,
     column.missing > 0 ? shareText(column.missing) : '',
     unseen[column.name] === undefined ? '' : shareText(unseen[column.name]!),
+    driftText(drift[column.name]?.held),
+    driftText(drift[column.name]?.last),
     column.least === null ? '' : `${shortNumber(column.least)} … ${shortNumber(column.most ?? column.least)}`,
     column.top.map(({ value, share }) => `${value.slice(0, 40)} (${shareText(share)})`).join(', '),
   ]);
-  const heads = ['column', 'type', 'role', 'distinct', 'missing', 'new in test', 'range', 'most frequent'];
+  const heads = [
+    'column',
+    'type',
+    'role',
+    'distinct',
+    'missing',
+    'new in test',
+    'drift held out',
+    'drift in training',
+    'range',
+    'most frequent',
+  ];
   return html`<h2>Columns</h2>
 <p class="dim">Label: ${data.label}; ${shareText(data.positive)} of ${wholeText(data.rows)} rows are 1.
 Counted in the first ${wholeText(data.looked)} rows.${badRows(data.badRows)}</p>
-${htmlTable(heads, rows, [3, 4, 5])}`;
+${driftNote(drift)}${htmlTable(heads, rows, [3, 4, 5, 6, 7])}`;
+}
+
+/** From so much on a distribution is another one. */
+const DRIFT_LARGE = 0.25;
+const driftText = (index: number | null | undefined): string => (index == null ? '' : index.toFixed(2));
+
+/** What drift is, and which columns have it. */
+function driftNote(drift: Readonly<Record<string, Drift>>): Html | undefined {
+  const all = Object.entries(drift);
+  if (all.length === 0) return undefined;
+  const moved = all.flatMap(([name, { held, last }]) => (Math.max(held ?? 0, last ?? 0) > DRIFT_LARGE ? [name] : []));
+  const warning =
+    moved.length > 0 &&
+    html`<p class="note warning">Moving away: ${moved.join(', ')}. What was learnt of them ages.</p>\n`;
+  return html`<p class="dim">Drift is the population stability index of what is held out against what was trained on, and of the last tenth of
+that against its first: below 0.1 is nothing to speak of, above 0.25 is another distribution.</p>
+${warning || undefined}`;
 }
 
 const badRows = (count: number): string =>

@@ -4,12 +4,13 @@
  */
 import { BestOf } from '../base/best-of.js';
 import { MonolithError } from '../base/errors.js';
+import type { Dataset } from '../data/dataset.js';
 import type { DataRow } from '../data/files/place.js';
 import type { BadRows } from '../recipe/encode-blocks.js';
 import { noColumn } from '../recipe/label-plan.js';
-import { featureColumns, type Recipe } from '../recipe/recipe.js';
+import { type ColumnPlan, featureColumns, type Recipe } from '../recipe/recipe.js';
 import type { OpenRun } from './open-run.js';
-import { dataOf, type RowsAsked, rowsOfData } from './run-rows.js';
+import { pastRows, type RowsAsked } from './run-rows.js';
 import { scoreRows } from './score-rows.js';
 import type { Scorer } from './scorer.js';
 
@@ -55,7 +56,7 @@ interface Past {
 export async function recommend(run: OpenRun, scorer: Scorer, asked: RecommendAsked): Promise<Recommendation[]> {
   const { recipe } = run;
   const { asking, show, top } = asked;
-  const names = recipe.columns.map(({ name }) => name);
+  const names = recipe.columns.map(columnOf);
   const keys = recipe.sides.map(({ key }) => key);
   for (const name of [...asking.flatMap((row) => Object.keys(row)), ...show, ...(asked.item ? [asked.item] : [])]) {
     if (!names.includes(name) && !keys.includes(name)) throw noColumn(name, names, run.dir);
@@ -80,17 +81,20 @@ export async function recommend(run: OpenRun, scorer: Scorer, asked: RecommendAs
   return results;
 }
 
+/** What the column is called in rows. */
+const columnOf = ({ name, from = name }: ColumnPlan): string => from;
+
 const noBadRows = (): BadRows => ({ policy: 'stop', max: 0, count: 0, examples: [] });
 
 /** The key of a side table, else the column of ids that has the most. */
 function itemOf(recipe: Recipe, asking: readonly DataRow[]): string {
   const given = new Set(asking.flatMap((row) => Object.keys(row)));
   const ids = featureColumns(recipe).filter(
-    ({ role, side, name }) => role === 'id' && side === undefined && !given.has(name),
+    (plan) => plan.role === 'id' && plan.side === undefined && !given.has(columnOf(plan)),
   );
-  const key = recipe.sides.map((side) => side.key).find((name) => ids.some((column) => column.name === name));
-  const last = ids.toSorted((a, b) => (b.distinct ?? 0) - (a.distinct ?? 0))[0]?.name;
-  const found = key ?? last;
+  const key = recipe.sides.map((side) => side.key).find((name) => ids.some((plan) => columnOf(plan) === name));
+  const last = ids.toSorted((a, b) => (b.distinct ?? 0) - (a.distinct ?? 0))[0];
+  const found = key ?? (last && columnOf(last));
   if (found !== undefined) return found;
   const reason = 'no column of ids is left that could be recommended';
   throw new MonolithError('ML_FLAG', { flag: '--item', reason }, { hint: '--item COLUMN names it' });
@@ -104,9 +108,10 @@ async function readPast(run: OpenRun, asked: RecommendAsked, item: string): Prom
     own: asking.map(() => undefined),
     note: null,
   };
-  let data: string;
+  const { asking: _asking, item: _item, top: _top, leaveSeen: _leave, show: _show, ...files } = asked;
+  let data: Dataset;
   try {
-    data = asked.data ?? dataOf(run);
+    data = pastRows(run, files);
   } catch (error) {
     const side = run.sides.find(({ plan }) => plan.key === item);
     if (side === undefined) throw error;
@@ -114,10 +119,9 @@ async function readPast(run: OpenRun, asked: RecommendAsked, item: string): Prom
     return { ...past, note: `${(error as MonolithError).message}; nothing that was seen is left out` };
   }
   const wanted = asking.map((row) => Object.entries(row).map(([name, value]) => [name, String(value)] as const));
-  const { asking: _asking, item: _item, top: _top, leaveSeen: _leave, show: _show, ...files } = asked;
-  for await (const rows of rowsOfData(run, files, data).batches(4096)) {
+  for await (const rows of data.batches(4096)) {
     asked.signal?.throwIfAborted();
-    if (!(item in rows[0]!)) throw noColumn(item, Object.keys(rows[0]!), data);
+    if (!(item in rows[0]!)) throw noColumn(item, Object.keys(rows[0]!), run.dir);
     for (const row of rows) {
       const id = String(row[item]);
       past.items.set(id, row);
@@ -148,7 +152,7 @@ function* candidatesFor(
     ...featureColumns(recipe).filter(({ side }) => side === undefined),
     ...recipe.columns.filter(({ role }) => role === 'time'),
   ];
-  const names = [...new Set([...columns.map(({ name }) => name), ...keys])];
+  const names = [...new Set([...columns.map(columnOf), ...keys])];
   for (const [id, past] of items) {
     if (seen.has(id)) continue;
     const made: Record<string, unknown> = {};

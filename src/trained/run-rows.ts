@@ -13,6 +13,7 @@ import { readTable, type TableGiven, type TableRead } from '../recipe/read-table
 import { labelName } from '../recipe/recipe-schema.js';
 import { readEvents } from '../report/event-lines.js';
 import { type OpenRun, settingOf } from './open-run.js';
+import { ownJudged, ownPast, ownRowsOf } from './own-run.js';
 
 export interface RowsAsked extends Omit<FileOptions, 'shard'> {
   /** In place of the rows that the run held out. */
@@ -34,6 +35,7 @@ export interface JudgedRows {
 
 export async function judgedRows(run: OpenRun, asked: RowsAsked): Promise<JudgedRows> {
   const { data } = asked;
+  if (run.own !== undefined) return ownJudged(run.own, data, readingOf(run, asked), asked.signal);
   if (data !== undefined) {
     const { table } = await readRun(run, asked, data);
     const labels = table.floats(labelName(run.recipe));
@@ -75,7 +77,14 @@ const placed = ({ record }: OpenRun, path: string): string =>
 
 /** Rows of files, or those of a demo that the last training of the run was given. */
 export function rowsOfData(run: OpenRun, asked: RowsAsked, data: string): Dataset {
+  if (run.own !== undefined) return ownRowsOf(run.own, data, readingOf(run, asked));
   return isDemo(data) ? Dataset.from(demoOf(run, data)) : Dataset.from(data, readingOf(run, asked));
+}
+
+/** The rows of the past: those that are asked for, else those that the run had. */
+export function pastRows(run: OpenRun, asked: RowsAsked): Dataset {
+  if (asked.data === undefined && run.own !== undefined) return ownPast(run.own);
+  return rowsOfData(run, asked, asked.data ?? dataOf(run));
 }
 
 function demoOf(run: OpenRun, data: string): Iterable<DataRow> {

@@ -23,7 +23,7 @@ export async function* scoreRows(
   rows: Dataset | Iterable<DataRow>,
   bad: BadRows,
 ): AsyncGenerator<ScoredRows, void, undefined> {
-  const encoder = new BlockEncoder(run.recipe, run.sides, bad);
+  const encoder = new BlockEncoder(run.recipe, run.sides, bad, run.schemas);
   const columns = featureColumns(run.recipe).filter(({ role }) => role === 'id');
   const places = columns.map(({ name }) => encoder.schemas.all.specs.findIndex((spec) => spec.name === name));
   const encoded = new Map<readonly DataRow[], Feeds>();
@@ -33,11 +33,11 @@ export async function* scoreRows(
     encoded.delete(some);
     const unknown = some.map((): string[] => []);
     // Tables are asked between two steps, and not where batches are made.
-    for (const [at, { name }] of columns.entries()) {
+    for (const [at, { name, from = name }] of columns.entries()) {
       const feed = feeds[places[at]!];
       const known = feed?.kind === 'ids' ? scorer.known(name, feed.values as BigInt64Array) : undefined;
       known?.forEach((is, row) => {
-        if (is === 0) unknown[row]!.push(name);
+        if (is === 0) unknown[row]!.push(from);
       });
     }
     yield { rows: some, predictions: predictions.subarray(0, examples), unknown };

@@ -16,7 +16,16 @@ export function madeRun({ steps = 400, name = 'userId', end = 'done' }: MadeRun 
   const events: RunEvent[] = [
     { event: 'run', ...record(name) },
     data(name),
-    { event: 'split', by: 'row', train: 8000, validation: 1000, test: 1000, unseen: { [name]: 0.033 }, cut: null },
+    {
+      event: 'split',
+      by: 'row',
+      train: 8000,
+      validation: 1000,
+      test: 1000,
+      unseen: { [name]: 0.033 },
+      cut: null,
+      drift: { price: { held: 0.31, last: null }, [name]: { held: 0.02, last: 0.01 } },
+    },
     { event: 'model', name: 'deepfm', ids: 123, text: 'deepfm  2 columns of ids' },
     start(steps),
   ];
@@ -93,7 +102,16 @@ function epoch(step: number, name: string): RunEvent[] {
 function tested(): TestEvent {
   const zeros = Array.from({ length: BINS }, (_, bin) => BINS - bin);
   return {
-    ...{ event: 'test', step: EPOCH, auc: 0.7941, loss: 0.5123, examples: 1000, calibration: 1.02, ceiling: 0.85 },
+    ...{
+      event: 'test',
+      gauc: { column: 'userId', value: 0.72 },
+      step: EPOCH,
+      auc: 0.7941,
+      loss: 0.5123,
+      examples: 1000,
+      calibration: 1.02,
+      ceiling: 0.85,
+    },
     baseline: { auc: 0.7783, loss: 0.55, columns: ['userId'] },
     histogram: { zeros, ones: [...zeros].reverse() },
     deciles: Array.from({ length: 10 }, (_, at) => ({ predicted: (at + 0.5) / 10, found: at / 10, rows: 100 })),

@@ -21,7 +21,9 @@ t.test('a report says in words and tables what the run came to', async (t) => {
   t.match(text, /nothing can have more than 0\.8500/);
   t.match(text, /calibration 1\.020/);
   t.match(text, /100 0\.8000 0\.5000 1,000 best/, 'evaluations, with the best marked');
-  t.match(text, /price num number , as its logarithm 60 25\.0 % 0 … 9\.5/, 'columns with their roles');
+  t.match(text, /price num number , as its logarithm 60 25\.0 % 0\.31 0 … 9\.5/, 'columns with their roles and drift');
+  t.match(text, /Moving away: price\./);
+  t.match(text, /GAUC 0\.7200 within each userId/);
   t.match(text, /userId 460 17 8\.8 KiB/, 'tables');
   t.match(text, /pool 0 70\.0 % 20\.0 %/, 'time by thread');
   t.match(text, /monolith train --data userId\.csv --label click/);

@@ -21,7 +21,7 @@ const names = () =>
   });
 
 /** `movies.csv:movieId`, several with commas between them. */
-const sideTables = () =>
+export const sideTables = () =>
   z.string().transform((text, context): { file: string; key: string }[] => {
     const found = text.split(',').map((one) => /^(.+):([^:]+)$/.exec(one.trim()));
     if (found.every((match) => match !== null)) return found.map((match) => ({ file: match![1]!, key: match![2]! }));

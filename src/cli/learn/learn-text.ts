@@ -119,7 +119,7 @@ export class LearnText {
   }
 }
 
-function testText({ auc, loss, examples, metrics, baseline, ceiling }: TestEvent): string {
+function testText({ auc, loss, examples, metrics, gauc, baseline, ceiling }: TestEvent): string {
   if (metrics !== undefined) {
     const named = Object.entries(metrics).map(
       ([name, value]) => `${name} ${value === null ? 'undefined' : lossText(value)}`,
@@ -131,6 +131,7 @@ function testText({ auc, loss, examples, metrics, baseline, ceiling }: TestEvent
   const known = ceiling === null ? '' : `    the best that can be: ${ceiling.toFixed(4)}`;
   return [
     `  held-out AUC  ${auc === null ? 'undefined' : auc.toFixed(4)}${beside}${known}`,
+    ...(gauc?.value == null ? [] : [`  held-out GAUC ${gauc.value.toFixed(4)}    within each ${gauc.column}`]),
     `  held-out loss ${lossText(loss)}    on ${whole(examples)} rows that chose nothing`,
   ].join('\n');
 }

@@ -68,11 +68,9 @@ interface Parts extends OwnData {
   readonly by: string;
 }
 
-/** Holds a tenth out for what the module has no part for. */
-function partsOf({ file, model, data }: OwnModel, flags: LearnFlags): Parts {
-  const { seed, split } = flags;
+/** What the module or the command line gives for data, before any is held out. */
+export function givenData({ file, model, data }: OwnModel, flags: LearnFlags): OwnData {
   const schema = model.schema instanceof Schema ? model.schema : undefined;
-  const by = split ?? (schema !== undefined && hasTime(schema) ? 'time' : 'row');
   let given = data;
   if (flags.data !== null) {
     checkThere(flags.data);
@@ -89,7 +87,16 @@ function partsOf({ file, model, data }: OwnModel, flags: LearnFlags): Parts {
     const hint = `export const data = { train, validation, test } in ${file}, or give --data FILE`;
     throw new MonolithError('ML_MODEL', { model: file, reason: 'it says nothing of its data' }, { hint });
   }
-  let { train, validation, test } = given;
+  return given;
+}
+
+/** Holds a tenth out for what the module has no part for. */
+export function partsOf(own: OwnModel, flags: LearnFlags): Parts {
+  const { model } = own;
+  const { seed, split } = flags;
+  const schema = model.schema instanceof Schema ? model.schema : undefined;
+  const by = split ?? (schema !== undefined && hasTime(schema) ? 'time' : 'row');
+  let { train, validation, test } = givenData(own, flags);
   const isOwn = validation !== undefined && test !== undefined;
   if (!isRowsGiven(train) || schema === undefined) return { train, validation, test, by: 'module' };
   const rows = (some: unknown) => (some instanceof Dataset ? some : (Dataset.from(some as never, schema) as Dataset));

@@ -2,6 +2,7 @@
 import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MonolithError, messageOf } from '../../base/errors.js';
+import type { BatchSource } from '../../data/batch-source.js';
 import type { RunEvent, TestEvent } from '../../recipe/run-event.js';
 import { scored } from '../../recipe/score-curves.js';
 import { doneEvent, estimatorOf, predictionsOf, type RunOutcome, trainRun } from '../../recipe/train-table.js';
@@ -19,7 +20,7 @@ export async function runOwn(own: OwnModel, { flags, run, signal, asks, askedTra
   const { model } = own;
   const features = model.schema.specs.length - 1;
   tell({ event: 'model', name: model.name, ids: 0, text: `${model.name}  of ${own.file}, ${features} features` });
-  const isBinary = kindOf(model) === 'binary';
+  const isBinary = isBinaryModel(model);
   const settings = settingsOf(flags, signal);
   const metric = isBinary ? settings.metric : 'loss';
   const { hooks, listeners, progress } = watchRun(flags, tell, () => keepModule(own.file, run.open().dir));
@@ -55,13 +56,23 @@ async function testOwn(
   if (isBinary && rows !== undefined && labels !== undefined) {
     return { ...beside, ...scored(labels, await predictionsOf(estimator, source, rows, checkpoint)) };
   }
+  return testOther(estimator, source, { checkpoint, step });
+}
+
+/** What a model that predicts no probability is judged by: its loss and its metrics. */
+export async function testOther(
+  estimator: Estimator,
+  source: BatchSource,
+  { checkpoint, step }: { readonly checkpoint: string; readonly step: number },
+): Promise<TestEvent> {
   const { loss, metrics, examples } = await estimator.evaluate(source as never, { checkpoint });
   const curves = { histogram: { zeros: [], ones: [] }, deciles: [], roc: [], calibration: Number.NaN };
+  const beside = { event: 'test', step, baseline: null, ceiling: null } as const;
   return { ...beside, ...curves, loss, examples, auc: metrics.auc ?? null, metrics };
 }
 
-/** What the first head predicts. */
-const kindOf = (model: EstimatorModel): string => model.build('eval').heads?.[0]?.kind ?? 'own';
+/** Whether the first head predicts a probability. */
+export const isBinaryModel = (model: EstimatorModel): boolean => model.build('eval').heads?.[0]?.kind === 'binary';
 
 /** The source as a text, for people: a folder is never run. */
 function keepModule(file: string, dir: string): void {

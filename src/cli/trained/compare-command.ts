@@ -3,13 +3,12 @@
 import { heldOutSource } from '../../recipe/table-source.js';
 import { aucDifference } from '../../trained/auc-difference.js';
 import { type ComparedRun, comparedRun, differing, figuresOf } from '../../trained/compare-runs.js';
-import { openRun } from '../../trained/open-run.js';
 import { judgedRows } from '../../trained/run-rows.js';
 import type { CliIo } from '../io.js';
 import { jsonLine } from '../json-line.js';
 import { EXIT_DONE } from '../report.js';
 import type { CompareFlags } from './run-options.js';
-import { askedOf, scorerOf, stoppable } from './with-run.js';
+import { askedOf, runOf, scorerOf, stoppable } from './with-run.js';
 
 export function runCompareCommand(dirs: readonly [string, string], flags: CompareFlags, io: CliIo): Promise<number> {
   return stoppable(io, async (signal) => {
@@ -42,7 +41,7 @@ async function pairedOf(
     let judged: Awaited<ReturnType<typeof judgedRows>>;
     const asked = askedOf(flags, signal);
     try {
-      const run = await openRun(dir);
+      const run = await runOf(dir, { ...flags, checkpoint: null });
       judged = await judgedRows(run, asked);
       const scorer = await scorerOf(run, flags, signal);
       try {

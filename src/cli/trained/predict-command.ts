@@ -1,10 +1,10 @@
 /** @file `monolith predict`: rows as they are, with a prediction beside, and the ids that training never saw. */
 import { MonolithError } from '../../base/errors.js';
-import { Dataset } from '../../data/dataset.js';
+import type { Dataset } from '../../data/dataset.js';
 import type { DataRow } from '../../data/files/place.js';
 import { columnsOf, rowEncoder, writeRows, writtenFormat } from '../../data/files/write-rows.js';
 import type { BadRows } from '../../recipe/encode-blocks.js';
-import { readingOf } from '../../trained/run-rows.js';
+import { readingOf, rowsOfData } from '../../trained/run-rows.js';
 import { scoreRows } from '../../trained/score-rows.js';
 import type { CliIo } from '../io.js';
 import { jsonLine } from '../json-line.js';
@@ -28,7 +28,7 @@ export function runPredictCommand(dir: string, flags: PredictFlags, io: CliIo): 
     const { asked, run } = at;
     const options = readingOf(run, asked);
     const bad: BadRows = { policy: options.badRows ?? 'stop', max: flags.badRowsMax, count: 0, examples: [] };
-    const dataset = Dataset.from(data, options);
+    const dataset = rowsOfData(run, asked, data);
     const blocks = predicted(at, dataset, bad, counts);
     if (out !== null) await writeRows(out, blocks);
     else await print(blocks, flags.json, io);

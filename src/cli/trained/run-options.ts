@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { quietFlag } from '../commands/command-parts.js';
 import { flagMeta, oneOf, outputFlags, pathName, wholeNumber } from '../flags.js';
-import { fileFlags } from '../learn/learn-options.js';
+import { fileFlags, sideTables } from '../learn/learn-options.js';
 import { BACKENDS } from '../train-job.js';
 
 const U32_MAX = 2 ** 32 - 1;
@@ -23,6 +23,15 @@ const common = {
   backend: oneOf(BACKENDS)
     .default('wasm')
     .register(flagMeta, { value: 'name', help: BACKENDS.join(', ') }),
+  module: pathName().nullable().default(null).register(flagMeta, {
+    value: 'file',
+    help: "the module of a run of a model of one's own: no folder runs code, so it is named again",
+  }),
+  with: sideTables().nullable().default(null).register(flagMeta, {
+    value: 'file:column',
+    help: 'tables beside the rows of --data, of a run of a module',
+    defaultText: 'those of the run',
+  }),
   ...fileFlags,
   ...quietFlag,
   ...outputFlags,

@@ -27,7 +27,7 @@ export async function withRun(
   body: (at: RunAtHand) => Promise<number>,
 ): Promise<number> {
   return stoppable(io, async (signal) => {
-    const run = await openRun(dir, flags.checkpoint ?? undefined);
+    const run = await runOf(dir, flags);
     const scorer = await scorerOf(run, flags, signal);
     try {
       return await body({ run, scorer, asked: askedOf(flags, signal), signal });
@@ -35,6 +35,16 @@ export async function withRun(
       await scorer.close();
     }
   });
+}
+
+/** The folder opened, with the module that the flags name. */
+export async function runOf(dir: string, { checkpoint, module, with: sides }: RunFlags): Promise<OpenRun> {
+  if (sides !== null && module === null) {
+    const reason = 'is for a run of a module';
+    throw new MonolithError('ML_FLAG', { flag: '--with', reason }, { hint: 'a run of a table has kept its own' });
+  }
+  const own = module === null ? undefined : await (await import('./open-own.js')).openOwn(dir, module, sides);
+  return openRun(dir, checkpoint ?? undefined, own);
 }
 
 export function scorerOf(run: OpenRun, { threads, backend }: RunFlags, signal: AbortSignal): Promise<Scorer> {

@@ -60,6 +60,55 @@ t.test('rows may come from the command line, and flags go before the module', as
   t.match(JSON.parse(out), { epochs: 1, auc: Number });
 });
 
+t.test('commands go on from such a run when its module is named again', async (t) => {
+  const trained = await runHere(['train', 'model.ts', '--threads', '2', '--model-dir', 'own', '--quiet', '--json'], {
+    cwd,
+  });
+  t.equal(trained.code, 0, trained.err);
+  const { auc } = JSON.parse(trained.out) as { auc: number };
+  const on = async (...args: string[]) => {
+    const { code, out, err } = await runHere([...args, '--threads', '1', '--json'], { cwd });
+    t.equal(code, 0, err);
+    return eventsOf(out);
+  };
+  const own = ['own', '--module', 'model.ts'];
+  t.ok(Math.abs(Number((await on('eval', ...own))[0]!.auc) - auc) < 1e-6, 'the rows that reported, again');
+  const file = ['--data', 'ratings.csv', '--with', 'items.csv:itemId'];
+  t.match((await on('eval', ...own, ...file))[0], { examples: 2000, source: 'ratings.csv' });
+  t.equal((await on('predict', ...own, ...file)).length, 2000);
+  t.same(((await on('explain', ...own, '--repeats', '1'))[0]!.columns as unknown[]).length, 3);
+  const who = ratings.split('\n')[1]!.split(',')[0]!;
+  t.match(await on('recommend', ...own, '--for', `userId=${who}`, '--item', 'itemId', '--top', '2'), [
+    { items: { length: 2 } },
+  ]);
+  t.match((await on('compare', 'own', 'own', '--module', 'model.ts'))[0], { why: null, difference: Object });
+});
+
+t.test('a model of numbers is evaluated by its loss', async (t) => {
+  const trained = await runHere(['train', 'number.ts', '--threads', '2', '--epochs', '1', '--model-dir', 'stars'], {
+    cwd,
+  });
+  t.equal(trained.code, 0, trained.err);
+  const { code, out, err } = await runHere(['eval', 'stars', '--module', 'number.ts', '--threads', '1'], { cwd });
+  t.equal(code, 0, err);
+  t.match(out, /held-out loss \S+ +mse/);
+});
+
+t.test('a folder runs no code, and a run of a table needs none', async (t) => {
+  await runHere(['train', 'model.ts', '--threads', '1', '--model-dir', 'mine', '--epochs', '1', '--quiet'], { cwd });
+  t.match((await runHere(['eval', 'mine'], { cwd })).err, /no code is run from a folder\nhint: --module model\.ts/);
+  const table = ['--data', 'ratings.csv', '--label', 'rating>=4', '--epochs', '1', '--model-dir', 'table', '--quiet'];
+  await runHere(['train', ...table, '--threads', '1'], { cwd });
+  t.match(
+    (await runHere(['eval', 'table', '--module', 'model.ts'], { cwd })).err,
+    /--module: table is a run of a table/,
+  );
+  t.match(
+    (await runHere(['eval', 'table', '--with', 'items.csv:itemId'], { cwd })).err,
+    /--with: is for a run of a module/,
+  );
+});
+
 t.test('--smoke tries a model of the user on a few steps', async (t) => {
   const { code, out, err } = await runHere(['train', 'model.ts', '--smoke', '--threads', '2'], { cwd });
   t.equal(code, 0, err);
