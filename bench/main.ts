@@ -18,6 +18,7 @@ export const BENCHES: Readonly<Record<string, { readonly module: string; readonl
   ffm: { module: 'ffm.js', shows: 'whole training of the FFM demo: scaling, main thread, heap, trace, backends' },
   hooks: { module: 'hooks.js', shows: 'training with all hooks on against training with none' },
   quality: { module: 'quality.js', shows: 'AUC of defaults on MovieLens and Adult against the best of a grid' },
+  report: { module: 'report.js', shows: 'from a CSV file to its report by the command alone, by phase' },
   serve: { module: 'serve.js', shows: 'answers in process and over HTTP, deltas against whole versions' },
   estimator: { module: 'estimator.js', shows: 'training by an estimator against a bare loop over the session' },
   cut: { module: 'cut.js', shows: 'steps that are cut against steps in one piece, and what a prefetch hides' },

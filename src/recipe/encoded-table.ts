@@ -94,21 +94,27 @@ export class EncodedTable {
 }
 
 function gathered(spec: FeedSpec, feed: FeedData, indices: Uint32Array): FeedData {
-  const count = indices.length;
   if (feed.kind === 'ragged') return gatheredRagged(feed, indices);
   const width = spec.kind === 'ragged' ? 1 : spec.width;
-  if (feed.kind === 'ids')
-    return { kind: 'ids', values: picked(feed.values, new BigInt64Array(count * width), indices, width) };
-  return { kind: 'dense', values: picked(feed.values, new Float32Array(count * width), indices, width) };
+  if (feed.kind === 'ids') return { kind: 'ids', values: pickedIds(feed.values as BigInt64Array, indices, width) };
+  return { kind: 'dense', values: pickedFloats(feed.values as Float32Array, indices, width) };
 }
 
-interface Values<V> {
-  readonly [at: number]: V;
+/** The same as the one for floats below: a loop that sees arrays of one type alone takes a third of the time. */
+function pickedIds(from: BigInt64Array, indices: Uint32Array, width: number): BigInt64Array {
+  const to = new BigInt64Array(indices.length * width);
+  for (let row = 0, at = 0; row < indices.length; row++) {
+    const start = indices[row]! * width;
+    for (let column = 0; column < width; column++) to[at++] = from[start + column]!;
+  }
+  return to;
 }
 
-function picked<V, T extends { [at: number]: V }>(from: Values<V>, to: T, indices: Uint32Array, width: number): T {
-  for (const [row, index] of indices.entries()) {
-    for (let at = 0; at < width; at++) to[row * width + at] = from[index * width + at]!;
+function pickedFloats(from: Float32Array, indices: Uint32Array, width: number): Float32Array {
+  const to = new Float32Array(indices.length * width);
+  for (let row = 0, at = 0; row < indices.length; row++) {
+    const start = indices[row]! * width;
+    for (let column = 0; column < width; column++) to[at++] = from[start + column]!;
   }
   return to;
 }

@@ -20,7 +20,7 @@ import { noKey, SideTable } from './side-table.js';
 import { type Overrules, sniffColumn, typeOf } from './sniff-column.js';
 
 /** Cells that are looked at before columns are judged, and rows at the most. */
-const LOOK_CELLS = 2_000_000;
+const LOOK_CELLS = 400_000;
 const [LOOK_ROWS_MIN, LOOK_ROWS_MAX] = [10_000, 200_000];
 const BLOCK_ROWS = 4096;
 /** Bytes of encoded rows that are kept. */
