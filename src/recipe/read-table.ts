@@ -87,6 +87,7 @@ export async function readTable(given: TableGiven): Promise<TableRead> {
   if (splitBy !== undefined && !columns.includes(splitBy)) {
     throw noColumn(splitBy, columns, source, (near) => `--split ${near}`);
   }
+  checkRows(head, given.label, source);
   const recipe = given.recipe ?? planned(given, columns, stats, sides);
   const encoder = new BlockEncoder(recipe, sides, bad);
   const builder = new TableBuilder(encoder.schemas.all.specs);
@@ -166,6 +167,14 @@ async function firstBlocks(blocks: AsyncIterator<DataRow[]>, source: string): Pr
   }
   if (rows === 0) throw new MonolithError('ML_DATASET', { reason: `${source} has no rows` });
   return head;
+}
+
+/** ML_DATASET for a file that has a header and nothing else, which then was taken for its only row. */
+function checkRows(head: readonly (readonly DataRow[])[], label: string | undefined, source: string): void {
+  const [row, more] = head[0] ?? [];
+  if (row === undefined || more !== undefined || label === undefined || label in row) return;
+  if (!Object.values(row).includes(label)) return;
+  throw new MonolithError('ML_DATASET', { reason: `${source} has a header and no rows` });
 }
 
 function columnsOf(head: readonly (readonly DataRow[])[]): string[] {

@@ -54,7 +54,8 @@ export function schemasOf(recipe: Recipe): RecipeSchemas {
     else sides.set(plan.side, { ...sides.get(plan.side), [plan.name]: feature });
   }
   if (featureColumns(recipe).length === 0) {
-    const reason = `no column but the label can be learnt from: ${recipe.columns.map(described).join(', ')}`;
+    const left = recipe.columns.filter(({ role }) => role !== 'label');
+    const reason = `no column but the label can be learnt from: ${left.map(described).join(', ')}`;
     throw new MonolithError(
       'ML_DATASET',
       { reason },

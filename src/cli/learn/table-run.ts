@@ -1,5 +1,5 @@
 /** @file A run on a table, from its files to what the rows say that were held out. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError } from '../../base/errors.js';
 import { didYouMean } from '../../base/suggest.js';
@@ -180,7 +180,12 @@ function ceilingOf(demo: DemoData | undefined, { parts, label }: PreparedTable):
 
 /** A file that is not there, with the nearest name in its folder. */
 export function checkThere(data: string): void {
-  if (data === '-' || /[*?[{]/.test(data) || existsSync(data)) return;
+  if (data === '-' || /[*?[{]/.test(data)) return;
+  if (existsSync(data)) {
+    if (!statSync(data).isDirectory()) return;
+    const hint = `'${join(data, '*.csv')}' in quotes takes the files in it`;
+    throw new MonolithError('ML_FILE_READ', { file: data, reason: 'it is a folder' }, { hint });
+  }
   const folder = dirname(data);
   const names = existsSync(folder) ? readdirSync(folder) : [];
   const near = didYouMean(basename(data), names);

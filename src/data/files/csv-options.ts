@@ -40,6 +40,10 @@ export function csvForm(file: string, lines: readonly string[], options: CsvOpti
   checkOptions('CSV', options, CSV_OPTIONS);
   const [first] = lines;
   if (first === undefined) throw new MonolithError('ML_DATASET', { reason: `${file} is empty` });
+  if (lines.some((line) => line.includes('\0'))) {
+    const hint = 'write it as text in UTF-8; --format parquet or tfrecord says that it is one of those';
+    throw new MonolithError('ML_DATASET', { reason: `${file} is no text: it has bytes of 0` }, { hint });
+  }
   const delimiter = options.delimiter ?? delimiterOf(lines);
   if (delimiter.length !== 1 || delimiter === '"' || delimiter === '\n') {
     throw new MonolithError('ML_OPTION', {

@@ -148,7 +148,17 @@ t.test('what is wrong is told with a hint, and leaves nothing behind', async (t)
     [[...BASE, '--split', 'userid'], 1, /ML_COLUMN/, /--split userId\?/],
     [[...BASE, '--model', 'deepfn'], 2, /ML_FLAG: --model/, /did you mean deepfm\?/],
     [['--data', 'ratings.csv', '--label', 'rating>=9'], 1, /ML_LABEL: .* 0 in all 4000 rows/, /^/],
+    [['--data', 'header.csv', '--label', 'click'], 1, /ML_DATASET: .*header\.csv has a header and no rows/, /^/],
+    [
+      ['--data', '.', '--label', 'click'],
+      1,
+      /ML_FILE_READ: file \. cannot be read: it is a folder/,
+      /'\*\.csv' in quotes/,
+    ],
+    [['--data', 'wide.csv', '--label', 'click'], 1, /ML_DATASET: .*wide\.csv is no text: it has bytes of 0/, /UTF-8/],
   ];
+  writeFileSync(join(cwd, 'header.csv'), 'user,item,click\n');
+  writeFileSync(join(cwd, 'wide.csv'), Buffer.from('user,click\nu1,1\n', 'utf16le'));
   for (const [args, code, says, hint] of cases) {
     const found = await runHere(['train', ...args], { cwd });
     t.equal(found.code, code, args.join(' '));
