@@ -19,6 +19,7 @@ export function resultText(result: TrainResult): string {
       result.checkpoint ?? (result.loss === null ? 'none: no step was run' : 'not kept: --model-dir DIR keeps it'),
     ],
   ];
+  rows.push(['report', 'none: the built-in demo leaves none; --data demo:clicks does']);
   if (result.trace !== null) {
     rows.push(['trace', `${result.trace} (sum it up with: monolith trace ${shellWord(result.trace)})`]);
   }

@@ -235,6 +235,7 @@ t.test('the result names loss, AUC, rates, checkpoint and how to read the trace'
       '  held-out AUC  0.7500',
       '  throughput    64.0k examples/s, 1000 steps/s (2 threads, wasm backend)',
       '  checkpoint    runs/model.ckpt-100',
+      '  report        none: the built-in demo leaves none; --data demo:clicks does',
       "  trace         runs/my trace.json (sum it up with: monolith trace 'runs/my trace.json')",
       '',
     ].join('\n'),

@@ -28,8 +28,9 @@ t.test('without a model directory nothing is written, and text for people has on
     /^ {2}held-out AUC +undefined/,
     /^ {2}throughput +[\d.]+k? examples\/s/,
     /^ {2}checkpoint +not kept: --model-dir DIR keeps it$/,
+    /^ {2}report +none: .*--data demo:clicks/,
   ]);
-  t.equal(lines.length, 10);
+  t.equal(lines.length, 11);
   t.notMatch(out, '\x1b', 'no colour and no cursor movement in a file');
   t.same(treeOf(cwd), {});
 });
