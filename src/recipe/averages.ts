@@ -29,6 +29,8 @@ export interface Averages {
   scores(column: string, rows: Uint32Array): Float32Array;
   /** Share of `rows` whose id in the column no row of training has. */
   unseen(column: string, rows: Uint32Array): number;
+  /** Of the ids in the column that rows of training have, the share that a single one has. */
+  once(column: string): number;
 }
 
 /** Averages over the rows of training. */
@@ -54,6 +56,17 @@ export function averagesOf(
         for (let at = 0; at < found.length; at++) logits[at]! += found[at]!;
       }
       return logits.map((logit) => 1 / (1 + Math.exp(-logit)));
+    },
+    once(column) {
+      const { index, count } = columns.get(column)!;
+      const times = new Uint8Array(count);
+      for (const row of train) if (times[index[row]!]! < 2) times[index[row]!]!++;
+      let [single, known] = [0, 0];
+      for (const many of times) {
+        if (many === 1) single++;
+        if (many > 0) known++;
+      }
+      return single / Math.max(1, known);
     },
     unseen(column, rows) {
       const { index, count } = columns.get(column)!;

@@ -62,7 +62,8 @@ export function prepareTable(
     ...{ recipe, parts, label, averages, idColumns, splitBy },
     ids: [...indexes.values()].reduce((sum, { count }) => sum + count, 0),
   };
-  tell({ ...splitEvent(parts, splitBy, Object.fromEntries(unseen)), drift: driftOf(prepared) });
+  const once = Object.fromEntries(idColumns.map((name) => [name, averages.once(name)]));
+  tell({ ...splitEvent(parts, splitBy, Object.fromEntries(unseen)), once, drift: driftOf(prepared) });
   for (const event of leaks(prepared)) tell(event);
   return prepared;
 }

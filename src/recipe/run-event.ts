@@ -49,6 +49,8 @@ export interface SplitEvent {
   readonly test: number;
   /** By column of ids: the share of test rows whose id training never sees. */
   readonly unseen: Readonly<Record<string, number>>;
+  /** By column of ids: the share of those that training has which it meets a single time. */
+  readonly once?: Readonly<Record<string, number>>;
   /** Seconds since 1970 of the first row that reports. */
   readonly cut: number | null;
   /** By column of one id or one number, where it was counted. */

@@ -175,11 +175,15 @@ function reason({ role, why, log, split, side }: ColumnFound, label: string): st
 
 const shortNumber = (value: number): string => String(Number(value.toPrecision(6)));
 
-export function tableSizes({ tables }: RunStory): Html | undefined {
+export function tableSizes({ tables, split }: RunStory): Html | undefined {
   const last = tables.at(-1)?.each ?? [];
   if (last.length === 0) return undefined;
-  const rows = last.map(({ name, rows, bytes, dim }) => [name, wholeText(rows), wholeText(dim), bytesText(bytes)]);
-  return html`<h2>Tables</h2>\n${htmlTable(['table', 'rows', 'floats a row', 'bytes'], rows, [1, 2, 3])}`;
+  const once = split?.once ?? {};
+  const rows = last.map(({ name, rows, bytes, dim }) => [
+    ...[name, wholeText(rows), wholeText(dim), bytesText(bytes)],
+    once[name] === undefined ? '' : shareText(once[name]),
+  ]);
+  return html`<h2>Tables</h2>\n${htmlTable(['table', 'rows', 'floats a row', 'bytes', 'ids seen once'], rows, [1, 2, 3, 4])}`;
 }
 
 /** Where the time of the last steps went, by thread. */

@@ -23,6 +23,7 @@ export function madeRun({ steps = 400, name = 'userId', end = 'done' }: MadeRun 
       validation: 1000,
       test: 1000,
       unseen: { [name]: 0.033 },
+      once: { [name]: 0.125 },
       cut: null,
       drift: { price: { held: 0.31, last: null }, [name]: { held: 0.02, last: 0.01 } },
     },

@@ -24,7 +24,7 @@ t.test('a report says in words and tables what the run came to', async (t) => {
   t.match(text, /price num number , as its logarithm 60 25\.0 % 0\.31 0 … 9\.5/, 'columns with their roles and drift');
   t.match(text, /Moving away: price\./);
   t.match(text, /GAUC 0\.7200 within each userId/);
-  t.match(text, /userId 460 17 8\.8 KiB/, 'tables');
+  t.match(text, /userId 460 17 8\.8 KiB 12\.5 %/, 'tables, with the ids that were seen once');
   t.match(text, /pool 0 70\.0 % 20\.0 %/, 'time by thread');
   t.match(text, /monolith train --data userId\.csv --label click/);
   t.match(text, /a processor, 2 cores, 8\.0 GiB, linux 6/);
