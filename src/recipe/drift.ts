@@ -5,8 +5,9 @@
  */
 import { MISSING_NUMBER } from '../data/field.js';
 import type { FeedData } from '../memory/batch.js';
-import type { PreparedTable } from './prepared-table.js';
-import { featureColumns } from './recipe.js';
+import type { EncodedTable } from './encoded-table.js';
+import type { Parts } from './hold-out.js';
+import { featureColumns, type Recipe } from './recipe.js';
 import type { Drift } from './run-event.js';
 
 /** Rows of each part that are looked at, and the least that say anything. */
@@ -17,12 +18,15 @@ const IDS = 20;
 /** Rows that are added to each kind, so that one that is not there is no infinite change. */
 const PRIOR = 0.5;
 
+/** What is told apart. */
+export interface DriftGiven {
+  readonly table: EncodedTable;
+  readonly parts: Parts;
+  readonly recipe: Recipe;
+}
+
 /** By column of one id or one number. */
-export function driftOf({
-  table,
-  parts,
-  recipe,
-}: Pick<PreparedTable, 'table' | 'parts' | 'recipe'>): Readonly<Record<string, Drift>> {
+export function driftOf({ table, parts, recipe }: DriftGiven): Readonly<Record<string, Drift>> {
   const time = recipe.columns.find(({ role }) => role === 'time')?.name;
   const train = sampled(parts.train);
   const held = sampled(parts.test);

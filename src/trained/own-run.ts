@@ -11,7 +11,7 @@ import type { Features, Schema } from '../data/schema.js';
 import { allRows, heldRows, isRowsGiven } from '../recipe/held-rows.js';
 import type { ColumnPlan, ColumnRole, Recipe, SidePlan } from '../recipe/recipe.js';
 import type { EstimatorModel } from '../train/estimator/estimator-model.js';
-import type { JudgedRows } from './run-rows.js';
+import type { JudgedRows } from './judged-rows.js';
 
 /** What a module has to say of a run that it made. */
 export interface OwnGiven {

@@ -6,12 +6,12 @@ import { Dataset } from '../data/dataset.js';
 import type { FileOptions } from '../data/files/file-rows.js';
 import type { DataRow } from '../data/files/place.js';
 import { demoData, isDemo } from '../demo/demo-data.js';
-import type { EncodedTable } from '../recipe/encoded-table.js';
 import { allRows } from '../recipe/held-rows.js';
 import { prepareTable } from '../recipe/prepared-table.js';
 import { readTable, type TableGiven, type TableRead } from '../recipe/read-table.js';
 import { labelName } from '../recipe/recipe-schema.js';
 import { readEvents } from '../report/event-lines.js';
+import type { JudgedRows } from './judged-rows.js';
 import { type OpenRun, settingOf } from './open-run.js';
 import { ownJudged, ownPast, ownRowsOf } from './own-run.js';
 
@@ -19,18 +19,6 @@ export interface RowsAsked extends Omit<FileOptions, 'shard'> {
   /** In place of the rows that the run held out. */
   readonly data?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** Rows with their labels. */
-export interface JudgedRows {
-  readonly table: EncodedTable;
-  readonly rows: Uint32Array;
-  readonly labels: Float32Array;
-  /** What they are called. */
-  readonly source: string;
-  /** Averages of each id of the rows that were trained on; undefined of another file. */
-  readonly averages: Float32Array | undefined;
-  readonly idColumns: readonly string[];
 }
 
 export async function judgedRows(run: OpenRun, asked: RowsAsked): Promise<JudgedRows> {

@@ -6,7 +6,7 @@ import { MadeSource } from '../data/made-source.js';
 import { auc } from '../metrics/auc.js';
 import { featureColumns, type Recipe } from '../recipe/recipe.js';
 import { shuffled } from '../recipe/table-source.js';
-import type { JudgedRows } from './run-rows.js';
+import type { JudgedRows } from './judged-rows.js';
 import type { Scorer } from './scorer.js';
 
 export interface Importance {
