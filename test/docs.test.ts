@@ -157,7 +157,19 @@ t.test('scripts and flags the documentation names exist', async (t) => {
   t.same(unlisted, []);
 
   const known = new Set<string>();
-  for (const name of ['', 'train', 'run native', 'serve', 'export', 'import', 'plan', 'inspect', 'doctor', 'trace']) {
+  for (const name of [
+    '',
+    'train',
+    'eval',
+    'run native',
+    'serve',
+    'export',
+    'import',
+    'plan',
+    'inspect',
+    'doctor',
+    'trace',
+  ]) {
     const args = [...name.split(' ').filter((part) => part !== ''), '--help'];
     const io = new FakeIo();
     await runProgram(args, io);

@@ -47,7 +47,7 @@ export function readEvents(path: string): KeptEvent[] {
   try {
     text = readWhole(file, 'logBytes').toString('utf8');
   } catch (cause) {
-    const hint = `${path} is no folder of a run: those of monolith train --data and monolith train FILE have ${EVENTS_FILE}`;
+    const hint = `${path} is no folder of a run: those of train --data and train FILE have ${EVENTS_FILE}`;
     throw new MonolithError('ML_FILE_READ', { file, reason: messageOf(cause) }, { hint, cause });
   }
   return eventsOfText(file.endsWith('.html') ? linesOfPage(text, file) : text, file);

@@ -157,8 +157,9 @@ function driftNote(drift: Readonly<Record<string, Drift>>): Html | undefined {
   const warning =
     moved.length > 0 &&
     html`<p class="note warning">Moving away: ${moved.join(', ')}. What was learnt of them ages.</p>\n`;
-  return html`<p class="dim">Drift is the population stability index of what is held out against what was trained on, and of the last tenth of
-that against its first: below 0.1 is nothing to speak of, above 0.25 is another distribution.</p>
+  return html`<p class="dim">Drift is the population stability index of what is held out against what was trained on,
+and of the last tenth of that against its first: below 0.1 is nothing to speak of, above 0.25 it is
+another distribution.</p>
 ${warning || undefined}`;
 }
 
@@ -183,7 +184,8 @@ export function tableSizes({ tables, split }: RunStory): Html | undefined {
     ...[name, wholeText(rows), wholeText(dim), bytesText(bytes)],
     once[name] === undefined ? '' : shareText(once[name]),
   ]);
-  return html`<h2>Tables</h2>\n${htmlTable(['table', 'rows', 'floats a row', 'bytes', 'ids seen once'], rows, [1, 2, 3, 4])}`;
+  const heads = ['table', 'rows', 'floats a row', 'bytes', 'ids seen once'];
+  return html`<h2>Tables</h2>\n${htmlTable(heads, rows, [1, 2, 3, 4])}`;
 }
 
 /** Where the time of the last steps went, by thread. */
