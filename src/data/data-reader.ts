@@ -178,6 +178,11 @@ export class DataReader {
     return this.#thread.call((service) => service.report(), CALL_TIMEOUT_MS);
   }
 
+  /** Has the reader leave off, and put away what it has open. */
+  stop(): Promise<void> {
+    return this.#thread.call((service) => service.stop(), CALL_TIMEOUT_MS);
+  }
+
   /** Ends the thread. Whoever waits for a batch gets ML_CLOSED. */
   async close(): Promise<void> {
     this.#closed = true;

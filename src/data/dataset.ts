@@ -9,9 +9,10 @@ import { matchFiles } from './files/patterns.js';
 import { atPlaceOf, type DataRow } from './files/place.js';
 import { STDIN } from './files/read-bytes.js';
 import type { Row } from './row.js';
-import { type Blocks, cellOf, checkCount, checkFunction, noColumn } from './row-blocks.js';
+import { type Blocks, checkCount, checkFunction, noColumn } from './row-blocks.js';
 import { type RowStep, ShuffleBuffer } from './row-step.js';
 import { type Features, Schema } from './schema.js';
+import { sideRows } from './side-rows.js';
 import { type SplitOptions, splitBlocks } from './split-rows.js';
 
 export type { SplitOptions } from './split-rows.js';
@@ -44,6 +45,8 @@ export interface DescribedDataset {
   readonly steps: readonly RowStep[];
   /** Where to say what was found. */
   readonly findings: Findings;
+  /** Where parsed rows are kept. */
+  readonly cache: { readonly dir?: string | undefined } | undefined;
 }
 
 interface Origin<F extends Features> {
@@ -52,6 +55,7 @@ interface Origin<F extends Features> {
   /** What files there are; empty of rows that come from elsewhere. */
   readonly files: readonly string[];
   readonly options: FileOptions;
+  readonly cache?: { readonly dir?: string | undefined };
 }
 
 const BLOCK_ROWS = 512;
@@ -112,8 +116,33 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
 
   /** What a thread that reads files is told of the data set; undefined where it has functions of this program. */
   describe(): DescribedDataset | undefined {
-    const { files, options, findings } = this.#origin;
-    return this.#steps === undefined ? undefined : { files, options, steps: this.#steps, findings };
+    const { files, options, findings, cache } = this.#origin;
+    return this.#steps === undefined ? undefined : { files, options, steps: this.#steps, findings, cache };
+  }
+
+  /**
+   * Keeps what its files are parsed into in a file of `dir`, by default the folder `.monolith-cache` beside the first of
+   * them, for the next epoch and the next run: see docs/data.md. Rows and their order stay the same.
+   */
+  cache(dir?: string): Dataset<R, F> {
+    if (dir !== undefined && (typeof dir !== 'string' || dir === '')) {
+      throw new MonolithError('ML_OPTION', {
+        where: 'Dataset.cache',
+        option: 'dir',
+        reason: 'it is the path of a folder',
+      });
+    }
+    const { files } = this.#origin;
+    if (files.length === 0 || files.includes(STDIN)) {
+      const reason = `rows of ${files.length === 0 ? 'a program' : 'standard input'} cannot be known again: files can`;
+      throw new MonolithError('ML_DATASET', { reason });
+    }
+    return new Dataset(this.#blocks, { ...this.#origin, cache: { dir } }, this.#steps);
+  }
+
+  /** Whether it was told to keep what it parses. */
+  get isCached(): boolean {
+    return this.#origin.cache !== undefined;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<R> {
@@ -205,7 +234,7 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
     const { key, columns } = checkOptions('Dataset.with', options, ['key', 'columns']);
     let side: Promise<ReadonlyMap<string, DataRow>> | undefined;
     const read = () => {
-      side ??= sideTable(Dataset.from(given as DatasetGiven<DataRow>), key, columns);
+      side ??= sideRows(Dataset.from(given as DatasetGiven<DataRow>), key, columns);
       return side;
     };
     const blocks = this.#blocks;
@@ -264,15 +293,4 @@ async function* blocksOf(
     waiting = [];
   }
   if (waiting.length > 0) yield waiting;
-}
-
-async function sideTable(rows: Dataset, key: string, columns: readonly string[] | undefined) {
-  const table = new Map<string, DataRow>();
-  for await (const row of rows) {
-    if (!(key in row)) throw noColumn(row, key);
-    const { [key]: value, ...others } = row;
-    if (columns === undefined) table.set(String(value), others);
-    else table.set(String(value), Object.fromEntries(columns.map((name) => [name, cellOf(row, name)])));
-  }
-  return table;
 }

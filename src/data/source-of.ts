@@ -52,7 +52,10 @@ function datasetSource<Given>(dataset: Dataset & RowsGiven<Given>, schema: Schem
   const slow = rowSource<Given>(dataset, (mode) => encoderOf(schema, mode));
   const described = dataset.describe();
   const plan = described && quickPlan({ ...described, schema });
-  if (plan === undefined) return slow;
+  if (plan === undefined) {
+    if (dataset.isCached) warnUncached();
+    return slow;
+  }
   return {
     open: async (session, options) => {
       // Who predicts wants the rows back.
@@ -61,6 +64,11 @@ function datasetSource<Given>(dataset: Dataset & RowsGiven<Given>, schema: Schem
       return openQuick(session, plan, options, described!.findings) as Promise<BatchInput<Given>>;
     },
   };
+}
+
+function warnUncached(): void {
+  const what = 'its rows go through functions of the program, or its files are none that a thread reads';
+  process.emitWarning(`cache of parsed rows: nothing is kept: ${what}`, { code: 'ML_CACHE', type: 'MonolithWarning' });
 }
 
 /** Rows of a schema are raw values; those of a task, which has specs of feeds alone, are what is fed. */

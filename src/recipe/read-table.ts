@@ -4,25 +4,23 @@
  */
 import { statSync } from 'node:fs';
 import { MonolithError } from '../base/errors.js';
-import { idOf } from '../data/cells.js';
+import type { CacheFound } from '../data/cache/block-cache.js';
 import { Dataset } from '../data/dataset.js';
 import type { CsvForm } from '../data/files/csv-options.js';
 import type { FileOptions } from '../data/files/file-rows.js';
 import type { DataRow } from '../data/files/place.js';
-import type { PartialBatchData } from '../memory/batch.js';
 import { ColumnStats } from './column-stats.js';
-import { type BadRows, BlockEncoder, withFlags } from './encode-blocks.js';
+import { type BadRows, BlockEncoder } from './encode-blocks.js';
 import { type EncodedTable, TableBuilder } from './encoded-table.js';
 import { labelColumn, labelPlan, noColumn, noLabel } from './label-plan.js';
-import { quickBatches, quickTable } from './quick-table.js';
 import type { ColumnPlan, ModelPlan, Recipe, SidePlan } from './recipe.js';
 import { noKey, SideTable } from './side-table.js';
 import { type Overrules, sniffColumn, typeOf } from './sniff-column.js';
+import { BLOCK_ROWS, nextBlock, TableBlocks, type TableCache } from './table-blocks.js';
 
 /** Cells that are looked at before columns are judged, and rows at the most. */
 const LOOK_CELLS = 400_000;
 const [LOOK_ROWS_MIN, LOOK_ROWS_MAX] = [10_000, 200_000];
-const BLOCK_ROWS = 4096;
 /** Bytes of encoded rows that are kept. */
 const BYTES_MAX = 2 ** 31;
 
@@ -44,6 +42,8 @@ export interface TableGiven {
   readonly recipe?: Recipe;
   /** Side tables that were read already: those that a run has kept. */
   readonly kept?: readonly SideTable[];
+  /** Where parsed rows are kept, and taken from. Default: nowhere. */
+  readonly cache?: TableCache;
   readonly signal?: AbortSignal;
 }
 
@@ -54,6 +54,7 @@ export interface TableRead {
   readonly table: EncodedTable;
   /** Rows of the data itself; those behind it are of `evalData`. */
   readonly ownRows: number;
+  readonly cached: CacheFound | undefined;
   /** By row, of the column that the split goes by. */
   readonly keys: Uint32Array | undefined;
   readonly stats: ReadonlyMap<string, ColumnStats>;
@@ -92,45 +93,27 @@ export async function readTable(given: TableGiven): Promise<TableRead> {
   const encoder = new BlockEncoder(recipe, sides, bad);
   const builder = new TableBuilder(encoder.schemas.all.specs);
   const keys: number[] = [];
-  const addBatch = (batch: PartialBatchData) => {
+  const isLong = head.reduce((sum, { length }) => sum + length, 0) >= LOOK_ROWS_MIN;
+  const other = evalData === undefined ? undefined : openData(evalData, options);
+  // Tables that a run has kept are no files that could have changed.
+  const cache = given.kept === undefined || plans.length === 0 ? given.cache : undefined;
+  const parts = { dataset, other, recipe, encoder, bad, splitBy, head, blocks, isLong, cache };
+  const parsed = new TableBlocks(parts);
+  for await (const block of parsed.all()) {
     if (signal?.aborted === true)
       throw new MonolithError('ML_CANCELLED', { what: 'reading', reason: 'it was stopped' });
-    builder.add(batch);
+    builder.add(block);
+    for (const key of block.keys ?? []) keys.push(Number(key));
     if (builder.bytes > BYTES_MAX) throw tooLarge(builder.rows);
-  };
-  const add = (rows: readonly DataRow[]) => {
-    const block = encoder.encode(rows);
-    if (splitBy !== undefined) for (const row of block.rows) keys.push(keyOf(row[splitBy]));
-    addBatch(block.data);
-  };
-  const isLong = head.reduce((sum, { length }) => sum + length, 0) >= LOOK_ROWS_MIN;
-  const quick = isLong && splitBy === undefined ? quickTable(dataset, recipe, encoder.schemas.all) : undefined;
-  if (quick === undefined) {
-    for (const rows of head.splice(0)) add(rows);
-    for (let next = await nextBlock(blocks); next.done !== true; next = await nextBlock(blocks)) add(next.value);
-  } else {
-    head.length = 0;
-    await blocks.return?.(undefined);
-    const batches = quickBatches(quick);
-    for (let next = await nextBlock(batches); next.done !== true; next = await nextBlock(batches)) addBatch(next.value);
   }
-  const ownRows = builder.rows;
-  const found = [filesOf(dataset)];
-  if (evalData !== undefined) {
-    const other = openData(evalData, options);
-    for await (const rows of other.batches(BLOCK_ROWS)) add(rows);
-    found.push(filesOf(other));
-  }
-  for (const one of [dataset.findings]) {
-    bad.count += one.badRows;
-    for (const error of one.badRowErrors) if (bad.examples.length < 5) bad.examples.push(error.message);
-  }
+  const found = [dataset, ...(other === undefined ? [] : [other])].map(filesOf);
   return {
     recipe,
     encoder,
     sides,
     table: builder.end(),
-    ownRows,
+    ownRows: parsed.ownRows,
+    cached: parsed.cached,
     keys: splitBy === undefined ? undefined : Uint32Array.from(keys),
     stats,
     looked: stats.get(columns[0]!)!.rows,
@@ -143,14 +126,6 @@ function openData(data: TableGiven['data'], options: FileOptions): Dataset {
   return typeof data === 'string' || Array.isArray(data)
     ? Dataset.from(data as string | readonly string[], options)
     : Dataset.from(data as Iterable<DataRow>);
-}
-
-async function nextBlock<T>(blocks: AsyncIterator<T>): Promise<IteratorResult<T>> {
-  try {
-    return await blocks.next();
-  } catch (error) {
-    throw error instanceof MonolithError ? withFlags(error) : error;
-  }
 }
 
 /** Blocks until there are enough rows to judge columns by. */
@@ -250,14 +225,6 @@ function checkNamed({ id, number, time, ignore, words, list }: Overrules, column
     if (!columns.includes(name)) throw noColumn(name, columns, source);
   }
 }
-
-const keyOf = (cell: unknown): number =>
-  Number(
-    BigInt.asUintN(
-      32,
-      idOf(cell, (reason) => new MonolithError('ML_DATASET', { reason })),
-    ),
-  );
 
 function filesOf(dataset: Dataset): FileFound[] {
   return dataset.files.map((file) => ({

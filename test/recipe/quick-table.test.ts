@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readTable } from '../../src/recipe/read-table.js';
@@ -37,4 +37,41 @@ t.test('a long table is the same whether its rows were objects or bytes', async 
     message: /line 12002, byte \d+, column price: "what" is not a number/,
     hint: /--bad-rows skip/,
   });
+});
+
+t.test('a table that was parsed before is the same, of rows as objects and as bytes', async (t) => {
+  const dir = t.testdir({ 'side.csv': 'city,country\nc1,x\nc2,y\n' });
+  const [file, side] = [join(dir, 'a.csv'), join(dir, 'side.csv')];
+  const lines = Array.from({ length: 11_000 }, (_, row) => `${row % 531},c${row % 4},${row % 977},${row % 3 ? 0 : 1}`);
+  writeFileSync(file, `user,city,price,click\n${lines.join('\n')}\n1,c1,what,1\n`);
+  writeFileSync(join(dir, 'report.csv'), `user,city,price,click\n${lines.slice(0, 50).join('\n')}\n`);
+  const given = {
+    data: file,
+    source: 'a.csv',
+    label: 'click',
+    over: {},
+    model: { name: 'lr' } as const,
+    badRowsMax: 10,
+  };
+  const joined = { sides: [{ file: side, key: 'city' }], options: { badRows: 'skip' as const } };
+  const ways = [
+    { ...given, sides: [], options: { nulls: ['what'] } },
+    { ...given, ...joined, splitBy: 'user' },
+    { ...given, ...joined, evalData: join(dir, 'report.csv') },
+  ];
+  const kept = join(dir, 'kept');
+  for (const way of ways) {
+    const plain = await readTable(way);
+    t.equal(plain.cached, undefined);
+    for (const state of ['made', 'used']) {
+      const read = await readTable({ ...way, cache: { dir: kept } });
+      t.equal(read.cached?.state, state);
+      for (const name of ['recipe', 'ownRows', 'keys', 'files', 'bad'] as const) t.same(read[name], plain[name], name);
+      t.same(read.table.feeds, plain.table.feeds);
+    }
+  }
+  t.equal(readdirSync(kept).length, 3);
+  appendFileSync(side, 'c3,z\n');
+  const changed = await readTable({ ...ways[1]!, cache: { dir: kept } });
+  t.equal(changed.cached?.state, 'made', 'another side table gives other rows');
 });

@@ -129,6 +129,13 @@ export const tableFlags = {
     .nullable()
     .default(null)
     .register(flagMeta, { value: 'file', help: 'write the model that this command stands for, in TypeScript' }),
+  cache: switchFlag().register(flagMeta, {
+    help: 'keep parsed rows in .monolith-cache beside the data: the next run on the same files does not parse them',
+  }),
+  cacheDir: pathName()
+    .nullable()
+    .default(null)
+    .register(flagMeta, { value: 'dir', help: 'the same in another folder' }),
   freshEvery: wholeNumber(1, 86_400)
     .nullable()
     .default(null)

@@ -72,6 +72,10 @@ interface Parts extends OwnData {
 export function givenData({ file, model, data }: OwnModel, flags: LearnFlags): OwnData {
   const schema = model.schema instanceof Schema ? model.schema : undefined;
   let given = data;
+  if (flags.cache || flags.cacheDir !== null) {
+    const hint = `Dataset.from(…).cache() in ${file} keeps what a thread parses`;
+    throw new MonolithError('ML_FLAG', { flag: '--cache', reason: 'is for a table without a module' }, { hint });
+  }
   if (flags.data !== null) {
     checkThere(flags.data);
     if (schema === undefined) {

@@ -2,7 +2,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MonolithError } from '../../base/errors.js';
+import { bytesText } from '../../base/number-text.js';
 import { didYouMean } from '../../base/suggest.js';
+import type { CacheFound } from '../../data/cache/block-cache.js';
 import type { FileOptions } from '../../data/files/file-rows.js';
 import { type DemoData, demoData, isDemo } from '../../demo/demo-data.js';
 import { auc } from '../../metrics/auc.js';
@@ -12,6 +14,7 @@ import { type ColumnPlan, featureColumns, type Recipe } from '../../recipe/recip
 import { modelOf, schemasOf } from '../../recipe/recipe-schema.js';
 import type { RunEvent } from '../../recipe/run-event.js';
 import type { Overrules } from '../../recipe/sniff-column.js';
+import type { TableCache } from '../../recipe/table-blocks.js';
 import {
   dataOf,
   doneEvent,
@@ -112,10 +115,27 @@ export async function readForRun(
     ...(splitBy !== undefined && { splitBy }),
     ...(stored !== null && { recipe: stored }),
     ...(stored !== null && flags.with === null && { kept: await keptSides(flags.modelDir!, stored) }),
+    ...cacheOf(flags),
     ...(signal && { signal }),
   });
+  if (read.cached !== undefined) tell({ event: 'note', message: cacheText(read.cached) });
   return prepareTable(read, { source, split: split ?? undefined, seed, isKnown: stored !== null }, tell);
 }
+
+function cacheOf({ cache, cacheDir, data }: LearnFlags): { readonly cache?: TableCache } {
+  if (!cache && cacheDir === null) return {};
+  const what = data === '-' ? 'standard input' : isDemo(data ?? '') ? 'what a demo makes up' : undefined;
+  if (what !== undefined) {
+    const reason = `${what} cannot be known again`;
+    throw new MonolithError('ML_FLAG', { flag: '--cache', reason }, { hint: 'files can: leave the flag out here' });
+  }
+  return { cache: cacheDir === null ? {} : { dir: cacheDir } };
+}
+
+const cacheText = ({ file, bytes, state }: CacheFound): string =>
+  state === 'made'
+    ? `parsed rows are kept in ${file}, ${bytesText(bytes)}: the next run has them from there`
+    : `rows were parsed before: they come from ${file}, ${bytesText(bytes)}`;
 
 /** What the flags say columns are for. */
 export function overOf(flags: Pick<LearnFlags, 'id' | 'number' | 'time' | 'ignore' | 'words' | 'list'>): Overrules {

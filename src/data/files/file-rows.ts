@@ -2,6 +2,7 @@
 import { checkOptions } from '../../base/check-options.js';
 import { MonolithError } from '../../base/errors.js';
 import { didYouMean } from '../../base/suggest.js';
+import type { CacheFound } from '../cache/block-cache.js';
 import { type BadRowOptions, type BadRowsFound, badRowsOf } from './bad-rows.js';
 import { CSV_OPTIONS, type CsvForm, type CsvOptions } from './csv-options.js';
 import { dataTypeOf, FRAMING_OPTIONS, type FramingOptions } from './framing.js';
@@ -35,6 +36,8 @@ const ENDINGS: readonly (readonly [RegExp, Format])[] = [
 export interface Findings extends BadRowsFound {
   /** Of each file of cells. */
   readonly forms: Map<string, CsvForm>;
+  /** What `Dataset.cache` did. */
+  cache?: CacheFound | undefined;
 }
 
 const OWN_OPTIONS = ['format', 'badRows', 'badRowsMax', 'dataType', 'framing', 'shard'] as const;

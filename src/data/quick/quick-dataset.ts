@@ -11,7 +11,7 @@ import { type BatchSchema, bytesFor, type FeedData, valueCountsOf, writeBatch } 
 import type { Views } from '../../memory/views.js';
 import type { OpenStream } from '../dataset-source.js';
 import { BatchRows } from './batch-rows.js';
-import { FileBlocks } from './file-blocks.js';
+import { CachedBlocks } from './cached-blocks.js';
 import type { QuickPlan } from './quick-plan.js';
 import { Region } from './region.js';
 import { RowPool } from './row-pool.js';
@@ -42,14 +42,14 @@ class QuickDataset implements OpenStream {
   readonly #options: QuickOptions;
   readonly #at: number;
   readonly #steps: StepsInOrder;
-  readonly #files: FileBlocks;
+  readonly #files: CachedBlocks;
 
   constructor(views: Views, arena: Arena, options: QuickOptions) {
     this.#views = views;
     this.#options = options;
     this.#at = arena.alloc(options.bytes, 'batches of files');
     this.#steps = stepsInOrder(options.plan.steps)!;
-    this.#files = new FileBlocks(options.plan, options.module);
+    this.#files = new CachedBlocks(options.plan, options.module);
   }
 
   async *stream(first: number, taken: () => number, signal: AbortSignal): AsyncGenerator<number> {
@@ -129,8 +129,8 @@ class QuickDataset implements OpenStream {
   }
 
   report(): unknown {
-    const { forms, badRows, badRowErrors } = this.#files.findings;
-    return { forms: [...forms], badRows, badRowErrors: badRowErrors.map(toWireError) };
+    const { forms, badRows, badRowErrors, cache } = this.#files.findings;
+    return { forms: [...forms], badRows, cache, badRowErrors: badRowErrors.map(toWireError) };
   }
 }
 

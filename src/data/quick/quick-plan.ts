@@ -24,6 +24,8 @@ export interface QuickPlan {
   readonly steps: readonly RowStep[];
   /** Texts that are missing values, by column. */
   readonly nulls: Readonly<Record<string, readonly string[]>>;
+  /** Where parsed rows are kept; undefined: nowhere. */
+  readonly cache?: { readonly dir?: string | undefined } | undefined;
 }
 
 /** What reading in another thread found out, for the data set it belongs to. */
@@ -51,10 +53,11 @@ export interface QuickGiven {
   readonly schema: Schema<Features>;
   readonly steps: readonly RowStep[];
   readonly nulls?: QuickPlan['nulls'];
+  readonly cache?: QuickPlan['cache'];
 }
 
 /** The plan; undefined where something of it is known to the slow way alone. */
-export function quickPlan({ files, options, schema, steps, nulls = {} }: QuickGiven): QuickPlan | undefined {
+export function quickPlan({ files, options, schema, steps, nulls = {}, cache }: QuickGiven): QuickPlan | undefined {
   if (files.length === 0 || files.includes(STDIN)) return undefined;
   if (files.some((file) => quickFormat(file, options) === undefined)) return undefined;
   const order = stepsInOrder(steps);
@@ -73,7 +76,7 @@ export function quickPlan({ files, options, schema, steps, nulls = {} }: QuickGi
   // Texts that mean nothing is there would have to be compared with both spellings of a number.
   const texts = [...(options.nulls ?? []), ...Object.values(nulls).flat()];
   if (options.decimalComma !== false && texts.some((text) => /[.,]/.test(text))) return undefined;
-  return { files, options, features, steps, nulls };
+  return { files, options, features, steps, nulls, cache };
 }
 
 function plainFeature(feature: Feature): PlainFeature | undefined {

@@ -9,6 +9,7 @@ import { compileKernels } from '../../runtime/backends/wasm/load-kernels.js';
 import type { Session } from '../../runtime/session/session.js';
 import { coreOf } from '../../runtime/session/session-handle.js';
 import type { BatchInput, OpenBatches } from '../batch-source.js';
+import type { CacheFound } from '../cache/block-cache.js';
 import { DataReader } from '../data-reader.js';
 import type { DatasetSource } from '../dataset-source.js';
 import type { CsvForm } from '../files/csv-options.js';
@@ -93,6 +94,8 @@ export async function openQuick(
     },
     close: async () => {
       try {
+        // A file of parsed rows that is not whole is removed.
+        if (plan.cache !== undefined) await reader.stop();
         noteFindings(findings, (await reader.report()) as Reported);
       } finally {
         await reader.close();
@@ -114,7 +117,9 @@ function digestOf(plan: QuickPlan, batchSize: number): number {
     const { size, mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 };
     return [file, size, mtimeMs];
   });
-  return crc32c(Buffer.from(JSON.stringify([plan, files, batchSize])));
+  // Where rows are kept changes none of them.
+  const { cache: _, ...rows } = plan;
+  return crc32c(Buffer.from(JSON.stringify([rows, files, batchSize])));
 }
 
 /** What the thread says of the files. */
@@ -122,9 +127,11 @@ interface Reported {
   readonly forms: readonly (readonly [string, CsvForm])[];
   readonly badRows: number;
   readonly badRowErrors: readonly WireError[];
+  readonly cache?: CacheFound | undefined;
 }
 
-function noteFindings(findings: Findings, { forms, badRows, badRowErrors }: Reported): void {
+function noteFindings(findings: Findings, { forms, badRows, badRowErrors, cache }: Reported): void {
+  findings.cache ??= cache;
   for (const [file, form] of forms) findings.forms.set(file, form);
   findings.badRows += badRows;
   findings.badRowErrors.push(...badRowErrors.map((error) => fromWireError(error) as MonolithError));
