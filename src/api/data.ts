@@ -8,6 +8,7 @@ export type { DatasetModule, DatasetSize, DatasetSource, OpenDataset, OpenStream
 export { type EncodedRows, type EncodeOptions, encodeRows } from '../data/encode-rows.js';
 export { fingerprint64, textId } from '../data/farmhash.js';
 export type { CsvForm, CsvOptions } from '../data/files/csv-options.js';
+export { FileQueue, type FileQueueState, type FileSource } from '../data/files/file-queue.js';
 export type { FileOptions, Findings, Format } from '../data/files/file-rows.js';
 export {
   type DatedOptions,
@@ -20,3 +21,6 @@ export { type DataRow, type Place, placeOf } from '../data/files/place.js';
 export { lowerCase, signedLog } from '../data/known-functions.js';
 export { loadBatches } from '../data/resident-batches.js';
 export type { RawId, Row } from '../data/row.js';
+export { type AddLabelOptions, addLabel, INVALID_LABEL } from '../data/transform/add-label.js';
+export type { Transform } from '../data/transform/row-transform.js';
+export { type TransformGiven, transformOf } from '../data/transform/transform.js';

@@ -4,16 +4,20 @@
  */
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
+import { type FileSource, isFileSource, queuedRows } from './files/file-queue.js';
 import { checkFileOptions, type FileOptions, type Findings, fileRows } from './files/file-rows.js';
 import { matchFiles } from './files/patterns.js';
 import { atPlaceOf, type DataRow } from './files/place.js';
 import { STDIN } from './files/read-bytes.js';
+import { BLOCK_ROWS, blocksOf, isNames } from './given-rows.js';
 import type { Row } from './row.js';
 import { type Blocks, checkCount, checkFunction, noColumn } from './row-blocks.js';
 import { type RowStep, ShuffleBuffer } from './row-step.js';
 import { type Features, Schema } from './schema.js';
 import { sideRows } from './side-rows.js';
 import { type SplitOptions, splitBlocks } from './split-rows.js';
+import type { Transform } from './transform/row-transform.js';
+import { type TransformGiven, transformOf } from './transform/transform.js';
 
 export type { SplitOptions } from './split-rows.js';
 
@@ -24,6 +28,7 @@ export type DatasetGiven<R> =
   | readonly string[]
   | readonly R[]
   | Rows<R>
+  | FileSource
   | ((pass?: number) => Rows<R> | Promise<Rows<R>>);
 
 export interface ShuffleOptions {
@@ -57,8 +62,6 @@ interface Origin<F extends Features> {
   readonly options: FileOptions;
   readonly cache?: { readonly dir?: string | undefined };
 }
-
-const BLOCK_ROWS = 512;
 
 /**
  * Rows of files, lists or streams, to be shuffled, split, joined and trained on.
@@ -100,6 +103,12 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
       const files = all.filter((_, number) => number % count === index);
       for (const warning of warnings) process.emitWarning(warning, { code: 'ML_DATASET' });
       return new Dataset(() => fileRows(files, options, findings), { schema, findings, files, options }, []);
+    }
+    if (isFileSource(given)) {
+      // Which files a reader gets is known to nobody beforehand: no other thread can be told.
+      const { index: reader } = options.shard ?? { index: 0 };
+      const blocks = () => queuedRows(given, reader, options, findings);
+      return new Dataset(blocks, { schema, findings, files: [], options }, undefined);
     }
     return new Dataset((pass) => blocksOf(given, pass), { schema, findings, files: [], options }, undefined);
   }
@@ -174,6 +183,20 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
   filter(keep: (row: R) => boolean): Dataset<R, F> {
     checkFunction('filter', keep);
     return this.#each((rows) => rows.filter(keep));
+  }
+
+  /**
+   * What a config of Monolith does to examples: `{ filterByValue: { fieldName: 'req_time', op: 'ge', intOperand: [5n] } }`,
+   * a `TransformConfig` or its bytes, or a list of configs in order. `data.addLabel` makes labels of actions.
+   */
+  transform(config: TransformGiven | Transform): Dataset<DataRow, F> {
+    const change = typeof config === 'function' ? config : transformOf(config);
+    return this.#each<DataRow>((rows) =>
+      rows.flatMap((row): readonly DataRow[] => {
+        const changed = change(row);
+        return changed === undefined ? [] : [changed];
+      }),
+    );
   }
 
   /** The first `count` rows. */
@@ -266,31 +289,4 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
     const steps = this.#steps === undefined || step === undefined ? undefined : [...this.#steps, step];
     return new Dataset(blocks, this.#origin, steps);
   }
-}
-
-function isNames(given: DatasetGiven<DataRow>): given is string | readonly string[] {
-  return (
-    typeof given === 'string' ||
-    (Array.isArray(given) && given.length > 0 && given.every((one) => typeof one === 'string'))
-  );
-}
-
-async function* blocksOf(
-  given: Exclude<DatasetGiven<DataRow>, string>,
-  pass: number | undefined,
-): AsyncGenerator<readonly DataRow[]> {
-  const rows = (typeof given === 'function' ? await given(pass) : given) as Partial<
-    Iterable<DataRow> & AsyncIterable<DataRow>
-  >;
-  if (rows?.[Symbol.asyncIterator] === undefined && rows?.[Symbol.iterator] === undefined) {
-    throw new MonolithError('ML_DATASET', { reason: 'what it was given is neither files nor rows' });
-  }
-  let waiting: DataRow[] = [];
-  for await (const row of rows as AsyncIterable<DataRow>) {
-    waiting.push(row);
-    if (waiting.length < BLOCK_ROWS) continue;
-    yield waiting;
-    waiting = [];
-  }
-  if (waiting.length > 0) yield waiting;
 }

@@ -8,6 +8,7 @@ import { EXAMPLE, EXAMPLE_BATCH, type Example, type Feature } from '../../io/exa
 import { INSTANCE } from '../../io/instance-messages.js';
 import { expandBatch } from './expand-batch.js';
 import { type DataType, type FramedRecord, FramingError, type FramingOptions, framedRecords } from './framing.js';
+import { lineIdCells } from './line-id-columns.js';
 import { type DataRow, withPlace } from './place.js';
 
 const BLOCK_ROWS = 512;
@@ -76,10 +77,7 @@ function rowOf({ lineId, label, instanceWeight, namedFeature, dataSourceKey }: E
     instance_weight: instanceWeight === 0 ? 1 : instanceWeight,
     data_source_key: key === 0 ? dataSourceKey : key,
   };
-  if (lineId !== undefined) {
-    const { uid, itemId, reqTime, actions } = lineId;
-    Object.assign(row, { uid, item_id: itemId, req_time: reqTime, actions });
-  }
+  if (lineId !== undefined) Object.assign(row, lineIdCells(lineId));
   for (const { name, feature } of namedFeature) row[name] = feature === undefined ? [] : valuesOf(feature);
   return row;
 }
