@@ -18,6 +18,7 @@ export {
   matchFiles,
 } from '../data/files/patterns.js';
 export { type DataRow, type Place, placeOf } from '../data/files/place.js';
+export { ItemPool, type ItemPoolOptions, type PoolItem, type PoolPlace } from '../data/item-pool.js';
 export { lowerCase, signedLog } from '../data/known-functions.js';
 export { loadBatches } from '../data/resident-batches.js';
 export type { RawId, Row } from '../data/row.js';
