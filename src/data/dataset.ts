@@ -4,12 +4,12 @@
  */
 import { checkOptions } from '../base/check-options.js';
 import { MonolithError } from '../base/errors.js';
-import { type FileSource, isFileSource, queuedRows } from './files/file-queue.js';
+import { isFileSource, queuedRows } from './files/file-queue.js';
 import { checkFileOptions, type FileOptions, type Findings, fileRows } from './files/file-rows.js';
 import { matchFiles } from './files/patterns.js';
 import { atPlaceOf, type DataRow } from './files/place.js';
 import { STDIN } from './files/read-bytes.js';
-import { BLOCK_ROWS, blocksOf, isNames } from './given-rows.js';
+import { BLOCK_ROWS, blocksOf, type DatasetGiven, isNames } from './given-rows.js';
 import type { Row } from './row.js';
 import { type Blocks, checkCount, checkFunction, noColumn } from './row-blocks.js';
 import { type RowStep, ShuffleBuffer } from './row-step.js';
@@ -19,17 +19,8 @@ import { type SplitOptions, splitBlocks } from './split-rows.js';
 import type { Transform } from './transform/row-transform.js';
 import { type TransformGiven, transformOf } from './transform/transform.js';
 
+export type { DatasetGiven } from './given-rows.js';
 export type { SplitOptions } from './split-rows.js';
-
-type Rows<R> = Iterable<R> | AsyncIterable<R>;
-/** What a data set is made of: names of files or patterns of them, `-` for standard input, or rows. */
-export type DatasetGiven<R> =
-  | string
-  | readonly string[]
-  | readonly R[]
-  | Rows<R>
-  | FileSource
-  | ((pass?: number) => Rows<R> | Promise<Rows<R>>);
 
 export interface ShuffleOptions {
   /** Default: 0. Each pass has an order of its own. */
@@ -130,8 +121,8 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
   }
 
   /**
-   * Keeps what its files are parsed into in a file of `dir`, by default the folder `.monolith-cache` beside the first of
-   * them, for the next epoch and the next run: see docs/data.md. Rows and their order stay the same.
+   * Keeps what its files are parsed into in a file of `dir`, for the next epoch and the next run: see docs/data.md. Rows
+   * and their order stay the same. Default: the folder `.monolith-cache` beside the first of them.
    */
   cache(dir?: string): Dataset<R, F> {
     if (dir !== undefined && (typeof dir !== 'string' || dir === '')) {

@@ -1,10 +1,19 @@
 /** @file Rows that a program gives: in a list, an iterable, or a function that returns one. */
 import { MonolithError } from '../base/errors.js';
-import type { DatasetGiven } from './dataset.js';
 import type { FileSource } from './files/file-queue.js';
 import type { DataRow } from './files/place.js';
 
 export const BLOCK_ROWS = 512;
+
+type Rows<R> = Iterable<R> | AsyncIterable<R>;
+/** What a data set is made of: names of files or patterns of them, `-` for standard input, or rows. */
+export type DatasetGiven<R> =
+  | string
+  | readonly string[]
+  | readonly R[]
+  | Rows<R>
+  | FileSource
+  | ((pass?: number) => Rows<R> | Promise<Rows<R>>);
 
 /** Whether it names files. */
 export function isNames(given: DatasetGiven<DataRow>): given is string | readonly string[] {
