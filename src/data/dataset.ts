@@ -121,8 +121,8 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
   }
 
   /**
-   * Keeps what its files are parsed into in a file of `dir`, for the next epoch and the next run: see docs/data.md. Rows
-   * and their order stay the same. Default: the folder `.monolith-cache` beside the first of them.
+   * Keeps what its files are parsed into in a file of `dir`, for the next epoch and the next run: see docs/data.md.
+   * Rows and their order stay the same. Default: the folder `.monolith-cache` beside the first of them.
    */
   cache(dir?: string): Dataset<R, F> {
     if (dir !== undefined && (typeof dir !== 'string' || dir === '')) {
@@ -177,8 +177,8 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
   }
 
   /**
-   * What a config of Monolith does to examples: `{ filterByValue: { fieldName: 'req_time', op: 'ge', intOperand: [5n] } }`,
-   * a `TransformConfig` or its bytes, or a list of configs in order. `data.addLabel` makes labels of actions.
+   * What a config of Monolith does to examples: a `TransformConfig` or its bytes, one of its parts such as
+   * `{ filterByAction: { hasActions: [1] } }`, or a list of parts in order. `data.addLabel` makes labels of actions.
    */
   transform(config: TransformGiven | Transform): Dataset<DataRow, F> {
     const change = typeof config === 'function' ? config : transformOf(config);
