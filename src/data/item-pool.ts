@@ -82,7 +82,7 @@ export class ItemPool {
     known.list = undefined;
   }
 
-  /** Different items of a channel at random, but `except`; fewer where it has not so many, none before it has started. */
+  /** Different items of a channel at random, but `except`; fewer where it has not so many, none before it has begun. */
   draw(channel: bigint, count: number, except?: bigint): FeatureData[] {
     const known = this.#channels.get(channel);
     if (known === undefined || known.items.size < this.#options.startCount) return [];

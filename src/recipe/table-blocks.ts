@@ -1,5 +1,5 @@
 /**
- * @file The rows of a table as encoded blocks: parsed from its files, or as they were kept when they were parsed before.
+ * @file The rows of a table as encoded blocks: parsed from its files, or as they were kept when that was done before.
  */
 import { MonolithError } from '../base/errors.js';
 import { BlockCache, type CacheFound } from '../data/cache/block-cache.js';

@@ -2,7 +2,7 @@
  * @file Records with a checksum each, one behind the other in a file that has its name only once it is whole.
  *
  * ```
- * magic | bytes | checksum of kind and payload | kind | - | payload, to a multiple of 8 bytes | … | last record | its place
+ * magic | bytes | checksum of kind and payload | kind | - | payload, to a multiple of 8 bytes | … | the record of the end
  * ```
  */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
@@ -74,7 +74,7 @@ export class RecordWriter {
   /** Gives the file its name. */
   async publish(): Promise<void> {
     await this.#flush();
-    // A name without its bytes after a power cut would be told from a good file by checksums: the disk need not be waited for.
+    // A name without its bytes, after a power cut, is told from a good file by checksums: the disk is not waited for.
     await this.#file.close();
     await rename(this.#temporary, this.#path);
   }
@@ -86,7 +86,7 @@ export class RecordWriter {
   }
 }
 
-/** The records of a file, each held to its checksum; DamagedCache for anything but a whole file that ends with its end. */
+/** The records of a file, each held to its checksum; DamagedCache for anything but a whole file. */
 export async function* recordsOf(file: FileHandle): AsyncGenerator<CacheRecord> {
   const { size } = await file.stat();
   let at = 0;
