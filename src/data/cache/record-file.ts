@@ -2,7 +2,7 @@
  * @file Records with a checksum each, one behind the other in a file that has its name only once it is whole.
  *
  * ```
- * magic | bytes | checksum of kind and payload | kind | - | payload, to a multiple of 8 bytes | … | the record of the end
+ * magic | bytes | checksum of kind and payload | kind | - | payload, to a multiple of 8 bytes | … | record of the end
  * ```
  */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
