@@ -45,6 +45,7 @@ interface Channel {
   list: bigint[] | undefined;
 }
 
+/** The newest items of each channel, to draw negatives of a training from. */
 export class ItemPool {
   readonly #options: Required<ItemPoolOptions>;
   readonly #channels = new Map<bigint, Channel>();

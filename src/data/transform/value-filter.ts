@@ -118,7 +118,7 @@ function numberOf(value: Operand): number | bigint | undefined {
 function valuesOf(cell: unknown): readonly Operand[] {
   if (cell === undefined || cell === null || cell === '') return [];
   if (Array.isArray(cell)) return cell as Operand[];
-  if (ArrayBuffer.isView(cell)) return Array.from(cell as unknown as ArrayLike<Operand>);
+  if (ArrayBuffer.isView(cell)) return Array.from(cell as BigInt64Array);
   return [typeof cell === 'boolean' ? Number(cell) : (cell as Operand)];
 }
 
