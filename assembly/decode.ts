@@ -7,3 +7,4 @@ export { readNumbers, readTimes } from "./decode/numbers-of";
 export { pick32, pick64, readLists, readPresence, readRuns, spread32, spread64 } from "./decode/runs";
 export { decodeSnappy } from "./decode/snappy";
 export { findTexts, readTextIds, readTexts } from "./decode/texts-of";
+export { decodeJson } from "./decode/json";

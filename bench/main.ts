@@ -22,7 +22,7 @@ export const BENCHES: Readonly<Record<string, { readonly module: string; readonl
   serve: { module: 'serve.js', shows: 'answers in process and over HTTP, deltas against whole versions' },
   estimator: { module: 'estimator.js', shows: 'training by an estimator against a bare loop over the session' },
   cut: { module: 'cut.js', shows: 'steps that are cut against steps in one piece, and what a prefetch hides' },
-  read: { module: 'read.js', shows: 'data files into batches against parsers of npm, tf.Example against protobufjs' },
+  read: { module: 'read.js', shows: 'CSV, JSON lines and tf.Example into batches against parsers of npm' },
   parquet: { module: 'parquet.js', shows: 'Parquet into batches against hyparquet, by kind of pages' },
   ctr: { module: 'ctr.js', shows: 'whole training on ctr-ref: speed, memory and AUC of one model' },
   'ctr-ref': { module: 'ctr-ref-files.js', shows: 'writes the files of ctr-ref' },

@@ -31,7 +31,7 @@ const AHEAD = 8;
 
 export interface ReadResult {
   readonly name: string;
-  readonly kind: 'csv' | 'tf.Example';
+  readonly kind: 'csv' | 'json' | 'tf.Example';
   readonly ours: boolean;
   readonly rowsPerS: number;
 }
@@ -57,13 +57,23 @@ export async function runReadBench({ quick }: { quick: boolean }, peers: Load | 
     const made = new ExampleRows();
     const records = join(dir, 'clicks.tfrecord');
     writeExamples(records, quick ? 200 : 50_000);
+    const lines = join(dir, 'clicks.jsonl');
+    writeFileSync(lines, asJson(readFileSync(file, 'utf8')));
+    const json: [string, Reader][] = [
+      ['ours, in order', await ours(lines, [])],
+      ['JSON.parse', () => parsedLines(readFileSync(lines, 'utf8'))],
+    ];
     const examples: [string, Reader][] = [
       ['ours, in order', await ours(records, [])],
       ['ours, shuffled over 65,536 rows', await ours(records, [{ kind: 'shuffle', buffer: 1 << 16, seed: 1 }])],
       ['ours, a row', () => repeated(quick ? 200 : 20_000, () => made.row(example))],
       ...(peers === null ? [] : [examplePeer(peers, example, quick ? 200 : 20_000)]),
     ];
-    const results = [...(await measured('csv', csv, turns)), ...(await measured('tf.Example', examples, turns))];
+    const results = [
+      ...(await measured('csv', csv, turns)),
+      ...(await measured('json', json, turns)),
+      ...(await measured('tf.Example', examples, turns)),
+    ];
     return { node: process.version, rows, turns, exampleBytes: example.length, results };
   } finally {
     rmSync(dir, { recursive: true });
@@ -121,6 +131,23 @@ function splitRows(text: string): number {
     rows++;
   }
   return cells === 0 ? 0 : rows;
+}
+
+/** The table as JSON lines, as a writer of JSON has it: numbers, texts, null. */
+function asJson(csv: string): string {
+  const [header, ...lines] = csv.trimEnd().split('\n');
+  const names = header!.split(',');
+  const cell = (text: string, column: number) => (column > COUNTS ? text : text === '' ? null : Number(text));
+  const rows = lines.map((line) =>
+    line.split(',').map((text, column) => [names[column]!, cell(text, column)] as const),
+  );
+  return `${rows.map((cells) => JSON.stringify(Object.fromEntries(cells))).join('\n')}\n`;
+}
+
+function parsedLines(text: string): number {
+  let rows = 0;
+  for (const line of text.split('\n')) if (line !== '' && typeof JSON.parse(line) === 'object') rows++;
+  return rows;
 }
 
 type Load = (name: PeerPackage | 'csv-parse/sync') => unknown;

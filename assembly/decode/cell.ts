@@ -13,7 +13,7 @@ function idOf(at: usize, length: usize): i64 {
   return length <= 16 ? <i64>upTo16(at, <u32>length) : <i64>fingerprint64(at, <u32>length);
 }
 
-let idIs: i64 = 0;
+export let idIs: i64 = 0;
 
 @inline
 export function takenId(): i64 {
@@ -44,7 +44,8 @@ export function readId(plan: usize, field: usize, at: usize, end: usize): bool {
   return readLongId(plan, flags, at, end);
 }
 
-function readLongId(plan: usize, flags: u32, at: usize, end: usize): bool {
+/** Reads an id of any length; false where it is not plain. */
+export function readLongId(plan: usize, flags: u32, at: usize, end: usize): bool {
   const first = <u32>load<u8>(at);
   // Digits and minus: nothing else begins a number.
   if (at < end && (first - 0x30 <= 9 || first == 0x2d)) {

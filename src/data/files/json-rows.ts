@@ -7,27 +7,35 @@ import { type DataRow, NO_COLUMN, noColumn, withPlace } from './place.js';
 import { readBytes } from './read-bytes.js';
 
 /** Strings, which are left alone, and whole numbers of so many digits that a double may not hold them. */
-const LONG_NUMBERS = /"(?:[^"\\]|\\.)*"|(?<![\d.])-?\b\d{16,}\b(?![.eE])/g;
+const LONG_NUMBERS = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\b\d{16,}\b(?![.eE])/g;
 
 /** Rows of the file, as many at a time as came in a piece of it; a line that is none goes to `onBadRow`. */
 export async function* jsonRows(file: string, onBadRow: (error: MonolithError) => void): AsyncGenerator<DataRow[]> {
   for await (const { lines, firstLine, starts } of lineBlocks(file, readBytes(file))) {
     const rows: DataRow[] = [];
     for (const [index, line] of lines.entries()) {
-      if (line.trim() !== '') {
-        const byte = starts[index]!;
-        const place = { file, line: firstLine + index, byte, unit: 'line' } as const;
-        try {
-          rows.push(withPlace(parseRow(line), place));
-        } catch (cause) {
-          const where = `${file} line ${place.line}, byte ${byte}`;
-          const fields = { where, row: place.line, column: '(all)', reason: messageOf(cause) };
-          const hint = "badRows: 'skip' leaves such lines out and counts them";
-          onBadRow(new MonolithError('ML_DATA', fields, { hint, cause }));
-        }
-      }
+      const row = jsonRow(line, { file, line: firstLine + index, byte: starts[index]! }, onBadRow);
+      if (row !== undefined) rows.push(row);
     }
     if (rows.length > 0) yield rows;
+  }
+}
+
+/** The row of a line; undefined of an empty one, and of one that is no row, once `onBadRow` was told. */
+export function jsonRow(
+  text: string,
+  { file, line, byte }: { readonly file: string; readonly line: number; readonly byte: number },
+  onBadRow: (error: MonolithError) => void,
+): DataRow | undefined {
+  if (text.trim() === '') return undefined;
+  try {
+    return withPlace(parseRow(text), { file, line, byte, unit: 'line' });
+  } catch (cause) {
+    const where = `${file} line ${line}, byte ${byte}`;
+    const fields = { where, row: line, column: '(all)', reason: messageOf(cause) };
+    const hint = "badRows: 'skip' leaves such lines out and counts them";
+    onBadRow(new MonolithError('ML_DATA', fields, { hint, cause }));
+    return undefined;
   }
 }
 
@@ -40,7 +48,8 @@ export function withLongNumbers(text: string): string {
   return text.replace(LONG_NUMBERS, (found) => (found.startsWith('"') ? found : `"${found}"`));
 }
 
-function parseRow(line: string): DataRow {
+/** The object of a line; TypeError or SyntaxError for one that is none. */
+export function parseRow(line: string): DataRow {
   // What is no JSON is refused before its numbers are looked for.
   const asIs: unknown = JSON.parse(line);
   const exact = withLongNumbers(line);

@@ -13,9 +13,11 @@ import { type Features, Schema } from '../schema.js';
 import type { Block, BlockMaker } from './block.js';
 import { byteSource } from './byte-source.js';
 import { type CellPlan, cellPlans } from './cell-plans.js';
-import { CsvBlocks } from './csv-blocks.js';
+import { CsvLines } from './csv-lines.js';
 import { Decoder } from './decoder.js';
 import { ExampleBlocks } from './example-blocks.js';
+import { JsonLines } from './json-lines.js';
+import { LineBlocks } from './line-blocks.js';
 import { ParquetBlocks } from './parquet-blocks.js';
 import { type QuickPlan, quickFormat, schemaOf } from './quick-plan.js';
 import { keyColumn, stepsInOrder } from './row-stream.js';
@@ -69,9 +71,13 @@ export class FileBlocks {
       switch (format) {
         case 'csv': {
           const onForm = this.findings.forms.set.bind(this.findings.forms, file);
-          yield* new CsvBlocks(file, csvOptionsOf(this.#plan.options), maker, onForm).blocks(source);
+          const lines = new CsvLines(file, csvOptionsOf(this.#plan.options), maker, onForm);
+          yield* new LineBlocks(file, maker, lines).blocks(source);
           break;
         }
+        case 'jsonl':
+          yield* new LineBlocks(file, maker, new JsonLines(file, maker)).blocks(source);
+          break;
         case 'tfrecord':
           yield* new ExampleBlocks(file, maker).blocks(source);
           break;

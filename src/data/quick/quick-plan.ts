@@ -35,7 +35,7 @@ export interface QuickFindings {
 }
 
 /** Formats that are decoded from bytes. */
-const QUICK_FORMATS = ['csv', 'parquet', 'tfrecord'] as const satisfies readonly Format[];
+const QUICK_FORMATS = ['csv', 'jsonl', 'parquet', 'tfrecord'] as const satisfies readonly Format[];
 type QuickFormat = (typeof QUICK_FORMATS)[number];
 
 /** The format of a file; undefined of one whose rows are made the slow way. */

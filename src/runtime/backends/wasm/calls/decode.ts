@@ -38,4 +38,6 @@ export interface DecodeKernels {
   /** The row that is left to the twin, or `end`. */
   readTexts(plan: number, field: number, mask: number, texts: number, row: number, end: number): number;
   readTextIds(plan: number, field: number, texts: number, to: number, count: number): number;
+  /** The same of lines of JSON. */
+  decodeJson(plan: number, from: number, end: number, row: number, rowsMax: number): number;
 }
