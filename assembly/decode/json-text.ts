@@ -1,7 +1,9 @@
 // The grammar of JSON over lines that end with a newline, which no value holds: nothing is read beyond it but slack.
-import { DECODE_LIST_MAX } from "../generated/layouts";
+import { DECODE, DECODE_LIST_MAX } from "../generated/layouts";
+import { readNumber } from "./numbers";
 
-export const QUOTE: u32 = 0x22;
+export const QUOTE: u32 = 0x22, COMMA: u32 = 0x2c;
+export const LIST: u32 = 0x5b, LIST_END: u32 = 0x5d;
 const BACKSLASH: u32 = 0x5c;
 /** Values in values; more of them is left to the slow way. */
 const DEPTH_MAX: u32 = 64;
@@ -186,4 +188,40 @@ function skipMany(at: usize, end: u32, depth: u32): usize {
     at = skipSpace(at + 1);
   }
   return at + 1;
+}
+
+@inline
+export function byteAt(at: usize): u32 {
+  return <u32>load<u8>(at);
+}
+
+@inline
+export function isNumber(byte: u32): bool {
+  return byte - 0x30 <= 9 || byte == 0x2d;
+}
+
+/** Reads the number at hand, whatever it is, as a double. */
+@inline
+export function readFloat(plan: usize, at: usize, end: usize): bool {
+  return readNumber(at, end, 0x2e, <usize>load<u32>(plan, DECODE.powers));
+}
+
+/** The text that `openText` found. */
+export let textAt: usize = 0;
+export let textEnd: usize = 0;
+
+/** Finds the text whose quote is at `at`, without its escapes; where it ends in the line, 0 where it does not. */
+@inline
+export function openText(plan: usize, at: usize): usize {
+  const stop = stringEnd(at + 1);
+  if (stop == 0) return 0;
+  textAt = at + 1;
+  textEnd = stop;
+  if (isEscaped) {
+    const to = <usize>load<u32>(plan, DECODE.list);
+    textEnd = unescape(at + 1, stop, to);
+    if (textEnd == 0) return 0;
+    textAt = to;
+  }
+  return stop + 1;
 }
