@@ -40,20 +40,40 @@ function open(tag: u32, at: usize, end: usize): usize {
 
 let varintIs: i64 = 0;
 
-/** Reads an int64; where it ends, 0 where it is cut or too long. */
+const STOPS: u64 = 0x8080808080808080;
+
+/** Puts the seven bits of eight bytes together. */
+@inline
+function gather(bytes: u64): u64 {
+  bytes = bytes & 0x007f007f007f007f | (bytes & 0x7f007f007f007f00) >> 1;
+  bytes = bytes & 0x00003fff00003fff | (bytes & 0x3fff00003fff0000) >> 2;
+  return bytes & 0x000000000fffffff | (bytes & 0x0fffffff00000000) >> 4;
+}
+
+/** Reads an int64; where it ends, 0 where it is cut or too long. Some bytes behind it are read. */
 @inline
 function readVarint(at: usize, end: usize): usize {
-  let value: u64 = 0;
-  for (let shift: u64 = 0; shift < 70; shift += 7) {
-    if (at >= end) return 0;
-    const byte = <u64>load<u8>(at++);
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      varintIs = <i64>value;
-      return at;
-    }
+  const bytes = load<u64>(at);
+  const stops = ~bytes & STOPS;
+  if (stops == 0) return readLongVarint(at, end);
+  // All bits up to the one that says that its byte is the last.
+  varintIs = <i64>gather(bytes & (stops ^ stops - 1));
+  const stop = at + <usize>(ctz<u64>(stops) >> 3) + 1;
+  return stop <= end ? stop : 0;
+}
+
+/** One of nine or ten bytes. */
+function readLongVarint(at: usize, end: usize): usize {
+  const ninth = <u64>load<u8>(at + 8);
+  let value = gather(load<u64>(at)) | (ninth & 0x7f) << 56;
+  let stop = at + 9;
+  if (ninth >= 0x80) {
+    const tenth = <u64>load<u8>(stop++);
+    if (tenth >= 0x80) return 0;
+    value |= tenth << 63;
   }
-  return 0;
+  varintIs = <i64>value;
+  return stop <= end ? stop : 0;
 }
 
 /** Reads the whole numbers of a list into `to`; how many, -1 where they are not plain or too many. */
@@ -164,8 +184,39 @@ function storeTexts(plan: usize, field: usize, row: u32, at: usize, end: usize):
   return true;
 }
 
-/** Writes the value of one field of a feature that ends at `end`. */
+/** Tags and lengths of a list of one float. */
+const ONE_FLOAT: u32 = 0x040a0612;
+/** Tags of a list of packed whole numbers, whose lengths are one byte, and where they stand. */
+const WHOLES: u32 = 0x000a001a, WHOLES_MASK: u32 = 0x00ff00ff;
+
+/**
+ * Writes the value of one field of a feature that ends at `end`. What most features are, one number as writers write
+ * it, is looked for first.
+ */
+@inline
 function storeFeature(plan: usize, field: usize, row: u32, at: usize, end: usize): bool {
+  const size = end - at;
+  const head = load<u32>(at);
+  if (
+    (head & WHOLES_MASK) == WHOLES && <usize>(head >> 8 & 0xff) == size - 2 && <usize>(head >> 24) == size - 4 &&
+    size <= 0x7f && load<u32>(field, CELL.width) == 1
+  ) {
+    const kind = load<u32>(field, CELL.kind);
+    if ((kind == CELL_KIND.id || kind == CELL_KIND.int) && readVarint(at + 4, end) == end) {
+      store<i64>(<usize>load<u32>(field, CELL.to) + (<usize>row << 3), varintIs);
+      return true;
+    }
+  } else if (head == ONE_FLOAT && size == 8 && load<u32>(field, CELL.kind) == CELL_KIND.float) {
+    const value = load<f32>(at + 4);
+    if (load<u32>(field, CELL.width) == 1 && abs(value) < Infinity) {
+      store<f32>(<usize>load<u32>(field, CELL.to) + (<usize>row << 2), value);
+      return true;
+    }
+  }
+  return storeAnyFeature(plan, field, row, at, end);
+}
+
+function storeAnyFeature(plan: usize, field: usize, row: u32, at: usize, end: usize): bool {
   if (at == end) return storeMissing(field, row);
   const tag = <u32>load<u8>(at);
   if (open(tag, at, end) != end) return false;
@@ -204,6 +255,7 @@ function decodeExample(plan: usize, at: usize, end: usize, row: u32): bool {
     at = openAt;
   }
   let found: u32 = 0;
+  let guess: usize = plan + DECODE.firstField;
   while (at < end) {
     const entry = open(FIRST, at, end);
     if (entry == 0) return false;
@@ -213,11 +265,12 @@ function decodeExample(plan: usize, at: usize, end: usize, row: u32): bool {
     if (open(SECOND, named, entry) != entry) return false;
     const value = openAt;
     at = entry;
-    let field = fieldOf(plan, name, named - name);
+    let field = fieldOf(plan, guess, name, named - name);
     if (field == 0) {
       if (named - name == 9 && load<u8>(name) == 0x5f) return false;
       continue;
     }
+    guess = field + CELL.next;
     const column = load<u32>(field, CELL.column);
     do {
       if (!storeFeature(plan, field, row, value, entry)) return false;

@@ -76,6 +76,7 @@ function decodeObject(plan: usize, at: usize, row: u32): usize {
   const stamp = beginRow(plan);
   const fields = fieldsEnd(plan);
   let found: u32 = 0;
+  let guess: usize = plan + DECODE.firstField;
   at = skipSpace(at);
   while (byteAt(at) != OBJECT_END) {
     if (byteAt(at) != QUOTE) return 0;
@@ -85,13 +86,14 @@ function decodeObject(plan: usize, at: usize, row: u32): usize {
     at = skipSpace(named + 1);
     if (byteAt(at) != COLON) return 0;
     at = skipSpace(at + 1);
-    let field = fieldOf(plan, name, named - name);
+    let field = fieldOf(plan, guess, name, named - name);
     if (field == 0) {
       // Maybe a name that no row may have.
       if (named - name == 9 && byteAt(name) == 0x5f) return 0;
       at = skipValue(at, 0);
       if (at == 0) return 0;
     } else {
+      guess = field + CELL.next;
       const column = load<u32>(field, CELL.column);
       let stop: usize = 0;
       do {

@@ -16,9 +16,25 @@ function isSame(a: usize, b: usize, length: usize): bool {
   return left == 0 || (load<u64>(a) ^ load<u64>(b)) << ((8 - <u64>left) << 3) == 0;
 }
 
-/** The first field of the column of this name, 0 without one. */
 @inline
-export function fieldOf(plan: usize, at: usize, length: usize): usize {
+function hasName(field: usize, at: usize, length: usize): bool {
+  return <usize>load<u32>(field, CELL.nameBytes) == length && isSame(<usize>load<u32>(field, CELL.name), at, length);
+}
+
+/**
+ * The first field of the column of this name, 0 without one. `guess` is the address where the field is noted that stood
+ * there in the row before.
+ */
+@inline
+export function fieldOf(plan: usize, guess: usize, at: usize, length: usize): usize {
+  const guessed = <usize>load<u32>(guess);
+  if (guessed != 0 && hasName(guessed, at, length)) return guessed;
+  const field = findField(plan, at, length);
+  if (field != 0) store<u32>(guess, <u32>field);
+  return field;
+}
+
+function findField(plan: usize, at: usize, length: usize): usize {
   const fingerprint = length <= 16 ? upTo16(at, <u32>length) : fingerprint64(at, <u32>length);
   const mask = load<u32>(plan, DECODE.nameMask);
   const slots = <usize>load<u32>(plan, DECODE.names);
@@ -27,10 +43,7 @@ export function fieldOf(plan: usize, at: usize, length: usize): usize {
   let field: usize = 0;
   while (found != 0) {
     field = <usize>load<u32>(plan, DECODE.fields) + <usize>(found - 1) * CELL_BYTES;
-    if (
-      load<u64>(slot, NAME.fingerprint) == fingerprint && <usize>load<u32>(field, CELL.nameBytes) == length &&
-      isSame(<usize>load<u32>(field, CELL.name), at, length)
-    ) break;
+    if (load<u64>(slot, NAME.fingerprint) == fingerprint && hasName(field, at, length)) break;
     slot += NAME_BYTES;
     if (slot == slots + (<usize>mask + 1) * NAME_BYTES) slot = slots;
     found = load<u32>(slot, NAME.field);

@@ -39,6 +39,7 @@ export namespace DECODE {
   export const list: usize = 52;
   export const checksums: usize = 56;
   export const stamp: usize = 60;
+  export const firstField: usize = 64;
 }
 export namespace CELL {
   export const column: usize = 0;
@@ -62,6 +63,7 @@ export namespace CELL {
   export const nameBytes: usize = 76;
   export const stamp: usize = 80;
   export const width: usize = 84;
+  export const next: usize = 88;
 }
 export namespace NAME {
   export const fingerprint: usize = 0;
@@ -71,7 +73,7 @@ export namespace TEXT {
   export const address: usize = 0;
   export const bytes: usize = 4;
 }
-@inline export const CELL_BYTES: usize = 88;
+@inline export const CELL_BYTES: usize = 96;
 @inline export const NAME_BYTES: usize = 16;
 @inline export const TEXT_BYTES: usize = 8;
 export namespace CELL_KIND {

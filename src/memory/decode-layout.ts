@@ -3,11 +3,14 @@
  *
  * | 0 fields | 1 field count | 2 columns of a line | 3 delimiter | 4 decimal comma | 5 powers of ten | 6 scratch |
  * | 7 next | 8 rows | 9 lines | 10 column | 11 names | 12 name mask | 13 list | 14 checksums | 15 stamp |
+ * | 16 first field |
  *
  * Addresses and counts are u32. `next`, `rows`, `lines` are results: where to go on, rows that are whole, newlines or
  * records that were passed; `column` is the field that ended the call. Rows whose columns have names find them in a
  * hash table of `name mask` + 1 slots | fingerprint u64 | field + 1 | 0 |; `list` has room for the values of one cell,
- * `checksums` is the table of CRC-32C, and `stamp` numbers rows, so that a field knows whether the row at hand has it.
+ * `checksums` is the table of CRC-32C, and `stamp` numbers rows, so that a field knows whether the row at hand has it. Rows mostly have
+ * their columns in one order: `first field` is the address of the one that was first in a row before, and a field knows
+ * the one that came next.
  *
  * A field, in the order of columns: what its cells are made into, and where. Floats and ids have an array of a value
  * for each row at `to`; a field of many ids has splits there, and ids at `values`. Lists of texts are addresses of
@@ -30,8 +33,9 @@ export const DECODE = {
   list: 13,
   checksums: 14,
   stamp: 15,
+  firstField: 16,
 } as const;
-export const DECODE_WORDS = 16;
+export const DECODE_WORDS = 17;
 
 export const CELL = {
   column: 0,
@@ -63,8 +67,10 @@ export const CELL = {
   stamp: 20,
   /** Values of a row, of a field that has a list of them. */
   width: 21,
+  /** The field that came behind it in a row before, 0 of none. */
+  next: 22,
 } as const;
-export const CELL_WORDS = 22;
+export const CELL_WORDS = 24;
 /** A slot of the table of names. */
 export const NAME = { fingerprint: 0, field: 2 } as const;
 export const NAME_WORDS = 4;

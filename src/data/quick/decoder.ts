@@ -123,7 +123,11 @@ export class Decoder {
   /** Has rows decoded whose values have the names of their columns. */
   describeNames(): void {
     const columns = [...new Set(this.#cells.map(({ column }) => column))];
-    this.describe(({ column }) => columns.indexOf(column), { columnCount: columns.length, decimalComma: 0 });
+    this.describe(({ column }) => columns.indexOf(column), {
+      columnCount: columns.length,
+      decimalComma: 0,
+      firstField: 0,
+    });
     const { at, slots } = this.#names;
     this.#u32.fill(0, at / 4, at / 4 + slots * NAME_WORDS);
     const fields = this.word(DECODE.fields);
@@ -153,7 +157,7 @@ export class Decoder {
     order.forEach(({ column, index }, at) => {
       const cell = this.#cells[index]!;
       const field = fields + at * CELL_WORDS * 4;
-      const lists = { nulls: cell.nullsAt, texts: cell.textsAt, stamp: 0 };
+      const lists = { nulls: cell.nullsAt, texts: cell.textsAt, stamp: 0, next: 0 };
       const words = { ...cell.words, column, ...this.#places[index]!, ...lists };
       for (const [name, value] of Object.entries(words)) this.#write(field, CELL[name as keyof typeof CELL], value);
       new Float32Array(this.#memory.buffer, field + CELL.missing * 4, 1)[0] = cell.missing ?? 0;
