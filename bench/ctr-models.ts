@@ -56,11 +56,11 @@ const PEER_SEED = 1;
 const adagrad = (learningRate: number) =>
   AdagradOptimizer({ learningRate, initialAccumulatorValue: EPSILON * EPSILON });
 
-export function buildCtr(model: CtrModel): ModelSpec {
+/** With `columns` a feed for each column of a table: label, I1 to I13, C1 to C26. */
+export function buildCtr(model: CtrModel, inputs: 'arrays' | 'columns' = 'arrays'): ModelSpec {
   const graph = new Graph();
   const label = placeholder(graph, { name: 'label' });
-  const dense = placeholder(graph, { name: 'dense', width: DENSE });
-  const ids = idsPlaceholder(graph, { name: 'ids', width: CATEGORIES });
+  const { dense, idOf } = inputs === 'arrays' ? arrays(graph) : singles(graph);
   const fields = model === 'ffm' ? FFM_FIELDS : Array.from({ length: CATEGORIES }, (_, field) => field);
   const spread = (model === 'ffm' ? 0.05 : 0.01) * Math.sqrt(3);
   const optimizer = adagrad(model === 'deepfm' ? 0.02 : 0.05);
@@ -80,7 +80,7 @@ export function buildCtr(model: CtrModel): ModelSpec {
     return { field, slot, vectors };
   });
   const embeddings = slots.map(({ field, slot, vectors }) => ({
-    column: features.createFeatureColumn(slot, columns(ids, field, field + 1, { name: `id_${field}` })),
+    column: features.createFeatureColumn(slot, idOf(field)),
     vectors,
   }));
 
@@ -110,6 +110,24 @@ export function buildCtr(model: CtrModel): ModelSpec {
   ];
   const trainOp = group(graph, [step, ...updates], { name: 'train_op' }) as Op;
   return { name: model, graph, label, pred, loss, trainOp };
+}
+
+/** The numbers of an example, and the id of one field. */
+interface Inputs {
+  readonly dense: Tensor;
+  idOf(field: number): Parameters<FeatureFactory['createFeatureColumn']>[1];
+}
+
+function arrays(graph: Graph): Inputs {
+  const dense = placeholder(graph, { name: 'dense', width: DENSE });
+  const ids = idsPlaceholder(graph, { name: 'ids', width: CATEGORIES });
+  return { dense, idOf: (field) => columns(ids, field, field + 1, { name: `id_${field}` }) };
+}
+
+function singles(graph: Graph): Inputs {
+  const numbers = Array.from({ length: DENSE }, (_, n) => placeholder(graph, { name: `I${n + 1}` }));
+  const ids = Array.from({ length: CATEGORIES }, (_, n) => idsPlaceholder(graph, { name: `C${n + 1}` }));
+  return { dense: concatColumns(numbers, { name: 'dense' }), idOf: (field) => ids[field]! };
 }
 
 /** The dot products of the pairs; a feature meets each partner with a vector of its own. */

@@ -1,7 +1,7 @@
 /**
  * @file Whole training on ctr-ref, as other systems do it (bench/peers): one pass over train.bin, AUC on test.bin, one
- * JSON line. `npm run bench -- ctr --dir DIR --model lr|ffm|deepfm --batch B --threads T [--trace FILE]`; DIR may stand
- * alone.
+ * JSON line. `npm run bench -- ctr --dir DIR --model lr|ffm|deepfm --batch B --threads T [--feed FEED] [--trace FILE]`;
+ * DIR may stand alone. FEED is `arrays`, as peers have them, `memory`, or a table in `csv`, `jsonl` or `tfrecord`.
  *
  * The first 8192 examples, at least two steps, are not timed, as in the peers. Ids have no row before they are met.
  */
@@ -15,6 +15,16 @@ import type { Session } from '../src/runtime/session/session.js';
 import { writeChromeTrace } from '../src/trace/chrome-trace.js';
 import type { TrainHook } from '../src/train/hooks/hook.js';
 import { LocalTrainer } from '../src/train/local-train.js';
+import {
+  CTR_COLUMNS,
+  CTR_FEEDS,
+  type CtrFeed,
+  ctrTable,
+  type OpenFeed,
+  openResident,
+  openTable,
+  residentBatches,
+} from './ctr-feeds.js';
 import { buildCtr, CTR_MODELS, CTR_SCHEMA, type CtrModel } from './ctr-models.js';
 import { ctrArrays } from './ctr-ref-files.js';
 
@@ -31,6 +41,8 @@ export interface CtrOptions {
   readonly batch: number;
   readonly threads: number;
   readonly trace?: string | undefined;
+  /** Default: `arrays`. */
+  readonly feed?: CtrFeed;
   /** Steps that are not timed; those of 8192 examples unless told. */
   readonly warmSteps?: number;
 }
@@ -41,11 +53,14 @@ export interface CtrResult {
   readonly model: CtrModel;
   readonly batch: number;
   readonly threads: number;
+  readonly feed: CtrFeed;
   readonly backend: string;
   readonly device: string;
   readonly kernels: string;
   readonly examples: number;
   readonly examples_per_s: number;
+  /** CPU time of all threads for an example, in millionths of a second: without what others take of the machine. */
+  readonly cpu_us_per_example: number;
   readonly peak_rss_mb: number;
   readonly auc: number;
 }
@@ -54,6 +69,7 @@ export interface CtrResult {
 class WarmUp implements TrainHook {
   readonly #steps: number;
   timedFromMs = 0;
+  timedFromCpu = process.cpuUsage();
 
   constructor(steps: number) {
     this.#steps = steps;
@@ -64,13 +80,16 @@ class WarmUp implements TrainHook {
   }
 
   afterRun({ globalStep }: { globalStep: number }): void {
-    if (globalStep === this.#steps) this.timedFromMs = performance.now();
+    if (globalStep !== this.#steps) return;
+    this.timedFromMs = performance.now();
+    this.timedFromCpu = process.cpuUsage();
   }
 }
 
 export async function runCtr(options: CtrOptions): Promise<CtrResult> {
-  const { dir, model: name, batch, threads, trace } = options;
-  const model = buildCtr(name);
+  const { dir, model: name, batch, threads, trace, feed = 'arrays' } = options;
+  const isTable = feed !== 'arrays';
+  const model = buildCtr(name, isTable ? 'columns' : 'arrays');
   const train = ctrArrays(`${dir}/train.bin`, batch);
   const steps = Math.floor(train.rows / batch);
   const warmSteps = options.warmSteps ?? Math.max(WARM_STEPS_MIN, Math.floor(WARM_EXAMPLES / batch));
@@ -82,7 +101,7 @@ export async function runCtr(options: CtrOptions): Promise<CtrResult> {
     steps,
     hooks: [warmUp],
     session: {
-      schema: CTR_SCHEMA,
+      schema: isTable ? CTR_COLUMNS.specs : CTR_SCHEMA,
       batchSize: batch,
       threads,
       memoryBytes: MEMORY_BYTES,
@@ -93,13 +112,15 @@ export async function runCtr(options: CtrOptions): Promise<CtrResult> {
     const { session } = trainer;
     await trainer.prepare();
     await prepareEvaluation(session, model);
-    const reader = await start(session, train);
+    const { input, close } = await open(session, feed, dir, batch);
     let ms: number;
+    let cpu: NodeJS.CpuUsage;
     try {
-      await trainer.train({ batchesAhead: reader.batchesAhead, next: () => reader.next(BATCH_TIMEOUT_MS) });
+      await trainer.train(input);
       ms = performance.now() - warmUp.timedFromMs;
+      cpu = process.cpuUsage(warmUp.timedFromCpu);
     } finally {
-      await reader.close();
+      await close();
     }
     if (trace !== undefined) {
       const metadata = { model: name, batchSize: batch, threads };
@@ -110,17 +131,27 @@ export async function runCtr(options: CtrOptions): Promise<CtrResult> {
       model: name,
       batch,
       threads,
+      feed,
       backend: session.backend,
       device: session.device,
       kernels: session.kernelVariant,
       examples: steps * batch,
       examples_per_s: Math.round(((steps - warmSteps) * batch * 1000) / ms),
+      cpu_us_per_example: Number(((cpu.user + cpu.system) / ((steps - warmSteps) * batch)).toFixed(3)),
       peak_rss_mb: Math.round(process.resourceUsage().maxRSS / 1024),
-      auc: Number((await test(session, model, dir, batch)).toFixed(4)),
+      auc: Number((await test(session, model, feed, dir, batch)).toFixed(4)),
     };
   } finally {
     await trainer.close();
   }
+}
+
+async function open(session: Session, feed: CtrFeed, dir: string, batch: number): Promise<OpenFeed> {
+  if (feed === 'memory') return openResident(residentBatches(session, `${dir}/train.bin`, batch));
+  if (feed !== 'arrays') return openTable(session, ctrTable(dir, feed), batch);
+  const reader = await start(session, ctrArrays(`${dir}/train.bin`, batch));
+  const input = { batchesAhead: reader.batchesAhead, next: () => reader.next(BATCH_TIMEOUT_MS) };
+  return { input, close: () => reader.close() };
 }
 
 function start(session: Session, dataset: ReturnType<typeof ctrArrays>): Promise<DataReader> {
@@ -129,7 +160,17 @@ function start(session: Session, dataset: ReturnType<typeof ctrArrays>): Promise
 }
 
 /** AUC on the test file. */
-async function test(session: Session, model: ReturnType<typeof buildCtr>, dir: string, batch: number): Promise<number> {
+async function test(
+  session: Session,
+  model: ReturnType<typeof buildCtr>,
+  feed: CtrFeed,
+  dir: string,
+  batch: number,
+): Promise<number> {
+  if (feed !== 'arrays') {
+    const { auc } = await evaluate(session, model, residentBatches(session, `${dir}/test.bin`, batch));
+    return auc ?? Number.NaN;
+  }
   const reader = await start(session, { ...ctrArrays(`${dir}/test.bin`, batch), keepRemainder: true });
   try {
     const { auc } = await evaluate(session, model, addresses(reader));
@@ -152,14 +193,17 @@ function parse(): CtrOptions {
       batch: { type: 'string', default: '4096' },
       threads: { type: 'string', default: '2' },
       trace: { type: 'string' },
+      feed: { type: 'string', default: 'arrays' },
     },
   });
   const dir = values.dir ?? positionals[0];
   const model = CTR_MODELS.find((known) => known === values.model);
-  if (dir === undefined || model === undefined) {
-    throw new Error(`usage: ctr --dir <folder> --model ${CTR_MODELS.join('|')} --batch n --threads n [--trace file]`);
+  const feed = CTR_FEEDS.find((known) => known === values.feed);
+  if (dir === undefined || model === undefined || feed === undefined) {
+    const choices = `--model ${CTR_MODELS.join('|')} --feed ${CTR_FEEDS.join('|')}`;
+    throw new Error(`usage: ctr --dir <folder> ${choices} --batch n --threads n [--trace file]`);
   }
-  return { dir, model, batch: Number(values.batch), threads: Number(values.threads), trace: values.trace };
+  return { dir, model, feed, batch: Number(values.batch), threads: Number(values.threads), trace: values.trace };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(await runCtr(parse())));

@@ -25,6 +25,7 @@ export const BENCHES: Readonly<Record<string, { readonly module: string; readonl
   read: { module: 'read.js', shows: 'CSV, JSON lines and tf.Example into batches against parsers of npm' },
   parquet: { module: 'parquet.js', shows: 'Parquet into batches against hyparquet, by kind of pages' },
   ctr: { module: 'ctr.js', shows: 'whole training on ctr-ref: speed, memory and AUC of one model' },
+  'ctr-feeds': { module: 'ctr-rounds.js', shows: 'training on ctr-ref from files beside training from memory' },
   'ctr-ref': { module: 'ctr-ref-files.js', shows: 'writes the files of ctr-ref' },
   'cuda-sim': { module: 'cuda-sim.js', shows: 'PTX on the simulated CUDA driver, launches through the addon' },
   against: { module: 'against.js', shows: 'this build against one of another checkout, in pairs' },
