@@ -8,9 +8,9 @@
  * Addresses and counts are u32. `next`, `rows`, `lines` are results: where to go on, rows that are whole, newlines or
  * records that were passed; `column` is the field that ended the call. Rows whose columns have names find them in a
  * hash table of `name mask` + 1 slots | fingerprint u64 | field + 1 | 0 |; `list` has room for the values of one cell,
- * `checksums` is the table of CRC-32C, and `stamp` numbers rows, so that a field knows whether the row at hand has it. Rows mostly have
- * their columns in one order: `first field` is the address of the one that was first in a row before, and a field knows
- * the one that came next.
+ * `checksums` is the table of CRC-32C, and `stamp` numbers rows, so that a field knows whether the row at hand has
+ * it. Rows mostly have their columns in one order: `first field` is the address of the one that was first in a row
+ * before, and a field knows the one that came next.
  *
  * A field, in the order of columns: what its cells are made into, and where. Floats and ids have an array of a value
  * for each row at `to`; a field of many ids has splits there, and ids at `values`. Lists of texts are addresses of
