@@ -3,8 +3,8 @@
  *
  * Four trainings of a model of ctr-ref take turns over the same batches: steps in one piece; cut, with rows of the
  * session's own tables; with a store that is called, a prefetch of 1 and postpush; and the same where each pull takes
- * half a step longer. A thread keeps that half step (delays.ts), since a timer cannot: it held steps of 2 ms up by
- * anything from nothing to another half. What the delays took is printed beside what they should.
+ * half a step longer. A thread keeps that half step (delays.ts), since a timer counts whole milliseconds. What the
+ * delays took is printed beside what they should.
  *
  * A turn is as many passes over the batches as take a quarter of a second, with one drain at its end: turns of a single
  * pass, 30 ms at the small model, differed by half. Ratios come with a range that holds the median 95 times in 100.
