@@ -20,6 +20,10 @@ export const BENCHES: Readonly<Record<string, { readonly module: string; readonl
   quality: { module: 'quality.js', shows: 'AUC of defaults on MovieLens and Adult against the best of a grid' },
   report: { module: 'report.js', shows: 'from a CSV file to its report by the command alone, by phase' },
   serve: { module: 'serve.js', shows: 'answers in process and over HTTP, deltas against whole versions' },
+  soak: {
+    module: 'soak.js',
+    shows: 'a server under mixed traffic with new versions: errors, and growth of its memory',
+  },
   estimator: { module: 'estimator.js', shows: 'training by an estimator against a bare loop over the session' },
   cut: { module: 'cut.js', shows: 'steps that are cut against steps in one piece, and what a prefetch hides' },
   read: { module: 'read.js', shows: 'CSV, JSON lines and tf.Example into batches against parsers of npm' },

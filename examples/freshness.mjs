@@ -2,15 +2,17 @@
  * @file What freshness is worth: clicks whose taste drifts, one training that sees them once, and three servers that
  * take what it learnt at three intervals. Each is asked about the next batch before the training sees it.
  *
- * Run it from a checkout after `npm ci`: `node examples/freshness.mjs [thousands of clicks] [seeds]`.
+ * Run it from a checkout after `npm ci`: `node examples/freshness.mjs [thousands of clicks] [seeds] [folder]`. With a
+ * folder, the table and a plot of it are in its report.html.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineModel, defineSchema, Estimator, f, metrics, ops, sparse } from 'monolith-ts';
-import { DeltaHook, Follower, ServedModel } from 'monolith-ts/serve';
+import { DeltaHook, Follower, reportFreshness, ServedModel } from 'monolith-ts/serve';
 
-const [thousands = 60, seeds = 3] = process.argv.slice(2).map(Number);
+const [thousands = 60, seeds = 3] = process.argv.slice(2, 4).map(Number);
+const folder = process.argv[4];
 const batchSize = 250;
 const steps = Math.floor((thousands * 1000) / batchSize);
 const [users, items] = [200, 100];
@@ -102,3 +104,7 @@ const ordered = means.every((mean, at) => at === 0 || mean < means[at - 1]);
 console.log(
   `the fresher, the better: ${ordered ? 'yes' : 'no'}; ${(means[0] - means.at(-1)).toFixed(4)} of AUC between them`,
 );
+if (folder !== undefined) {
+  const points = INTERVALS.map((interval, at) => ({ interval, aucs: table.map((row) => row[at]) }));
+  console.log(`plotted in ${await reportFreshness(folder, { points })}`);
+}

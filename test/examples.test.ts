@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -40,6 +40,15 @@ t.test('examples with made-up data come to what they are expected to', async (t)
     t.ok(found > least, `${name}: ${found}, at least ${least}`);
   }
   t.same(readdirSync(cwd), []);
+});
+
+t.test('the example of freshness plots its table in a report', async (t) => {
+  const cwd = t.testdir();
+  const { code, out } = await runNode([join(EXAMPLES, 'freshness.mjs'), '16', '1', 'drift'], { cwd });
+  t.match({ code, out }, { code: 0, out: /^plotted in drift\/report\.html$/m });
+  const page = readFileSync(join(cwd, 'drift', 'report.html'), 'utf8');
+  const mean = /^ +32 +\S+ +(\S+)$/m.exec(out)?.[1];
+  t.ok(page.includes(`<td class="num">${mean}</td>`), 'the numbers are those that were printed');
 });
 
 t.test('every example trains, says how it went, and leaves nothing behind', async (t) => {

@@ -4,6 +4,7 @@ export { DeltaHook, type DeltaHookOptions } from '../serve/fresh/delta-hook.js';
 export { type FollowEvent, Follower, type FollowOptions } from '../serve/fresh/follow.js';
 export { ParameterSyncClient } from '../serve/fresh/parameter-sync-client.js';
 export { ParameterSyncHook, type ParameterSyncOptions } from '../serve/fresh/parameter-sync-hook.js';
+export { type FreshnessResult, reportFreshness } from '../serve/fresh/report-freshness.js';
 export { createSyncBackend, FolderSyncBackend, LocalSyncBackend } from '../serve/fresh/sync-backends.js';
 export type { ClientConfig, PushResponse, PushResult, SyncTarget } from '../serve/fresh/sync-target.js';
 export { loadModel } from '../serve/load-model.js';

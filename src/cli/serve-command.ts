@@ -33,6 +33,10 @@ export async function runServeCommand(dirs: readonly string[], flags: ServeFlags
     const { named, follow } = foldersOf(dirs, flags.follow);
     const serving = await serveModels(named, { ...optionsOf(flags), follow, log });
     started = true;
+    if (serving.connectionsMax < flags.connectionsMax) {
+      const most = serving.connectionsMax;
+      io.err.write(`warning: ${most} connections are taken and not ${flags.connectionsMax}: see ulimit -n\n`);
+    }
     tellStart(serving, io.nowMs() - start, say);
     await asked.stop;
     const { finished, dropped } = await serving.close();

@@ -30,7 +30,7 @@ export const serveFlags = z
     bodyMax: count(2 ** 31, 2 ** 20, 'bytes', 'bytes of a request'),
     openMax: count(1_000_000, 1000, 'count', 'requests that wait, before others are sent away'),
     deadlineMs: count(3_600_000, 5000, 'ms', 'time in which a request is answered'),
-    connectionsMax: count(1_000_000, 10_000, 'count', 'connections at the same time'),
+    connectionsMax: count(1_000_000, 10_000, 'count', 'connections at the same time; further ones are 503'),
     poll: wholeNumber(0, 3_600_000)
       .default(1000)
       .register(flagMeta, { value: 'ms', help: 'time between two looks for a new version; 0: never' }),

@@ -168,6 +168,15 @@ export interface DoneEvent {
   readonly interrupted: boolean;
 }
 
+/** What answers were worth by how often servers looked for what was learnt. */
+export interface FreshnessEvent {
+  readonly event: 'freshness';
+  /** What intervals are counted in. */
+  readonly unit: string;
+  /** Ascending by interval, with the AUC of each run. */
+  readonly points: readonly { readonly interval: number; readonly aucs: readonly number[] }[];
+}
+
 export type RunEvent =
   | EstimatorEvent
   | DataEvent
@@ -179,6 +188,7 @@ export type RunEvent =
   | ({ readonly event: 'run' } & RunRecord)
   | TablesEvent
   | TimeEvent
+  | FreshnessEvent
   | { readonly event: 'asked'; readonly step: number; readonly what: string }
   | { readonly event: 'error'; readonly code: string; readonly message: string; readonly hint: string | null };
 

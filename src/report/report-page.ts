@@ -5,6 +5,7 @@ import { jsonEvents } from './event-lines.js';
 import { html, jsonScript } from './html.js';
 import { pageText } from './page.js';
 import { again } from './report-again.js';
+import { freshnessTable } from './report-freshness.js';
 import * as parts from './report-tables.js';
 import { chartsOf } from './run-charts.js';
 import { endOf, storyOf } from './run-story.js';
@@ -29,6 +30,7 @@ ${parts.words(story)}${parts.numbers(story)}
 ${charts.map(figure)}</div>
 ${parts.evaluations(story)}
 ${parts.deciles(story)}
+${freshnessTable(story)}
 ${parts.features(story)}
 ${parts.tableSizes(story)}
 ${parts.threads(story)}

@@ -3,23 +3,26 @@ import { bytesText, counted, durationText, lossText, rateText, shareText, wholeT
 import type { ColumnFound, Drift } from '../recipe/run-event.js';
 import { type Html, html } from './html.js';
 import { htmlTable } from './html-table.js';
+import { freshnessSentence } from './report-freshness.js';
 import { bestEval, endOf, type RunStory } from './run-story.js';
 
 const aucText = (auc: number | null | undefined): string => (auc == null ? '–' : auc.toFixed(4));
 
 /** The name of the run: what it learnt from. */
-export function runName({ data, run, start }: RunStory): string {
-  return data?.source ?? run?.module ?? start?.model ?? 'a run';
+export function runName({ data, run, start, freshness }: RunStory): string {
+  return data?.source ?? run?.module ?? start?.model ?? (freshness === undefined ? 'a run' : 'Freshness');
 }
 
 /** What came out, in a sentence or two. */
 export function sentence(story: RunStory): string {
-  const { trained, test, error, split, evals, progress } = story;
+  const { trained, test, error, split, evals, progress, freshness } = story;
   const name = story.start?.model ?? story.model?.name ?? 'The model';
   const steps = progress.at(-1)?.step ?? evals.at(-1)?.step ?? 0;
   const parts: string[] = [];
   if (error !== undefined) {
     parts.push(`${name} failed${steps > 0 ? ` after step ${wholeText(steps)}` : ''}: ${error.code}.`);
+  } else if (trained === undefined && freshness !== undefined && story.start === undefined) {
+    parts.push(freshnessSentence(freshness));
   } else if (trained === undefined) {
     parts.push(`${name} was at step ${wholeText(steps)} when this was written; the run did not come to an end.`);
   } else {

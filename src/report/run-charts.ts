@@ -1,5 +1,6 @@
 /** @file The plots of a report, from the events of its run. */
 import type { Chart, ChartSeries } from './chart.js';
+import { freshnessChart } from './report-freshness.js';
 import { bestEval, type RunStory } from './run-story.js';
 
 /** More points than a plot has pixels say nothing. */
@@ -18,6 +19,7 @@ export function chartsOf(story: RunStory): Chart[] {
     histogramChart(story),
     calibrationChart(story),
     rocChart(story),
+    freshnessChart(story),
   ].filter((chart) => chart !== undefined);
 }
 

@@ -22,6 +22,7 @@ export interface RunStory {
   readonly notes: readonly Named<'note'>[];
   readonly trained: Named<'trained'> | undefined;
   readonly test: Named<'test'> | undefined;
+  readonly freshness: Named<'freshness'> | undefined;
   readonly error: Named<'error'> | undefined;
   readonly done: Named<'done'> | undefined;
   /** Times that training began: more than one when it was gone on with. */
@@ -55,6 +56,7 @@ export function storyOf(events: readonly KeptEvent[]): RunStory {
     notes: all('note', last),
     trained: latest('trained'),
     test: latest('test'),
+    freshness: all('freshness').at(-1),
     error: latest('error'),
     done: latest('done'),
     parts: Math.max(1, all('start').length),
@@ -81,8 +83,9 @@ export function bestEval({ evals, test, trained }: RunStory): Named<'eval'> | un
 }
 
 /** How the run ended, or that nobody knows. */
-export function endOf({ error, done }: RunStory): 'done' | 'stopped' | 'failed' | 'under way' {
+export function endOf({ error, done, freshness, start }: RunStory): 'done' | 'stopped' | 'failed' | 'under way' {
   if (error !== undefined) return 'failed';
-  if (done === undefined) return 'under way';
+  // Freshness alone is no run that could end.
+  if (done === undefined) return freshness !== undefined && start === undefined ? 'done' : 'under way';
   return done.interrupted ? 'stopped' : 'done';
 }

@@ -65,11 +65,18 @@ function* fitting<F extends Features>(
   yield* fitting(schema, rows.slice(half), firstRow + half, fit);
 }
 
+/** The room of a schema for the rows it was asked about last: a server asks with each request. */
+const rooms = new WeakMap<object, readonly [rows: number, room: ReadonlyMap<string, number>]>();
+
 /** Ids that a part of a batch of so many rows has room for, by feature. */
-export function raggedRoom(schema: Schema<Features>, rows: number): Map<string, number> {
-  return new Map(
+export function raggedRoom(schema: Schema<Features>, rows: number): ReadonlyMap<string, number> {
+  const [known, room] = rooms.get(schema) ?? [];
+  if (known === rows) return room!;
+  const made = new Map(
     Object.entries(schema.features).flatMap(([name, feature]) =>
       feature.kind === 'ragged' ? [[name, Math.floor(rows * feature.valuesPerRow)] as const] : [],
     ),
   );
+  rooms.set(schema, [rows, made]);
+  return made;
 }

@@ -8,6 +8,6 @@ t.test('the bench of serving asks in process and over HTTP, and applies a delta'
     rest.map(({ rowsPerRequest }) => rowsPerRequest),
     [1, 100],
   );
-  for (const { requestsPerSec, ofConstant } of rest) t.ok(requestsPerSec > 0 && ofConstant > 0);
+  for (const { requestsPerSec, ofConstant, byCpu } of rest) t.ok(requestsPerSec > 0 && ofConstant > 0 && byCpu > 0);
   t.ok(delta.bytesOfWhole > 0 && delta.bytesOfWhole < 1.5 && delta.timeOfWhole > 0);
 });

@@ -39,6 +39,19 @@ async function lookAtReports(program: string): Promise<void> {
     }
   });
 
+  t.test('quality by freshness is drawn', async (t) => {
+    const points = [1, 8, 32].map((interval) => ({ interval, aucs: [0.6 - interval / 100, 0.61 - interval / 100] }));
+    const event = { event: 'freshness', unit: 'steps', points, atMs: 0 } as const;
+    const { page, complaints } = await openPage(browser, file('fresh.html', reportPage([event])));
+    const drawn = await page.evaluate(`[...document.querySelectorAll('#chart-freshness canvas')].map((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(data.buffer)).size > 4;
+    })`);
+    t.same(drawn, [true]);
+    t.same(complaints, []);
+    await page.close();
+  });
+
   t.test('without scripts the words and tables are all there, and it prints', async (t) => {
     const { page, complaints } = await openPage(browser, good, { javaScript: false, dark: true });
     const text = await page.innerText('body');

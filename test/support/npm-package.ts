@@ -9,10 +9,11 @@ import { npmCommand } from './npm.js';
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url));
 const LIMIT_MS = 300_000;
 
-/** The folder that has `name` in its node_modules, kept for the next time; or why it cannot be had. */
+/** The folder that has `name`, and what is besides, in its node_modules, kept for later; or why it cannot be had. */
 export async function npmPackage(
   name: string,
   version: string,
+  besides: readonly string[] = [],
 ): Promise<{ readonly folder: string } | { readonly reason: string }> {
   const folder = join(CACHE, `monolith-${name.replace(/^.*\//, '')}`);
   const spec = `${name}@${version}`;
@@ -21,7 +22,7 @@ export async function npmPackage(
   const flags = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
   const [command, ...args] = npmCommand();
   try {
-    const all = [...args, 'install', ...flags, '--prefix', folder, spec];
+    const all = [...args, 'install', ...flags, '--prefix', folder, spec, ...besides];
     await promisify(execFile)(command, all, { cwd: folder, timeout: LIMIT_MS });
     return { folder };
   } catch (cause) {

@@ -50,6 +50,7 @@ export class LearnText {
       case 'best':
       case 'checkpoint':
       case 'tables':
+      case 'freshness':
       case 'error':
       case 'done':
         return null;

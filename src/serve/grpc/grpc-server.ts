@@ -5,6 +5,7 @@
  */
 import { createServer, type Socket } from 'node:net';
 import { bearsToken } from '../online/bears-token.js';
+import { connectionsThatFit } from '../online/bound-connections.js';
 import { certificates, type Listening, type ListenOptions, REQUEST_MS, startError } from '../online/http-server.js';
 import type { ModelCalls } from '../online/model-calls.js';
 import { refusal } from '../online/refusal.js';
@@ -68,7 +69,7 @@ export async function listenGrpc(calls: ModelCalls, options: ListenGrpcOptions):
     socket.on('error', () => socket.destroy());
     injector.injectConnection(socket);
   });
-  listener.maxConnections = connectionsMax;
+  listener.maxConnections = connectionsThatFit(connectionsMax);
   await new Promise<void>((resolve, reject) => {
     listener.once('error', (cause) => {
       server.forceShutdown();
@@ -79,6 +80,7 @@ export async function listenGrpc(calls: ModelCalls, options: ListenGrpcOptions):
   const { port: bound } = listener.address() as { readonly port: number };
   return {
     url: `${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    connectionsMax: listener.maxConnections,
     get open() {
       return open.count;
     },

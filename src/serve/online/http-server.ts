@@ -7,6 +7,7 @@ import { createServer as createHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { MonolithError, messageOf } from '../../base/errors.js';
 import { readWhole } from '../../base/files/read-file.js';
+import { boundConnections, connectionsThatFit } from './bound-connections.js';
 import type { PredictHandler } from './handler-options.js';
 
 export interface ListenOptions {
@@ -16,7 +17,7 @@ export interface ListenOptions {
   readonly port: number;
   /** Files of a certificate and its key, in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Connections at the same time; further ones are closed. Default: 10 000. */
+  /** Connections at the same time; further ones are 503. Default: 10 000, or as many as files may be open. */
   readonly connectionsMax?: number;
   /** Milliseconds in which a request has to come whole. Default: 10 000. */
   readonly requestMs?: number;
@@ -24,6 +25,8 @@ export interface ListenOptions {
 
 export interface Listening {
   readonly url: string;
+  /** Connections that are taken at the most: those asked for, or as many as files may be open. */
+  readonly connectionsMax: number;
   /** Requests that are being answered. */
   readonly open: number;
   /** Takes no more, and ends once what was asked is answered, or after so many milliseconds. Says what was dropped. */
@@ -41,9 +44,10 @@ export async function listen(handler: PredictHandler, options: ListenOptions): P
   const { host = '127.0.0.1', port, tls, connectionsMax = 10_000, requestMs = REQUEST_MS } = options;
   const own = { requestTimeout: requestMs, headersTimeout: requestMs, connectionsCheckingInterval: CHECK_MS };
   const server: Server = tls === undefined ? createHttp(own) : createHttps({ ...own, ...certificates(tls) });
-  server.maxConnections = connectionsMax;
+  const connections = connectionsThatFit(connectionsMax);
+  const sendAway = boundConnections(server, connections, tls === undefined ? 'connection' : 'secureConnection');
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.timeout = SILENT_MS;
+  server.timeout = Math.max(SILENT_MS, requestMs);
   // Who has ended its own side still wants the answer. Node.js has it for servers since ever, and not in its types.
   Object.assign(server, { httpAllowHalfOpen: true });
   const answer = getRequestListener(handler, { hostname: host, overrideGlobalObjects: false });
@@ -69,6 +73,7 @@ export async function listen(handler: PredictHandler, options: ListenOptions): P
   const shown = host.includes(':') ? `[${host}]` : host;
   return {
     url: `http${tls === undefined ? '' : 's'}://${shown}:${bound}`,
+    connectionsMax: connections,
     get open() {
       return open;
     },
@@ -89,6 +94,7 @@ export async function listen(handler: PredictHandler, options: ListenOptions): P
       clearTimeout(timer);
       const dropped = open;
       server.closeAllConnections();
+      sendAway();
       await closed;
       return { finished: Math.max(0, begun - dropped), dropped };
     },

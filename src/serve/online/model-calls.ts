@@ -7,11 +7,13 @@ import type { LoadedModel } from '../loaded-model.js';
 import { RowCheck } from './columns.js';
 import type { HandlerOptions } from './handler-options.js';
 import { refusal } from './refusal.js';
-import { ServeMetrics } from './serve-metrics.js';
+import { type Labels, ServeMetrics } from './serve-metrics.js';
 import { ServedModel } from './served-model.js';
 import type { ServedVersion } from './served-version.js';
 
 const LIMITS = { bodyBytesMax: 2 ** 20, rowsMax: 1024, openMax: 1000, deadlineMs: 5000 };
+
+const NO_LABELS: Labels = {};
 
 /** What a call is answered by. */
 export interface CallContext {
@@ -27,6 +29,7 @@ export class ModelCalls {
   readonly limits: Readonly<typeof LIMITS>;
   readonly #strict: boolean;
   readonly #checks = new WeakMap<ServedVersion, RowCheck>();
+  readonly #known = new Map<string, Labels>();
   /** Requests that are not answered. */
   #open = 0;
 
@@ -82,9 +85,20 @@ export class ModelCalls {
   /** Counts a call that was answered. */
   counted(name: string, call: string, code: string, startMs: number): void {
     // Names of strangers are no labels: they would never end.
-    const of = { model: this.models.has(name) ? name : '', call };
-    this.metrics.observe('monolith_request_seconds', of, (performance.now() - startMs) / 1000);
-    this.metrics.add('monolith_requests_total', { ...of, code });
+    const model = this.models.has(name) ? name : '';
+    this.metrics.observe('monolith_request_seconds', this.#labels(model, call), (performance.now() - startMs) / 1000);
+    this.metrics.add('monolith_requests_total', this.#labels(model, call, code));
+  }
+
+  /** The same object for the same labels: its text is made once. */
+  #labels(model: string, call: string, code?: string): Labels {
+    const key = `${model} ${call} ${code}`;
+    let labels = this.#known.get(key);
+    if (labels === undefined) {
+      labels = { model, call, ...(code !== undefined && { code }) };
+      this.#known.set(key, labels);
+    }
+    return labels;
   }
 
   #check(version: ServedVersion): RowCheck {
@@ -98,7 +112,7 @@ export class ModelCalls {
 
   #count(by: number): void {
     this.#open += by;
-    this.metrics.set('monolith_requests_open', {}, this.#open);
+    this.metrics.set('monolith_requests_open', NO_LABELS, this.#open);
   }
 }
 

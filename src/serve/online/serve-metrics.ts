@@ -121,7 +121,18 @@ export class ServeMetrics {
   }
 }
 
+/** Texts of labels that are kept, so that what is counted with each request is written once. */
+const texts = new WeakMap<Labels, string>();
+
 function labelText(labels: Labels): string {
+  const known = texts.get(labels);
+  if (known !== undefined) return known;
+  const made = writtenLabels(labels);
+  texts.set(labels, made);
+  return made;
+}
+
+function writtenLabels(labels: Labels): string {
   const parts = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
   return parts.length === 0 ? '' : `{${parts.join(',')}}`;
 }

@@ -25,6 +25,8 @@ export interface Serving {
   readonly url: string;
   /** Address and port of gRPC, where it was asked for. */
   readonly grpcTarget: string | null;
+  /** Connections over HTTP that are taken at the most. */
+  readonly connectionsMax: number;
   readonly models: ReadonlyMap<string, ServedModel>;
   readonly metrics: ServeMetrics;
   /** Not ready any more; ends once all is answered, or after 10 seconds. */
@@ -88,7 +90,7 @@ export async function serveModels(dirs: Readonly<Record<string, string>>, option
     throw error;
   }
   ready = true;
-  const { url } = listening.at(-1)!;
+  const { url, connectionsMax: connections } = listening.at(-1)!;
   const grpcTarget = grpcPort === undefined ? null : listening[0]!.url;
   let closed: ReturnType<Serving['close']> | undefined;
   const close = async () => {
@@ -101,6 +103,7 @@ export async function serveModels(dirs: Readonly<Record<string, string>>, option
   return {
     url,
     grpcTarget,
+    connectionsMax: connections,
     models,
     metrics,
     close: () => {

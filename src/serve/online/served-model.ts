@@ -10,6 +10,7 @@ import { MonolithError, messageOf } from '../../base/errors.js';
 import type { LoadModelOptions } from '../loaded-model.js';
 import { isNativeModel } from '../native/read-native.js';
 import { folderOfVersions, versionsIn } from '../versions.js';
+import { folderPrint } from './folder-print.js';
 import type { ServeMetrics } from './serve-metrics.js';
 import { ServedVersion } from './served-version.js';
 
@@ -36,6 +37,13 @@ export interface VersionState {
   readonly error?: string;
 }
 
+/** A version that could not be taken: why, and how its folder was when it was tried, and when it was last seen. */
+interface Refused {
+  readonly error: string;
+  readonly tried: string;
+  seen: string;
+}
+
 const POLL_MS = 1000;
 
 /**
@@ -51,8 +59,8 @@ export class ServedModel {
   readonly dir: string;
   readonly #options: ServedModelOptions;
   #current: ServedVersion;
-  /** Versions that could not be taken, with the reason. */
-  readonly #refused = new Map<string, string>();
+  /** Versions that could not be taken. */
+  readonly #refused = new Map<string, Refused>();
   readonly #leaving = new Map<string, Promise<void>>();
   #loading: string | null = null;
   #looking: Promise<void> | undefined;
@@ -103,7 +111,7 @@ export class ServedModel {
   get states(): VersionState[] {
     const { version } = this.#current;
     const found = new Map<string, VersionState>();
-    for (const [refused, error] of this.#refused) found.set(refused, { version: refused, state: 'END', error });
+    for (const [refused, { error }] of this.#refused) found.set(refused, { version: refused, state: 'END', error });
     for (const leaving of this.#leaving.keys()) found.set(leaving, { version: leaving, state: 'UNLOADING' });
     if (this.#loading !== null) found.set(this.#loading, { version: this.#loading, state: 'LOADING' });
     found.set(version, { version, state: 'AVAILABLE' });
@@ -119,16 +127,30 @@ export class ServedModel {
   }
 
   async #look(): Promise<void> {
-    const newest = (await versionsIn(this.dir)).at(-1);
-    if (this.#closed || newest === undefined || BigInt(newest) <= BigInt(this.#current.version)) return;
-    if (this.#refused.has(newest) || !existsSync(join(this.dir, newest))) return;
-    await this.#take(newest);
+    const newer = (await versionsIn(this.dir)).filter((one) => BigInt(one) > BigInt(this.#current.version));
+    for (const version of newer.toReversed()) {
+      if (this.#closed) return;
+      const isOpen = existsSync(join(this.dir, version)) && (await this.#mayBeTaken(version));
+      if (isOpen && (await this.#take(version))) return;
+    }
   }
 
-  async #take(version: string): Promise<void> {
+  /** One that was refused is tried again once its folder has changed and rests: it was being copied. */
+  async #mayBeTaken(version: string): Promise<boolean> {
+    const refused = this.#refused.get(version);
+    if (refused === undefined) return true;
+    const print = await folderPrint(join(this.dir, version));
+    const rests = print === refused.seen;
+    refused.seen = print;
+    return rests && print !== refused.tried;
+  }
+
+  /** Whether the version is in use now. */
+  async #take(version: string): Promise<boolean> {
     const { load = {}, metrics, log } = this.#options;
     const start = performance.now();
     this.#loading = version;
+    const print = await folderPrint(join(this.dir, version));
     let next: ServedVersion | undefined;
     try {
       next = await ServedVersion.open(join(this.dir, version), load, this.name, metrics);
@@ -139,19 +161,21 @@ export class ServedModel {
       if (this.#closed) throw new MonolithError('ML_CLOSED', { what: `the model ${this.name}` });
     } catch (error) {
       await next?.close();
-      this.#refused.set(version, messageOf(error));
+      this.#refused.set(version, { error: messageOf(error), tried: print, seen: print });
       metrics?.add('monolith_reloads_total', { model: this.name, result: 'refused' });
       log?.({ event: 'refused', model: this.name, version, reason: messageOf(error) });
-      return;
+      return false;
     } finally {
       this.#loading = null;
     }
+    this.#refused.delete(version);
     const old = this.#current;
     this.#current = next;
     metrics?.add('monolith_reloads_total', { model: this.name, result: 'taken' });
     metrics?.set('monolith_version', { model: this.name }, Number(version));
     log?.({ event: 'version', model: this.name, version, ms: performance.now() - start });
     this.#leaving.set(old.version, this.#leave(old));
+    return true;
   }
 
   async #leave(old: ServedVersion): Promise<void> {

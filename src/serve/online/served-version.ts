@@ -28,10 +28,11 @@ export class ServedVersion {
   constructor(version: string, model: LoadedModel, name: string, metrics: ServeMetrics | undefined) {
     this.version = version;
     this.model = model;
+    const of = { model: name };
     this.gatherer = new Gatherer(model, (batch) => {
       if (metrics === undefined) return;
-      metrics.observe('monolith_batch_rows', { model: name }, batch.count);
-      metrics.add('monolith_rows_total', { model: name }, batch.count);
+      metrics.observe('monolith_batch_rows', of, batch.count);
+      metrics.add('monolith_rows_total', of, batch.count);
       if (this.#batches++ % SAMPLED === 0) this.#sample(batch, name, metrics);
     });
   }

@@ -108,6 +108,35 @@ t.test('a version that is damaged, or that others could not ask, leaves the old 
   t.equal((await ask('/v1/models/shop:predict', { instances: [{}] })).status, 200);
 });
 
+t.test('a version that is copied slowly is taken when it is whole, and one below a damaged one too', async (t) => {
+  const { model, folder, events } = await watched(t, 'slow');
+  await changed(folder, '8', (text) => text.slice(0, -9));
+  await mkdir(join(folder, '6'));
+  await model.refresh();
+  t.same(
+    events.slice(1).map(({ event, version }) => [event, version]),
+    [
+      ['refused', '8'],
+      ['refused', '6'],
+    ],
+  );
+  await cp(join(exported, 'model.json'), join(folder, '6', 'model.json'));
+  await model.refresh();
+  t.equal(events.length, 3, 'while it changes it is left alone');
+  await cp(exported, join(folder, '6'), { recursive: true });
+  await model.refresh();
+  t.equal(model.current.version, '5', 'it may be changing still');
+  await model.refresh();
+  t.equal(model.current.version, '6');
+  const rest = model.states.filter(({ state }) => state !== 'UNLOADING');
+  t.match(rest, [
+    { version: '6', state: 'AVAILABLE' },
+    { version: '8', state: 'END' },
+  ]);
+  await model.refresh();
+  t.equal(events.filter(({ event }) => event === 'refused').length, 2, 'what rests as it was is not tried again');
+});
+
 t.test('versions that vanish are answered from memory, and older ones are not gone back to', async (t) => {
   const { model, folder } = await watched(t, 'vanish');
   const ask = askingOf(createPredictHandler({ shop: model }));
