@@ -16,6 +16,7 @@ export interface TrainConfig {
   readonly evalData?: string;
   readonly epochs?: number;
   readonly dim?: number;
+  readonly pieces?: number;
   /** Names of columns with commas between them. */
   readonly id?: string;
   readonly number?: string;
@@ -30,6 +31,8 @@ export interface TrainConfig {
   readonly null?: string;
   readonly badRows?: 'stop' | 'skip';
   readonly badRowsMax?: number;
+  readonly cache?: boolean;
+  readonly cacheDir?: string;
   readonly report?: boolean;
   /** Seconds between deltas for `monolith serve --follow`. */
   readonly freshEvery?: number;
@@ -83,6 +86,7 @@ const KEYS: Readonly<Record<keyof TrainConfig, true>> = {
   evalData: true,
   epochs: true,
   dim: true,
+  pieces: true,
   id: true,
   number: true,
   time: true,
@@ -95,6 +99,8 @@ const KEYS: Readonly<Record<keyof TrainConfig, true>> = {
   null: true,
   badRows: true,
   badRowsMax: true,
+  cache: true,
+  cacheDir: true,
   report: true,
   freshEvery: true,
   vocab: true,
