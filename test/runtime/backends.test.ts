@@ -48,6 +48,8 @@ const GPU_SPOKEN_OF: Readonly<Record<string, string>> = {
   'src/train/tasks/hook-assembly.ts': 'fields of the reference',
   'src/train/tasks/table-store.ts': 'names of the reference',
   'src/train/tasks/export-context.ts': 'a parameter of the reference',
+  'src/train/tasks/task-exports.ts': 'a parameter of the reference',
+  'src/serve/parts/export-parts.ts': 'a signature of the reference',
 };
 
 t.test('outside of src/runtime a GPU is spoken of where a reason is written down', async (t) => {
