@@ -105,7 +105,7 @@ export function oneOf<const T extends string>(values: readonly T[], hints: Reado
 /** Values of flags that take one of a few, by their schema, and by the option that was made of it. */
 const choices = new WeakMap<object, readonly string[]>();
 
-/** The values that an option of `addFlags` takes, where they are a few. */
+/** The values that an option of `addOptions` takes, where they are a few. */
 export const choicesOf = (option: Option): readonly string[] | undefined => choices.get(option);
 
 /** The same of a schema, under its default. */
@@ -139,9 +139,9 @@ export function flagName(key: string): string {
 
 type FlagSchema = z.ZodObject<Record<string, z.ZodType>>;
 
-/** Adds a flag to `command` for each key of `schema`. */
-export function addFlags(command: Command, schema: FlagSchema, group?: string): Command {
-  for (const [key, field] of Object.entries(schema.shape)) {
+/** Adds a flag to `command` for each key of `shape`. */
+export function addOptions(command: Command, shape: Readonly<Record<string, z.ZodType>>, group?: string): void {
+  for (const [key, field] of Object.entries(shape)) {
     const meta = flagMeta.get(field) ?? { help: '' };
     const name = meta.negated === true ? flagName(key).replace('--', '--no-') : flagName(key);
     const option = new Option(meta.value === undefined ? name : `${name} <${meta.value}>`, describe(field, meta));
@@ -152,7 +152,6 @@ export function addFlags(command: Command, schema: FlagSchema, group?: string): 
     if (values !== undefined) choices.set(option, values);
     command.addOption(option);
   }
-  return command;
 }
 
 function describe(field: z.ZodType, meta: FlagMeta): string {
@@ -191,4 +190,9 @@ export function parseFlags<S extends FlagSchema>(schema: S, raw: unknown, comman
 export const outputFlags = {
   json: switchFlag().register(flagMeta, { help: 'print JSON' }),
   verbose: switchFlag().register(flagMeta, { help: 'show causes and stacks of errors' }),
+};
+export const outputSchema = z.object(outputFlags);
+
+export const quietFlag = {
+  quiet: switchFlag().register(flagMeta, { help: 'print the result only' }),
 };

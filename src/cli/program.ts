@@ -1,6 +1,8 @@
 /** @file The program `monolith`: its commands, and the way from a command line to an exit code. */
 import { Command, CommanderError } from 'commander';
+import type { MonolithError } from '../base/errors.js';
 import { packageVersion } from '../base/package-version.js';
+import { commandTerm, fillFlags } from './command-flags.js';
 import { addCheckCommands } from './commands/check-commands.js';
 import { addCheckpointCommands } from './commands/checkpoint-commands.js';
 import type { AddCommands, CommandParts } from './commands/command-parts.js';
@@ -48,14 +50,22 @@ export async function runProgram(args: readonly string[], io: CliIo, parts: Prog
     };
     const program = createProgram({ io, ...parts, setExit });
     refuseUnknownHelp(args, program);
+    await fillFlags(program, args);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT_DONE;
     const isCommander = thrown instanceof CommanderError;
-    const error = isCommander ? toFlagError(thrown, args, createProgram({ io, setExit: () => {} })) : thrown;
+    const error = isCommander ? await misuseOf(thrown, args, io) : thrown;
     return reportError(error, io, { json: args.includes('--json'), verbose: args.includes('--verbose') });
   }
+}
+
+/** What commander complained of, with the flags of all commands for a hint. */
+async function misuseOf(thrown: CommanderError, args: readonly string[], io: CliIo): Promise<MonolithError> {
+  const program = createProgram({ io, setExit: () => {} });
+  await fillFlags(program);
+  return toFlagError(thrown, args, program);
 }
 
 export function createProgram(parts: CommandParts): Command {
@@ -68,7 +78,7 @@ export function createProgram(parts: CommandParts): Command {
     .exitOverride()
     .enablePositionalOptions()
     .showSuggestionAfterError(false)
-    .configureHelp({ minWidthToWrap: 20 })
+    .configureHelp({ minWidthToWrap: 20, subcommandTerm: commandTerm })
     .configureOutput({
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(text),

@@ -1,17 +1,18 @@
 /** @file Registers the commands that check: plan, inspect, doctor. */
-import { z } from 'zod';
-import { addFlags, outputFlags, parseFlags } from '../flags.js';
+import { addFlags, parseFlags } from '../command-flags.js';
 import { DOCTOR_HELP, INSPECT_HELP, PLAN_HELP } from '../help-texts.js';
-import { inspectFlags } from '../inspect-options.js';
-import { planFlags } from '../plan-options.js';
 import type { AddCommands } from './command-parts.js';
 
-const doctorFlags = z.object(outputFlags);
+const inspectFlags = async () => (await import('../inspect-options.js')).inspectFlags;
+const planFlags = async () => (await import('../plan-options.js')).planFlags;
+
+const doctorFlags = async () => (await import('../flags.js')).outputSchema;
+
 export const addCheckCommands: AddCommands = (program, { io, setExit }) => {
   addFlags(program.command('plan').description('Tell what a table will take, before there is one.'), planFlags)
     .addHelpText('after', PLAN_HELP)
     .action(async (raw: unknown) => {
-      const flags = parseFlags(planFlags, raw, 'plan');
+      const flags = await parseFlags(planFlags, raw, 'plan');
       const { runPlanCommand } = await import('../plan-command.js');
       setExit(runPlanCommand(flags, io));
     });
@@ -20,7 +21,7 @@ export const addCheckCommands: AddCommands = (program, { io, setExit }) => {
     .argument('<checkpoint>', 'model directory, checkpoint like DIR/model.ckpt-100, table, or file of a table')
     .addHelpText('after', INSPECT_HELP)
     .action(async (path: string, raw: unknown) => {
-      const flags = parseFlags(inspectFlags, raw, 'inspect');
+      const flags = await parseFlags(inspectFlags, raw, 'inspect');
       const { runInspectCommand } = await import('../inspect-command.js');
       setExit(await runInspectCommand(path, flags, io));
     });
@@ -28,7 +29,7 @@ export const addCheckCommands: AddCommands = (program, { io, setExit }) => {
   addFlags(program.command('doctor').description('Check that training works on this machine.'), doctorFlags)
     .addHelpText('after', DOCTOR_HELP)
     .action(async (raw: unknown) => {
-      const flags = parseFlags(doctorFlags, raw, 'doctor');
+      const flags = await parseFlags(doctorFlags, raw, 'doctor');
       const { runDoctorCommand } = await import('../doctor.js');
       setExit(await runDoctorCommand(flags, io));
     });

@@ -1,7 +1,6 @@
 /** @file What commands are registered with, and what they share: the flags of output, groups of commands. */
 import type { Command } from 'commander';
 import { MonolithError } from '../../base/errors.js';
-import { flagMeta, switchFlag } from '../flags.js';
 import type { CliIo } from '../io.js';
 import type { LoadTrainJob } from '../train-command.js';
 
@@ -13,10 +12,6 @@ export interface CommandParts {
 
 /** Adds commands to the program. */
 export type AddCommands = (program: Command, parts: CommandParts) => void;
-
-export const quietFlag = {
-  quiet: switchFlag().register(flagMeta, { help: 'print the result only' }),
-};
 
 /** A command that does nothing but hold others. */
 export function addGroup(program: Command, name: string, description: string, help: string): Command {

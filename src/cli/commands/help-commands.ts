@@ -1,12 +1,13 @@
 /** @file Registers `monolith init`, `monolith completion`, and the hidden `monolith complete` that shells call. */
-import { z } from 'zod';
 import { MonolithError } from '../../base/errors.js';
 import { didYouMean } from '../../base/suggest.js';
-import { addFlags, outputFlags, parseFlags } from '../flags.js';
+import { addFlags, fillFlags, parseFlags } from '../command-flags.js';
 import { COMPLETION_HELP, INIT_HELP } from '../help-texts.js';
-import { initFlags } from '../init/init-options.js';
 import type { AddCommands } from './command-parts.js';
 
+const initFlags = async () => (await import('../init/init-options.js')).initFlags;
+
+const completionFlags = async () => ({ shape: { verbose: (await import('../flags.js')).outputFlags.verbose } });
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export const addHelpCommands: AddCommands = (program, { io, setExit }) => {
@@ -14,11 +15,11 @@ export const addHelpCommands: AddCommands = (program, { io, setExit }) => {
     .argument('[dir]', 'folder of the project', 'my-recs')
     .addHelpText('after', INIT_HELP)
     .action(async (dir: string, raw: unknown) => {
-      const flags = parseFlags(initFlags, raw, 'init');
+      const flags = await parseFlags(initFlags, raw, 'init');
       setExit(await (await import('../init/init-command.js')).runInitCommand(dir, flags, io));
     });
   const command = program.command('completion').description('Print what makes a shell complete commands and flags.');
-  addFlags(command, z.object({ verbose: outputFlags.verbose }))
+  addFlags(command, completionFlags)
     .argument('<shell>', SHELLS.join(', '))
     .addHelpText('after', COMPLETION_HELP)
     .action(async (shell: string) => {
@@ -37,6 +38,7 @@ export const addHelpCommands: AddCommands = (program, { io, setExit }) => {
     .passThroughOptions()
     .action(async (words: readonly string[]) => {
       const { completions } = await import('../completion.js');
+      await fillFlags(program);
       io.out.write(await completions(program, words));
     });
 };

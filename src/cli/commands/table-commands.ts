@@ -1,8 +1,11 @@
 /** @file Registers `monolith table` and what it holds. */
-import { addFlags, parseFlags } from '../flags.js';
+import { addFlags, parseFlags } from '../command-flags.js';
 import { TABLE_HELP } from '../help-texts.js';
-import { tableExportFlags, tableImportFlags, tableNearestFlags } from '../table/table-options.js';
 import { type AddCommands, addGroup } from './command-parts.js';
+
+const tableExportFlags = async () => (await import('../table/table-options.js')).tableExportFlags;
+const tableImportFlags = async () => (await import('../table/table-options.js')).tableImportFlags;
+const tableNearestFlags = async () => (await import('../table/table-options.js')).tableNearestFlags;
 
 const RUN = 'folder of a run of monolith train --data';
 const load = () => import('../table/table-commands.js');
@@ -12,16 +15,16 @@ export const addTableCommands: AddCommands = (program, { io, setExit }) => {
   addFlags(table.command('export').description('Write the rows of a table to a file.'), tableExportFlags)
     .argument('<run>', RUN)
     .action(async (run: string, raw: unknown) => {
-      setExit(await (await load()).runTableExport(run, parseFlags(tableExportFlags, raw, 'table export'), io));
+      setExit(await (await load()).runTableExport(run, await parseFlags(tableExportFlags, raw, 'table export'), io));
     });
   addFlags(table.command('import').description('Set rows of a table, in a new model directory.'), tableImportFlags)
     .argument('<run>', RUN)
     .action(async (run: string, raw: unknown) => {
-      setExit(await (await load()).runTableImport(run, parseFlags(tableImportFlags, raw, 'table import'), io));
+      setExit(await (await load()).runTableImport(run, await parseFlags(tableImportFlags, raw, 'table import'), io));
     });
   addFlags(table.command('nearest').description('Show the ids whose rows point the same way.'), tableNearestFlags)
     .argument('<run>', RUN)
     .action(async (run: string, raw: unknown) => {
-      setExit(await (await load()).runTableNearest(run, parseFlags(tableNearestFlags, raw, 'table nearest'), io));
+      setExit(await (await load()).runTableNearest(run, await parseFlags(tableNearestFlags, raw, 'table nearest'), io));
     });
 };

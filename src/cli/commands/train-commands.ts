@@ -1,25 +1,31 @@
 /** @file Registers `monolith train` and `monolith run`. */
-import { z } from 'zod';
 import { MonolithError } from '../../base/errors.js';
 import { didYouMean } from '../../base/suggest.js';
+import { addFlags } from '../command-flags.js';
 import { printSettings } from '../dry-run.js';
-import { addFlags } from '../flags.js';
 import { RUN_HELP, RUN_USAGE, TRAIN_HELP } from '../help-texts.js';
 import type { CliIo } from '../io.js';
-import { dataFlag, tableFlags } from '../learn/learn-options.js';
 import { EXIT_DONE } from '../report.js';
-import { resolveTrain } from '../resolve-train.js';
-import { trainFlags } from '../train-options.js';
 import type { AddCommands } from './command-parts.js';
+
+/** Flags of a table of data, and those that the built-in demo has as well. */
+const tableFlags = async () => {
+  const { dataFlag, tableFlags } = await import('../learn/learn-options.js');
+  return { shape: { data: dataFlag, ...tableFlags } };
+};
+const sharedFlags = async () => {
+  const { data: _data, ...shape } = (await import('../train-options.js')).trainFlags.shape;
+  return { shape };
+};
 
 export const addTrainCommands: AddCommands = (program, { io, loadTrainJob, setExit }) => {
   const command = program.command('train').description('Train a model.').argument('[model.ts]', 'a model of your own');
-  addFlags(command, z.object({ data: dataFlag, ...tableFlags }), 'Flags for a table of data:');
-  const { data: _data, ...shared } = trainFlags.shape;
-  addFlags(command, z.object(shared), 'Flags for training:')
+  addFlags(command, tableFlags, 'Flags for a table of data:');
+  addFlags(command, sharedFlags, 'Flags for training:')
     .addHelpText('after', TRAIN_HELP)
     .action(async (file: string | undefined, { report, ...given }: Record<string, unknown>) => {
       const raw = report === false ? { ...given, report } : given;
+      const { resolveTrain } = await import('../resolve-train.js');
       const resolved = await resolveTrain(raw, io.env, file ?? null);
       if (resolved.kind === 'learn') {
         const { runLearnCommand } = await import('../learn/learn-command.js');

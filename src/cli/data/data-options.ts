@@ -1,7 +1,6 @@
 /** @file The flags of `monolith data` and its commands. */
 import { z } from 'zod';
-import { quietFlag } from '../commands/command-parts.js';
-import { flagMeta, outputFlags, pathName, wholeNumber } from '../flags.js';
+import { flagMeta, outputFlags, pathName, quietFlag, wholeNumber } from '../flags.js';
 import { humanCount } from '../human-size.js';
 import { columnFlags, fileFlags } from '../learn/learn-options.js';
 

@@ -1,7 +1,6 @@
 /** @file The flags of `monolith init`. */
 import { z } from 'zod';
-import { quietFlag } from '../commands/command-parts.js';
-import { flagMeta, outputFlags } from '../flags.js';
+import { flagMeta, outputFlags, quietFlag } from '../flags.js';
 import { columnFlags, fileFlags, tableFlags } from '../learn/learn-options.js';
 
 export const initFlags = z.object({

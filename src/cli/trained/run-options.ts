@@ -1,7 +1,6 @@
 /** @file The flags of the commands that go on from the folder of a run. */
 import { z } from 'zod';
-import { quietFlag } from '../commands/command-parts.js';
-import { flagMeta, oneOf, outputFlags, pathName, wholeNumber } from '../flags.js';
+import { flagMeta, oneOf, outputFlags, pathName, quietFlag, wholeNumber } from '../flags.js';
 import { fileFlags, sideTables } from '../learn/learn-options.js';
 import { BACKENDS } from '../train-job.js';
 
