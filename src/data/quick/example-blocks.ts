@@ -1,6 +1,7 @@
 /**
  * @file A TFRecord file of tf.Example as blocks of columns: whole records go through the kernel that decodes them,
  * those that it leaves go through the functions that make rows as objects of them, so that both ways give the same.
+ * Features that no column asks for are skipped here, whatever they hold.
  */
 import { MonolithError } from '../../base/errors.js';
 import { RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES } from '../../io/record-writer.js';

@@ -157,7 +157,7 @@ async function byRows(read: () => Promise<unknown>): Promise<number> {
 
 t.test('batches that are decoded from pages are those of rows as objects', async (t) => {
   const dir = t.testdir({});
-  for (let seed = 1; seed <= rounds({ quick: 12, deep: 300 }); seed++) {
+  for (let seed = 1; seed <= rounds({ quick: 12, deep: 60 }); seed++) {
     const random = new MersenneTwister(seed);
     const pick: Pick = (list) => list[random.nextU32() % list.length]!;
     const gaps = seed % 2 === 0;
