@@ -83,7 +83,7 @@ export class Dataset<R extends DataRow = DataRow, F extends Features = Features>
   static from<R extends DataRow = DataRow>(given: DatasetGiven<R>, options?: FileOptions): Dataset<R>;
   static from(given: DatasetGiven<DataRow>, second?: Schema<Features> | FileOptions, third?: FileOptions): Dataset {
     const schema = second instanceof Schema ? second : undefined;
-    const options = (second instanceof Schema ? third : second) ?? {};
+    const options = (second instanceof Schema ? third : (second ?? third)) ?? {};
     checkFileOptions(options);
     const findings: Findings = { forms: new Map(), badRows: 0, badRowErrors: [] };
     if (isNames(given)) {

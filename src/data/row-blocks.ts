@@ -1,7 +1,7 @@
 /** @file Rows on their way through the steps of a data set: many at a time, few promises for many rows. */
 import { MonolithError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
-import { type DataRow, placeOf } from './files/place.js';
+import { type DataRow, hasColumn, placeOf } from './files/place.js';
 
 /** Goes over the rows anew with each call; the number of a pass decides the order of rows that are shuffled. */
 export type Blocks<R> = (pass?: number) => AsyncIterable<readonly R[]>;
@@ -17,7 +17,7 @@ export function noColumn(row: DataRow, column: string): MonolithError {
 
 /** The cell of a column that must be there. */
 export function cellOf(row: DataRow, name: string): unknown {
-  if (!(name in row)) throw noColumn(row, name);
+  if (!hasColumn(row, name)) throw noColumn(row, name);
   return row[name];
 }
 

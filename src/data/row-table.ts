@@ -3,7 +3,7 @@ import { MonolithError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 import type { Refuse } from '../memory/given-arrays.js';
 import type { Cell } from './field.js';
-import { placeOf } from './files/place.js';
+import { cellIn, hasColumn, placeOf } from './files/place.js';
 
 /** A column of rows. */
 export interface Column {
@@ -30,13 +30,13 @@ export class RowTable {
 
   column(name: string, mayBeAbsent: boolean): Column {
     const rows = this.#rows;
-    const absent = rows.length > 0 && !rows.some((row) => name in row);
+    const absent = rows.length > 0 && !rows.some((row) => hasColumn(row, name));
     if (absent) this.#checkAbsent(name, mayBeAbsent);
     return {
       name,
       absent,
       rows: rows.length,
-      cell: (row) => rows[row]![name],
+      cell: name in Object.prototype ? (row) => cellIn(rows[row]!, name) as Cell : (row) => rows[row]![name],
       refuse: (row) => (reason, hint) =>
         new MonolithError(
           'ML_DATA',

@@ -8,6 +8,7 @@ import { Dataset } from './dataset.js';
 import type { DatasetSource } from './dataset-source.js';
 import { encodeRows } from './encode-rows.js';
 import { type Columns, columnSource } from './feed-source.js';
+import { type DataRow, hasColumn } from './files/place.js';
 import { encodePlainRows } from './plain-rows.js';
 import { quickPlan } from './quick/quick-plan.js';
 import { readerSource } from './reader-source.js';
@@ -96,7 +97,7 @@ function withoutAbsent(schema: Schema<Features>, rows: readonly Row<Features>[])
   const isThere = ([name, { kind, field }]: readonly [string, Features[string]]) =>
     kind !== 'dense' ||
     field !== undefined ||
-    rows.some((row) => typeof row === 'object' && row !== null && name in row);
+    rows.some((row) => typeof row === 'object' && row !== null && hasColumn(row as DataRow, name));
   const features = Object.entries(schema.features);
   const there = features.filter(isThere);
   return there.length === features.length ? schema : new Schema(Object.fromEntries(there));

@@ -14,6 +14,9 @@ const cwd = t.testdir({
   'part-1.csv.gz': gzipSync('id;price\n1;3,5\n2;\n') as never,
   'mixed.csv': `n,m\n${'1,2\n'.repeat(70_000)}x,2\n`,
   'empty.csv': '',
+  'inherited.jsonl': '{"toString":1,"at":1}\n{"at":2,"constructor":"c"}\n',
+  'late.jsonl': `${'{"a":1}\n'.repeat(70_000)}{"a":2,"late":5}\n`,
+  'escapes.csv': 'a\x1b[31mred,b\nx\x1b[2Jy,1\n"q\nr",0\n',
   'text.jsonl': '{"id":12345678901234567890,"tags":["a","b"],"at":1.5}\n{"id":7,"tags":[]}\n',
 });
 const run = (...args: string[]) => runHere(args, { cwd });
@@ -109,4 +112,40 @@ t.test('what is wrong is told with a hint', async (t) => {
     ],
   ];
   for (const [args, code, wanted] of cases) t.match(await run(...args), { code, err: wanted }, args.join(' '));
+});
+
+t.test('what a terminal would obey is shown, and rows stay on their lines', async (t) => {
+  for (const command of ['head', 'stat']) {
+    const { code, out, err } = await run('data', command, 'escapes.csv');
+    t.equal(code, 0, err);
+    t.notMatch(out, '\x1b');
+    t.match(out, 'a\\u001b[31mred');
+    t.match(out, /q\\u000ar/);
+  }
+});
+
+t.test('a cell that is not there is empty, also where all objects inherit its name', async (t) => {
+  for (const name of ['inherited.csv', 'inherited.parquet']) {
+    t.equal((await run('data', 'convert', 'inherited.jsonl', '--out', name)).code, 0);
+    const rows = eventsOf((await run('data', 'head', name, '--json')).out) as object[];
+    t.same(
+      rows.map((row) => Object.values(row).map((cell) => (cell === null ? '' : String(cell)))),
+      [
+        ['1', '1', ''],
+        ['', '2', 'c'],
+      ],
+      name,
+    );
+  }
+  t.notMatch((await run('data', 'head', 'inherited.jsonl')).out, 'native code');
+});
+
+t.test('a column that comes after the first rows is not lost without a word', async (t) => {
+  for (const name of ['late.csv', 'late.parquet']) {
+    const { code, err } = await run('data', 'convert', 'late.jsonl', '--out', name);
+    t.equal(code, 1);
+    t.match(err, /no column late/);
+  }
+  t.equal((await run('data', 'convert', 'late.jsonl', '--out', 'late-2.jsonl')).code, 0);
+  t.match(readFileSync(join(cwd, 'late-2.jsonl'), 'utf8'), /\{"a":2,"late":5\}\n$/);
 });

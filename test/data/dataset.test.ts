@@ -4,6 +4,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { Dataset } from '../../src/data/dataset.js';
 import { encodeRows } from '../../src/data/encode-rows.js';
+import { textId } from '../../src/data/farmhash.js';
 import { f } from '../../src/data/fields.js';
 import { placeOf } from '../../src/data/files/place.js';
 import { defineSchema } from '../../src/data/schema.js';
@@ -95,6 +96,27 @@ t.test('JSON lines keep every digit of an id', async (t) => {
   t.equal((await all(skipping)).length, 2);
   t.equal(skipping.findings.badRows, 2);
   await t.rejects(all(Dataset.from(join(dir, 'bad.jsonl'), { badRows: 'skip', badRowsMax: 1 })), { code: 'ML_DATA' });
+});
+
+t.test('options count without a schema before them', async (t) => {
+  const dir = t.testdir({ 'bad.csv': 'a;b\n1;2\n3\n4;5\n' });
+  const from = Dataset.from as (given: string, schema: undefined, options: object) => Dataset;
+  const rows = from(join(dir, 'bad.csv'), undefined, { badRows: 'skip', delimiter: ';' });
+  t.equal((await all(rows)).length, 2);
+  t.throws(() => from(join(dir, 'bad.csv'), undefined, { badrows: 'skip' }), { code: 'ML_OPTION' });
+});
+
+t.test('a column that a row lacks is missing, also where all objects inherit its name', async (t) => {
+  const dir = t.testdir({
+    'a.jsonl': '{"constructor":1,"toString":2,"click":1}\n{"click":0}\n',
+    'b.jsonl': '{"click":0}\n',
+  });
+  const schema = defineSchema({ constructor: f.id(), toString: f.number({ default: 7 }), click: f.label() });
+  const encoded = async (name: string) => encodeRows(schema, (await all(Dataset.from(join(dir, name)))) as never).feeds;
+  const feeds = await encoded('a.jsonl');
+  t.same([...(feeds.constructor as never as BigInt64Array)], [1n, textId('')]);
+  t.same([...(feeds.toString as never as Float32Array)], [2, 7]);
+  await t.rejects(encoded('b.jsonl'), { code: 'ML_COLUMN' });
 });
 
 t.test('a TFRecord of tf.Example gives single values and lists', async (t) => {

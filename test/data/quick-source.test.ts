@@ -191,6 +191,21 @@ t.test('an estimator trains on files that a thread reads, as on the same rows in
   t.equal(rows.findings.badRows, 2, 'one in each pass');
 });
 
+t.test('how many rows may be left out is a limit of each pass, not of all epochs together', async (t) => {
+  const file = join(t.testdir({ 'bad.csv': 'user,x,click\n1,2,0\n2,abc,1\n4,5,1\n3,4\n' }), 'bad.csv');
+  const rows = Dataset.from(file, { badRows: 'skip', badRowsMax: 2 }) as Dataset;
+  const { batches, report } = await quick(rows, SMALL, { epochs: 4 });
+  t.equal(report.badRows, 8, 'two in each pass');
+  t.equal(
+    batches.reduce((sum, one) => sum + one.rows, 0),
+    8,
+  );
+  const lines = Dataset.from(file, { badRows: 'skip', badRowsMax: 1 }).repeat(3);
+  let count = 0;
+  for await (const _ of lines) count++;
+  t.same([count, lines.findings.badRows], [9, 3], 'rows as objects too');
+});
+
 t.test('a training on files goes on where it stopped', async (t) => {
   const dir = t.testdir({});
   const file = join(dir, 'clicks.csv');

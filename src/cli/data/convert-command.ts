@@ -1,7 +1,6 @@
 /** @file `monolith data convert`: rows of any files as one file of another format, numbers as numbers. */
 import { MonolithError } from '../../base/errors.js';
-import type { DataRow } from '../../data/files/place.js';
-import { placeOf } from '../../data/files/place.js';
+import { cellIn, type DataRow, placeOf } from '../../data/files/place.js';
 import { writeRows, writtenFormat } from '../../data/files/write-rows.js';
 import { noColumn } from '../../recipe/label-plan.js';
 import { typeOf } from '../../recipe/sniff-column.js';
@@ -78,7 +77,7 @@ async function* typed(
 }
 
 function numberOf(row: DataRow, name: string, kind: 'int' | 'num'): unknown {
-  const cell = row[name];
+  const cell = cellIn(row, name);
   if (typeof cell !== 'string') return cell;
   const text = cell.trim();
   if (text === '') return undefined;

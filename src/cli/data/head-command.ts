@@ -1,7 +1,7 @@
 /** @file `monolith data head`: the first rows of files, as they are read. */
 import { visible } from '../../base/visible.js';
 import { csvText } from '../../data/files/csv-text.js';
-import type { DataRow } from '../../data/files/place.js';
+import { cellIn, type DataRow } from '../../data/files/place.js';
 import { columnsOf } from '../../data/files/write-rows.js';
 import type { CliIo } from '../io.js';
 import { jsonRow } from '../json-line.js';
@@ -24,7 +24,8 @@ export function runHeadCommand(files: string, flags: HeadFlags, io: CliIo): Prom
 
 function tableText(rows: readonly DataRow[]): string {
   const columns = columnsOf(rows);
-  const lines = [columns, ...rows.map((row) => columns.map((name) => cut(visible(csvText(row[name])))))];
+  const cells = rows.map((row) => columns.map((name) => cut(visible(csvText(cellIn(row, name))))));
+  const lines = [columns.map(visible), ...cells];
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)));
   return lines
     .map(

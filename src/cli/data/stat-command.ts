@@ -1,6 +1,7 @@
 /** @file `monolith data stat`: what each column of all rows is like, and what training would take it for. */
 import { statSync } from 'node:fs';
 import { bytesText } from '../../base/number-text.js';
+import { visible } from '../../base/visible.js';
 import type { ColumnStats } from '../../recipe/column-stats.js';
 import { labelColumn } from '../../recipe/label-plan.js';
 import type { ColumnPlan } from '../../recipe/recipe.js';
@@ -110,7 +111,7 @@ function frequencies({ counts }: ColumnStats): number[] {
 
 function tableText(columns: readonly ColumnTold[]): string {
   const rows = columns.map((column) => [
-    column.name,
+    visible(column.name),
     column.type,
     column.role === 'none' ? `left out: ${column.why ?? 'not said'}` : column.role,
     `${Math.round(column.missing * 100)}%`,
@@ -138,6 +139,7 @@ function rangeText({ role, type, least, most, mean, top }: ColumnTold): string {
   const [first, ...others] = top;
   if (first === undefined) return '';
   const share = `${(first.share * 100).toFixed(1)} %`;
-  const text = [`${first.value.trim()} (${share})`, ...others.map(({ value }) => value.trim())].join(', ');
+  const shown = (value: string) => visible(value.trim());
+  const text = [`${shown(first.value)} (${share})`, ...others.map(({ value }) => shown(value))].join(', ');
   return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text;
 }

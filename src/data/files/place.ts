@@ -33,6 +33,16 @@ export function placeOf(row: DataRow): string | undefined {
   return place === undefined ? undefined : `${place.file} ${place.unit} ${place.line}, byte ${place.byte}`;
 }
 
+/** Whether the row has the column: what every object inherits, such as `constructor`, is none. */
+export function hasColumn(row: DataRow, name: string): boolean {
+  return name in row && (!(name in Object.prototype) || Object.hasOwn(row, name));
+}
+
+/** The cell of a column; undefined where the row lacks it. */
+export function cellIn(row: DataRow, name: string): unknown {
+  return hasColumn(row, name) ? row[name] : undefined;
+}
+
 /** Objects take it for something else: a column of this name would be lost on its way. */
 export const NO_COLUMN = '__proto__';
 

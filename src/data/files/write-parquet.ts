@@ -6,7 +6,7 @@ import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from
 import { MonolithError } from '../../base/errors.js';
 import { told } from '../cells.js';
 import { csvText } from './csv-text.js';
-import type { DataRow } from './place.js';
+import { cellIn, type DataRow } from './place.js';
 import type { RowEncoder } from './row-encoder.js';
 
 type Kind = 'INT64' | 'DOUBLE' | 'BOOLEAN' | 'STRING';
@@ -33,7 +33,10 @@ export function parquetEncoder(names: readonly string[]): RowEncoder {
       columns ??= names.map((name) => columnOf(name, rows));
       writer ??= new ParquetWriter({ writer: bytes, schema: schemaOf(columns) });
       const columnData = columns.map(
-        (column): ColumnSource => ({ name: column.name, data: rows.map((row) => cellValue(column, row[column.name])) }),
+        (column): ColumnSource => ({
+          name: column.name,
+          data: rows.map((row) => cellValue(column, cellIn(row, column.name))),
+        }),
       );
       void writer.write({ columnData, rowGroupSize: rows.length });
       return taken();
@@ -60,7 +63,7 @@ function schemaOf(columns: readonly Column[]): SchemaElement[] {
 const isMissing = (cell: unknown): boolean => cell === undefined || cell === null || cell === '';
 
 function columnOf(name: string, rows: readonly DataRow[]): Column {
-  const cells = rows.map((row) => row[name]).filter((cell) => !isMissing(cell));
+  const cells = rows.map((row) => cellIn(row, name)).filter((cell) => !isMissing(cell));
   const all = (is: (cell: unknown) => boolean) => cells.length > 0 && cells.every(is);
   const isWhole = (cell: unknown) => typeof cell === 'bigint' || Number.isSafeInteger(cell);
   let kind: Kind = 'STRING';

@@ -3,7 +3,7 @@ import { MonolithError, messageOf } from '../../base/errors.js';
 import { type FileSink, replaceFile } from '../../base/files/atomic-file.js';
 import { didYouMean } from '../../base/suggest.js';
 import { csvLine, csvText } from './csv-text.js';
-import type { DataRow } from './place.js';
+import { cellIn, type DataRow } from './place.js';
 import type { RowEncoder } from './row-encoder.js';
 
 export const WRITTEN_FORMATS = ['csv', 'tsv', 'jsonl', 'tfrecord', 'parquet'] as const;
@@ -47,9 +47,14 @@ export async function writeRows(file: string, blocks: AsyncIterable<readonly Dat
       if (bytes.length > 0) await sink.write(bytes);
     };
     let encoder: RowEncoder | undefined;
+    let known: ReadonlySet<string> | undefined;
     for await (const block of blocks) {
       if (block.length === 0) continue;
-      encoder ??= await rowEncoder(format, columnsOf(block));
+      if (encoder === undefined) {
+        const columns = columnsOf(block);
+        encoder = await rowEncoder(format, columns);
+        if (hasFixedColumns(format)) known = new Set(columns);
+      } else if (known !== undefined) checkColumns(file, block, known);
       rows += block.length;
       await put(encoder.block(block));
     }
@@ -61,6 +66,16 @@ export async function writeRows(file: string, blocks: AsyncIterable<readonly Dat
       : new MonolithError('ML_OUTPUT', { reason: `${path}: ${messageOf(cause)}` }, { cause });
   await replaceFile(file, write, { errorOf });
   return rows;
+}
+
+const hasFixedColumns = (format: WrittenFormat): boolean => format !== 'jsonl' && format !== 'tfrecord';
+
+/** ML_DATASET for a column that comes once the columns are written: it would be lost. */
+function checkColumns(file: string, rows: readonly DataRow[], known: ReadonlySet<string>): void {
+  const name = columnsOf(rows).find((one) => !known.has(one));
+  if (name === undefined) return;
+  const reason = `${file} has no column ${name}: it is not in the first rows, and comes later`;
+  throw new MonolithError('ML_DATASET', { reason }, { hint: 'JSON lines and TFRecord take columns as they come' });
 }
 
 /** Names of the columns of some rows, in the order they come. */
@@ -81,7 +96,7 @@ function csvEncoder(columns: readonly string[], delimiter: string): RowEncoder {
         rows
           .map((row) =>
             csvLine(
-              columns.map((name) => csvText(row[name])),
+              columns.map((name) => csvText(cellIn(row, name))),
               delimiter,
             ),
           )

@@ -7,7 +7,7 @@ import { encodeRows } from '../encode-rows.js';
 import { textId } from '../farmhash.js';
 import { badRowsOf } from '../files/bad-rows.js';
 import { csvOptionsOf, type Findings } from '../files/file-rows.js';
-import type { DataRow } from '../files/place.js';
+import { type DataRow, hasColumn } from '../files/place.js';
 import type { Row } from '../row.js';
 import { type Features, Schema } from '../schema.js';
 import type { Block, BlockMaker } from './block.js';
@@ -33,7 +33,7 @@ export class FileBlocks {
   readonly #decoder: Decoder;
   readonly #cells: readonly CellPlan[];
   readonly #key: string | undefined;
-  readonly #onBadRow: (error: MonolithError) => void;
+  #onBadRow: (error: MonolithError) => void;
 
   constructor(plan: QuickPlan, module: WasmModule) {
     this.#plan = plan;
@@ -47,6 +47,8 @@ export class FileBlocks {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Block> {
+    // How many may be left out is a limit of each pass.
+    this.#onBadRow = badRowsOf(this.#plan.options, this.findings);
     const maker: BlockMaker = {
       decoder: this.#decoder,
       cells: this.#cells,
@@ -145,7 +147,7 @@ export class FileBlocks {
     }
     // A column that a row lacks is a missing value, even where this row is alone.
     for (const row of rows as readonly Record<string, unknown>[]) {
-      for (const { column } of this.#cells) if (!(column in row)) row[column] = undefined;
+      for (const { column } of this.#cells) if (!hasColumn(row, column)) row[column] = undefined;
     }
     return rows;
   }
