@@ -178,10 +178,20 @@ export function parseFlags<S extends FlagSchema>(schema: S, raw: unknown, comman
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
+  const key = String(issue.path[0] ?? command);
+  const meta = schema.shape[key] && flagMeta.get(schema.shape[key]);
+  if (
+    issue.code === 'invalid_type' &&
+    meta?.value !== undefined &&
+    (raw as Record<string, unknown>)[key] === undefined
+  ) {
+    const hint = `${flagName(key)} <${meta.value}>: ${meta.help}`;
+    throw new MonolithError('ML_FLAG', { flag: flagName(key), reason: 'is missing' }, { hint });
+  }
   const hint: unknown = issue.code === 'custom' ? issue.params?.hint : undefined;
   throw new MonolithError(
     'ML_FLAG',
-    { flag: flagName(String(issue.path[0] ?? command)), reason: issue.message },
+    { flag: flagName(key), reason: issue.message },
     { hint: typeof hint === 'string' ? hint : `see monolith ${command} --help` },
   );
 }

@@ -86,7 +86,8 @@ export function typeOf(stats: ColumnStats): ColumnType {
   return markOf(stats) === undefined ? 'text' : 'list';
 }
 
-function toldRole(name: string, over: Overrules): ColumnRole | undefined {
+/** What a column is said to be for. */
+export function toldRole(name: string, over: Overrules): ColumnRole | undefined {
   if (over.ignore?.includes(name)) return 'none';
   if (over.id?.includes(name)) return 'id';
   if (over.number?.includes(name)) return 'number';

@@ -1,6 +1,6 @@
 /** @file Rows that a run is judged by: those it held out, read again from its files, or those of another file. */
 import { existsSync } from 'node:fs';
-import { basename, isAbsolute, join } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import { MonolithError } from '../base/errors.js';
 import { Dataset } from '../data/dataset.js';
 import type { FileOptions } from '../data/files/file-rows.js';
@@ -57,6 +57,13 @@ export function dataOf(run: OpenRun): string {
   const reason = data === '-' ? 'it read standard input' : `its data ${String(known ?? data)} is no longer there`;
   const hint = '--data FILE gives rows of the same columns';
   throw new MonolithError('ML_FILE_READ', { file: run.dir, reason }, { hint });
+}
+
+/** Whether rows of `data` are those that the run was trained on, as far as the name of the file says. */
+export function isTrainedOn(run: OpenRun, data: string): boolean {
+  const known = settingOf(run, 'data');
+  if (typeof known !== 'string' || known === '-' || data === '-') return false;
+  return isDemo(known) ? known === data : resolve(placed(run, known)) === resolve(data);
 }
 
 /** A path of the run's command line, from the folder it was given in. */

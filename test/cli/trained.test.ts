@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import t from 'tap';
+import { missing } from '../requirement.js';
 import { madeTable } from './learn/made-table.js';
-import { eventsOf } from './run-cli.js';
+import { eventsOf, runCli } from './run-cli.js';
 import { runHere } from './run-here.js';
 
 const { ratings, items } = madeTable(2000);
@@ -47,6 +48,15 @@ t.test('eval says again what the training said of the rows it held out', async (
   });
   const other = await run('eval', 'runs/ratings', '--data', 'ratings.csv', '--json', ...THREADS);
   t.match(JSON.parse(other.out), { examples: 2000, baseline: null });
+  writeFileSync(join(cwd, 'later.csv'), ratings);
+  for (const [file, rows] of [
+    ['./ratings.csv', 'rows, those it was trained on among them'],
+    ['later.csv', 'rows'],
+  ] as const) {
+    const { out } = await run('eval', 'runs/ratings', '--data', file, ...THREADS);
+    t.match(out, new RegExp(`\\n {2}AUC +0\\.\\d{4}\\n {2}loss +\\S+ +on 2,000 ${rows}\\n$`));
+    t.notMatch(out, /held-out|chose nothing/, 'it is not known that they were held out');
+  }
 });
 
 t.test('predict keeps all columns and counts ids that are new', async (t) => {
@@ -169,6 +179,7 @@ t.test('compare sets two runs beside each other', async (t) => {
 t.test('what is wrong is told with a hint', async (t) => {
   const cases: [string[], number, RegExp][] = [
     [['eval', 'runs/rating'], 1, /ML_FILE_READ: .*no such folder\nhint: did you mean ratings\?/],
+    [['export', 'runs/ratings'], 2, /--to: is missing\nhint: --to <dir>: folder of versions/],
     [['eval', '.'], 1, /ML_MODEL: .*no folder of a run on a table/],
     [['predict', 'runs/ratings'], 2, /needs rows to predict on\nhint: --data FILE/],
     [['predict', 'runs/ratings', '--data', 'new.csv', '--out', 'p.parket'], 2, /hint: did you mean parquet\?/],
@@ -180,4 +191,12 @@ t.test('what is wrong is told with a hint', async (t) => {
     [['compare', 'runs/ratings'], 2, /missing required argument 'other'/],
   ];
   for (const [args, code, wanted] of cases) t.match(await run(...args), { code, err: wanted }, args.join(' '));
+});
+
+const full = existsSync('/dev/full') ? {} : { skip: missing('linux', 'this system has no /dev/full') };
+t.test('an answer that cannot be written is an error', full, async (t) => {
+  const stdout = openSync('/dev/full', 'w');
+  t.teardown(() => closeSync(stdout));
+  const ended = await runCli(['eval', 'runs/ratings', '--json', '--threads', '1'], { cwd, stdout });
+  t.match(ended, { code: 1, err: /^error ML_OUTPUT: output cannot be written: ENOSPC/ });
 });

@@ -120,20 +120,25 @@ export class LearnText {
   }
 }
 
-function testText({ auc, loss, examples, metrics, gauc, baseline, ceiling }: TestEvent): string {
+/** What a test came to; `rows` are those of a file that was named in place of the rows held out. */
+export function testText(event: TestEvent, rows?: string): string {
+  const { auc, loss, examples, metrics, gauc, baseline, ceiling } = event;
+  const [held, of] = rows === undefined ? ['held-out ', 'rows that chose nothing'] : ['', rows];
   if (metrics !== undefined) {
     const named = Object.entries(metrics).map(
       ([name, value]) => `${name} ${value === null ? 'undefined' : lossText(value)}`,
     );
-    return `  held-out loss ${lossText(loss)}    ${named.join(', ')}, on ${whole(examples)} rows that chose nothing`;
+    return `  ${`${held}loss`.padEnd(13)} ${lossText(loss)}    ${named.join(', ')}, on ${whole(examples)} ${of}`;
   }
   const beside =
     baseline?.auc == null ? '' : `    averages of ${listed(baseline.columns)} alone: ${baseline.auc.toFixed(4)}`;
   const known = ceiling === null ? '' : `    the best that can be: ${ceiling.toFixed(4)}`;
   return [
-    `  held-out AUC  ${auc === null ? 'undefined' : auc.toFixed(4)}${beside}${known}`,
-    ...(gauc?.value == null ? [] : [`  held-out GAUC ${gauc.value.toFixed(4)}    within each ${gauc.column}`]),
-    `  held-out loss ${lossText(loss)}    on ${whole(examples)} rows that chose nothing`,
+    `  ${`${held}AUC`.padEnd(13)} ${auc === null ? 'undefined' : auc.toFixed(4)}${beside}${known}`,
+    ...(gauc?.value == null
+      ? []
+      : [`  ${`${held}GAUC`.padEnd(13)} ${gauc.value.toFixed(4)}    within each ${gauc.column}`]),
+    `  ${`${held}loss`.padEnd(13)} ${lossText(loss)}    on ${whole(examples)} ${of}`,
   ].join('\n');
 }
 

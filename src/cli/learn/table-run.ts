@@ -10,10 +10,10 @@ import { type DemoData, demoData, isDemo } from '../../demo/demo-data.js';
 import { auc } from '../../metrics/auc.js';
 import { type PreparedTable, prepareTable } from '../../recipe/prepared-table.js';
 import { readTable } from '../../recipe/read-table.js';
-import { type ColumnPlan, featureColumns, type Recipe } from '../../recipe/recipe.js';
+import { type ColumnPlan, type ColumnRole, featureColumns, type Recipe } from '../../recipe/recipe.js';
 import { modelOf, schemasOf } from '../../recipe/recipe-schema.js';
 import type { RunEvent } from '../../recipe/run-event.js';
-import type { Overrules } from '../../recipe/sniff-column.js';
+import { type Overrules, toldRole } from '../../recipe/sniff-column.js';
 import type { TableCache } from '../../recipe/table-blocks.js';
 import {
   dataOf,
@@ -214,7 +214,8 @@ export function checkThere(data: string): void {
 }
 
 /** A run that is gone on with keeps its label, its model and its tables beside. */
-function checkSame(stored: Recipe, { label, model, pieces, modelDir }: LearnFlags): void {
+function checkSame(stored: Recipe, flags: LearnFlags): void {
+  const { label, model, pieces, dim, modelDir } = flags;
   const changes: string[] = [];
   const asked = label?.replaceAll(' ', '');
   const known = [stored.label.column, `${stored.label.column}${stored.label.rule ?? ''}`];
@@ -224,10 +225,20 @@ function checkSame(stored: Recipe, { label, model, pieces, modelDir }: LearnFlag
   if (pieces !== null && stored.model.pieces !== pieces) {
     changes.push(`pieces ${stored.model.pieces ?? 'by the rows'}, now ${pieces}`);
   }
+  if (dim !== null && stored.model.dim !== dim) {
+    changes.push(`dim ${stored.model.dim ?? 'of the model'}, now ${dim}`);
+  }
+  const over = overOf(flags);
+  for (const { name, role } of stored.columns) {
+    const told = toldRole(name, over);
+    if (told !== undefined && told !== role) changes.push(`column ${name} ${roleText(role)}, now ${roleText(told)}`);
+  }
   if (changes.length === 0) return;
   const hint = 'give another --model-dir, or what it was trained with';
   throw new MonolithError('ML_CKPT_SETTINGS', { path: modelDir, changes: changes.join('; ') }, { hint });
 }
+
+const roleText = (role: ColumnRole): string => (role === 'none' ? 'left out' : `for ${role}`);
 
 function modelEvent({ recipe, ids }: PreparedTable): RunEvent {
   const features = featureColumns(recipe);

@@ -5,10 +5,10 @@ import type { TestEvent } from '../../recipe/run-event.js';
 import { logLoss, scored } from '../../recipe/score-curves.js';
 import { heldOutSource } from '../../recipe/table-source.js';
 import { Estimator } from '../../train/estimator/estimator.js';
-import { judgedRows } from '../../trained/run-rows.js';
+import { isTrainedOn, judgedRows } from '../../trained/run-rows.js';
 import type { CliIo } from '../io.js';
 import { jsonLine } from '../json-line.js';
-import { LearnText } from '../learn/learn-text.js';
+import { testText } from '../learn/learn-text.js';
 import { EXIT_DONE } from '../report.js';
 import type { EvalFlags } from './run-options.js';
 import { withRun } from './with-run.js';
@@ -16,10 +16,12 @@ import { withRun } from './with-run.js';
 export function runEvalCommand(dir: string, flags: EvalFlags, io: CliIo): Promise<number> {
   return withRun(dir, flags, io, async ({ run, scorer, asked }) => {
     const { table, rows, labels, source, averages, idColumns } = await judgedRows(run, asked);
+    const trained = asked.data !== undefined && isTrainedOn(run, asked.data);
+    const other = asked.data === undefined ? undefined : `rows${trained ? ', those it was trained on among them' : ''}`;
     const told = (event: TestEvent) => {
       if (flags.json) io.out.write(jsonLine({ ...event, checkpoint: run.checkpoint, source }));
       else if (flags.quiet) io.out.write(`${quietText(event)}\n`);
-      else io.out.write(`${run.checkpoint}  ${source}\n${new LearnText().of(event)}\n`);
+      else io.out.write(`${run.checkpoint}  ${source}\n${testText(event, other)}\n`);
       return EXIT_DONE;
     };
     const step = scorer.step ?? 0;

@@ -70,11 +70,18 @@ export async function stoppable(io: CliIo, body: (signal: AbortSignal) => Promis
     if (abort.signal.aborted) io.exit(code);
     abort.abort(signal);
   });
-  // Who reads no more of the output has had enough: that is how `| head` ends.
-  const stopOutput = io.onBrokenOutput(() => abort.abort('output'));
+  // Who reads no more of the output has had enough: that is how `| head` ends. A full disk is an error.
+  const lost: MonolithError[] = [];
+  const stopOutput = io.onBrokenOutput((error) => {
+    if (error !== undefined) lost.push(error);
+    abort.abort('output');
+  });
   try {
-    return await body(abort.signal);
+    const done = await body(abort.signal);
+    if (lost.length > 0) throw lost[0]!;
+    return done;
   } catch (error) {
+    if (lost.length > 0) throw lost[0]!;
     const isStop = abort.signal.aborted && (!(error instanceof MonolithError) || error.code === 'ML_CANCELLED');
     if (!isStop) throw error;
     return code;

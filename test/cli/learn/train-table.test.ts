@@ -91,6 +91,10 @@ t.test('a second run has a folder of its own, and --model-dir goes on', async (t
   );
   t.equal(other.code, 1);
   t.match(other.err, /ML_CKPT_SETTINGS: .*label rating>=4, now rating>=2/);
+  const same = ['train', ...BASE, '--epochs', '1', '--quiet', '--model-dir', 'runs/ratings-2'];
+  const columns = await runHere([...same, '--ignore', 'userId', '--dim', '3'], { cwd });
+  t.match(columns, { code: 1, err: /ML_CKPT_SETTINGS: .*dim of the model, now 3; column userId for id, now left out/ });
+  t.equal((await runHere([...same, '--id', 'userId'], { cwd })).code, 0, 'what it was anyhow may be said again');
 });
 
 t.test('the report is left out, and made again from the events alone', async (t) => {
