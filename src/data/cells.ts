@@ -25,6 +25,9 @@ function idOfDigits(text: string): bigint | undefined {
   return value >= LEAST && value < END ? BigInt.asIntN(64, value) : undefined;
 }
 
+/** The id of a text that nobody asks for again. */
+export const freshIdOf = (text: string): bigint => (text === '' ? MISSING_ID : (idOfDigits(text) ?? textId(text)));
+
 /** Texts that were hashed, with their ids: most columns have few that come again and again. */
 const hashed = new Map<string, bigint>();
 const HASHED_MAX = 1 << 16;
@@ -32,7 +35,7 @@ const HASHED_MAX = 1 << 16;
 function idOfText(text: string): bigint {
   const known = hashed.get(text);
   if (known !== undefined) return known;
-  const id = idOfDigits(text) ?? textId(text);
+  const id = freshIdOf(text);
   if (hashed.size >= HASHED_MAX) hashed.clear();
   hashed.set(text, id);
   return id;

@@ -70,13 +70,14 @@ export function encodeRows<F extends Features>(
     });
   });
   const table = new RowTable(given, firstRow, columnsOf(schema.features));
+  const beside = (name: string) => table.column(name, false);
   const feeds: Record<string, unknown> = {};
   for (const [name, feature] of Object.entries(schema.features)) {
     const role = feature.field?.role;
     if (!labels && role === 'label') continue;
     const column = table.column(columnOf(name, feature), partial || (!labels && role === 'time'));
     if (column.absent && role === 'time') continue;
-    for (const [feed, data] of encodeFeature(name, feature, column, table)) {
+    for (const [feed, data] of encodeFeature(name, feature, column, beside)) {
       feeds[feed] = data.kind === 'ragged' ? { splits: data.splits, values: data.values } : data.values;
     }
   }
@@ -90,12 +91,17 @@ function columnsOf(features: Features): string[] {
   return Object.entries(features).map(([name, feature]) => columnOf(name, feature));
 }
 
-/** The feeds of one feature. */
-function encodeFeature(name: string, feature: Feature, column: Column, table: RowTable): [string, FeedData][] {
+/** The feeds of one feature of `column`; `beside` finds others that it needs. */
+export function encodeFeature(
+  name: string,
+  feature: Feature,
+  column: Column,
+  beside: (name: string) => Column,
+): [string, FeedData][] {
   const { field } = feature;
   switch (feature.kind) {
     case 'ragged':
-      return encodeIds(name, feature, column, (other) => table.column(other, false));
+      return encodeIds(name, feature, column, beside);
     case 'ids':
       if (field?.role === 'time') return [[name, integers(column, (cell, refuse) => timeOf(field, cell, refuse))]];
       if (field?.role !== 'id') return [[name, wideIntegers(column, feature.width)]];
@@ -116,9 +122,27 @@ function encodeFeature(name: string, feature: Feature, column: Column, table: Ro
   }
 }
 
+/** The cells of a column, one after the other, and the error of the one that was taken last. */
+class Cells {
+  readonly #column: Column;
+  #row = 0;
+
+  constructor(column: Column) {
+    this.#column = column;
+  }
+
+  at(row: number): Cell {
+    this.#row = row;
+    return this.#column.cell(row);
+  }
+
+  readonly refuse: Refuse = (reason, hint) => this.#column.refuse(this.#row)(reason, hint);
+}
+
 function integers(column: Column, read: (cell: Cell, refuse: Refuse) => bigint): FeedData {
   const values = new BigInt64Array(column.rows);
-  for (let row = 0; row < column.rows; row++) values[row] = read(column.cell(row), column.refuse(row));
+  const cells = new Cells(column);
+  for (let row = 0; row < column.rows; row++) values[row] = read(cells.at(row), cells.refuse);
   return { kind: 'ids', values };
 }
 
@@ -137,7 +161,10 @@ function floats(column: Column, width: number, read: (cell: Cell, refuse: Refuse
     spread(column, width, (cell, at, refuse) => {
       values[at] = read(cell, refuse);
     });
-  } else for (let row = 0; row < column.rows; row++) values[row] = read(column.cell(row), column.refuse(row));
+  } else {
+    const cells = new Cells(column);
+    for (let row = 0; row < column.rows; row++) values[row] = read(cells.at(row), cells.refuse);
+  }
   return { kind: 'dense', values };
 }
 

@@ -28,10 +28,18 @@ class Words {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  byte = (at: number): bigint => BigInt(this.#view.getUint8(at));
-  word32 = (at: number): bigint => BigInt(this.#view.getUint32(at, true));
+  byte(at: number): bigint {
+    return BigInt(this.#view.getUint8(at));
+  }
+
+  word32(at: number): bigint {
+    return BigInt(this.#view.getUint32(at, true));
+  }
+
   /** Eight bytes; from the end where `at` is negative. */
-  word = (at: number): bigint => this.#view.getBigUint64(at < 0 ? this.length + at : at, true);
+  word(at: number): bigint {
+    return this.#view.getBigUint64(at < 0 ? this.length + at : at, true);
+  }
 }
 
 /**

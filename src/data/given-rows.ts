@@ -35,6 +35,17 @@ export async function* blocksOf(
     throw new MonolithError('ML_DATASET', { reason: 'what it was given is neither files nor rows' });
   }
   let waiting: DataRow[] = [];
+  if (rows[Symbol.asyncIterator] === undefined) {
+    // To wait for each of the rows that are there costs more than to make them.
+    for (const given of rows as Iterable<DataRow>) {
+      waiting.push(isPromise(given) ? await given : given);
+      if (waiting.length < BLOCK_ROWS) continue;
+      yield waiting;
+      waiting = [];
+    }
+    if (waiting.length > 0) yield waiting;
+    return;
+  }
   for await (const row of rows as AsyncIterable<DataRow>) {
     waiting.push(row);
     if (waiting.length < BLOCK_ROWS) continue;
@@ -43,3 +54,6 @@ export async function* blocksOf(
   }
   if (waiting.length > 0) yield waiting;
 }
+
+const isPromise = (given: unknown): given is Promise<DataRow> =>
+  typeof (given as Partial<PromiseLike<DataRow>> | null | undefined)?.then === 'function';

@@ -4,7 +4,7 @@
  *
  * Who a person is says what they like by the group they are of, an ad by its topic: groups and topics that fit are what
  * a model of pairs finds and averages of ids do not. All numbers are hashes of the seed, so a row is the same whenever
- * it is asked for, and nothing is kept.
+ * it is asked for; texts of ids are kept, for people and sites come again.
  */
 import { hashUniform } from '../base/random.js';
 
@@ -63,10 +63,16 @@ const [USER_BIAS, AD_BIAS, SITE_BIAS, FIT, GROUP_OF, TOPIC_OF, DEVICE_BIAS, HOUR
 ];
 const BASE = -1.9;
 
+const timeOf = (index: number): number => START_SECONDS + index * ROW_SECONDS;
+const adIdOf = (ad: number): number => 1_000_000_007 * (ad + 1);
+
 export class ClickLog {
   readonly rows: number;
   readonly #seed: number;
   readonly #first: number;
+  /** By place. A text that is the same object is hashed once by whoever tells ids apart. */
+  readonly #users = new Array<string>(USERS);
+  readonly #sites = new Array<string>(SITES);
 
   constructor({ rows, seed, first = 0 }: ClickLogOptions) {
     this.rows = rows;
@@ -80,16 +86,52 @@ export class ClickLog {
     const drawn = this.#drawn(index);
     const { user, ad, site, group, topic, device, hour, bid } = drawn;
     return {
-      timestamp: START_SECONDS + index * ROW_SECONDS,
-      userId: `u${((user + 1) * 2_654_435_761) % 4_294_967_296}`,
-      adId: 1_000_000_007 * (ad + 1),
-      siteId: `site-${site + 1}.example`,
+      timestamp: timeOf(index),
+      userId: this.#userText(user),
+      adId: adIdOf(ad),
+      siteId: this.#siteText(site),
       topic: TOPICS[topic]!,
       group: GROUPS[group]!,
       device: DEVICES[device]!,
       hour,
       bid,
-      click: this.#uniform(CLICK, index) < this.#likely(drawn) ? 1 : 0,
+      click: this.#clicked(drawn, index),
+    };
+  }
+
+  /** The rows from `first` on as columns. */
+  columns(first: number, count: number) {
+    const numbers = () => new Float64Array(count);
+    const places = () => new Uint32Array(count);
+    const [timestamp, adId, hour, bid, click] = [numbers(), numbers(), numbers(), numbers(), numbers()];
+    const [userId, siteId, topic, group, device] = [places(), places(), places(), places(), places()];
+    for (let row = 0; row < count; row++) {
+      const index = this.#first + first + row;
+      const drawn = this.#drawn(index);
+      this.#userText(drawn.user);
+      this.#siteText(drawn.site);
+      timestamp[row] = timeOf(index);
+      userId[row] = drawn.user;
+      adId[row] = adIdOf(drawn.ad);
+      siteId[row] = drawn.site;
+      topic[row] = drawn.topic;
+      group[row] = drawn.group;
+      device[row] = drawn.device;
+      hour[row] = drawn.hour;
+      bid[row] = drawn.bid;
+      click[row] = this.#clicked(drawn, index);
+    }
+    return {
+      timestamp: { numbers: timestamp },
+      userId: { places: userId, texts: this.#users },
+      adId: { numbers: adId },
+      siteId: { places: siteId, texts: this.#sites },
+      topic: { places: topic, texts: TOPICS },
+      group: { places: group, texts: GROUPS },
+      device: { places: device, texts: DEVICES },
+      hour: { numbers: hour },
+      bid: { numbers: bid },
+      click: { numbers: click },
     };
   }
 
@@ -100,6 +142,20 @@ export class ClickLog {
 
   *[Symbol.iterator](): Generator<ClickRow> {
     for (let place = 0; place < this.rows; place++) yield this.row(place);
+  }
+
+  #clicked(drawn: Drawn, index: number): 0 | 1 {
+    return this.#uniform(CLICK, index) < this.#likely(drawn) ? 1 : 0;
+  }
+
+  #userText(user: number): string {
+    this.#users[user] ??= `u${((user + 1) * 2_654_435_761) % 4_294_967_296}`;
+    return this.#users[user];
+  }
+
+  #siteText(site: number): string {
+    this.#sites[site] ??= `site-${site + 1}.example`;
+    return this.#sites[site];
   }
 
   #likely({ user, ad, site, group, topic, device, hour, bid }: Drawn): number {
@@ -119,7 +175,9 @@ export class ClickLog {
     const user = this.#oneOf(WHO, index, USERS);
     const ad = this.#oneOf(WHAT, index, ADS);
     return {
-      ...{ user, ad, site: this.#oneOf(WHERE, index, SITES) },
+      user,
+      ad,
+      site: this.#oneOf(WHERE, index, SITES),
       group: Math.floor(this.#uniform(GROUP_OF, user) * GROUPS.length),
       topic: Math.floor(this.#uniform(TOPIC_OF, ad) * TOPICS.length),
       device: Math.floor(this.#uniform(DEVICE, index) ** 2 * DEVICES.length),

@@ -8,6 +8,7 @@ import { idOf } from '../data/cells.js';
 import type { Dataset } from '../data/dataset.js';
 import type { CsvForm } from '../data/files/csv-options.js';
 import type { DataRow } from '../data/files/place.js';
+import { type ColumnSource, columnBlocks } from './column-blocks.js';
 import { type BadRows, type BlockEncoder, withFlags } from './encode-blocks.js';
 import { quickBatches, quickTable } from './quick-table.js';
 import type { Recipe } from './recipe.js';
@@ -31,6 +32,8 @@ export interface TableBlocksGiven {
   /** Rows that were looked at, and those behind them. */
   readonly head: DataRow[][];
   readonly blocks: AsyncIterator<DataRow[]>;
+  /** The rows of the data as columns, where it has them. */
+  readonly columns: ColumnSource | undefined;
   /** Whether the head is of a table that is worth decoding from its bytes. */
   readonly isLong: boolean;
   readonly cache: TableCache | undefined;
@@ -81,9 +84,16 @@ export class TableBlocks {
   }
 
   async *#parsed(): AsyncGenerator<CachedBlock> {
-    const { dataset, other, recipe, encoder, head, blocks, isLong, splitBy, bad } = this.#given;
+    const { dataset, other, recipe, encoder, head, blocks, columns, isLong, splitBy, bad } = this.#given;
     const quick = isLong && splitBy === undefined ? quickTable(dataset, recipe, encoder.schemas.all) : undefined;
-    if (quick === undefined) {
+    if (columns !== undefined && splitBy === undefined && bad.policy === 'stop' && isPlain(recipe)) {
+      head.length = 0;
+      await blocks.return?.(undefined);
+      for (const block of columnBlocks(columns, encoder.schemas, BLOCK_ROWS)) {
+        this.#rows += block.rows;
+        yield { ...block, keys: undefined };
+      }
+    } else if (quick === undefined) {
       for (const rows of head.splice(0)) yield this.#encoded(rows);
       for (let next = await nextBlock(blocks); next.done !== true; next = await nextBlock(blocks))
         yield this.#encoded(next.value);
@@ -130,6 +140,10 @@ export class TableBlocks {
     for (const [index, file, form] of forms) this.#datasets[index]?.findings.forms.set(file, form);
   }
 }
+
+/** Whether rows are encoded as they come: nothing is beside them, and no text stands for a missing value. */
+const isPlain = ({ sides, columns }: Recipe): boolean =>
+  sides.length === 0 && columns.every(({ nulls }) => nulls === undefined);
 
 /** The next rows; errors with what the command line can do about them. */
 export async function nextBlock<T>(blocks: AsyncIterator<T>): Promise<IteratorResult<T>> {

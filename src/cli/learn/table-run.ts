@@ -100,6 +100,7 @@ export async function readForRun(
   const splitBy = split === null || split === 'time' || split === 'row' ? undefined : split;
   const read = await readTable({
     data: demo?.rows ?? data,
+    ...(demo && { columns: demo.rows }),
     source,
     label: flags.label ?? demo?.label,
     sides: flags.with ?? [],
