@@ -94,6 +94,12 @@ t.test('a second run has a folder of its own, and --model-dir goes on', async (t
   const same = ['train', ...BASE, '--epochs', '1', '--quiet', '--model-dir', 'runs/ratings-2'];
   const columns = await runHere([...same, '--ignore', 'userId', '--dim', '3'], { cwd });
   t.match(columns, { code: 1, err: /ML_CKPT_SETTINGS: .*dim of the model, now 3; column userId for id, now left out/ });
+  const file = await runHere(['train', ...BASE, '--json', '--model-dir', 'ratings.csv'], { cwd });
+  t.match(file, {
+    code: 1,
+    err: /ML_DIR: model directory ratings\.csv cannot be used: it is a file\nhint: name a folder/,
+  });
+  t.match(JSON.parse(file.out), { event: 'error', code: 'ML_DIR' });
   t.equal((await runHere([...same, '--id', 'userId'], { cwd })).code, 0, 'what it was anyhow may be said again');
 });
 
