@@ -1,4 +1,7 @@
-/** @file What no linter holds sources to: lines of at most 120 columns, comments too, files of at most 300 lines. */
+/**
+ * @file What no linter holds sources to: lines of at most 120 columns, comments and pages too, files of at most 300
+ * lines.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +22,13 @@ const SOURCES = FOLDERS.flatMap((folder) =>
     .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').trimEnd().split('\n') })),
 );
 
+/** Pages that people write. */
+const PAGES = ['.', 'docs', 'bench', 'cuda', 'examples'].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md') && !/^(api|config|errors|imports|kernels)\.md$/.test(name))
+    .map((name) => join(folder, name).replaceAll('\\', '/')),
+);
+
 t.test('the sources were found', async (t) => {
   for (const folder of FOLDERS) t.ok(SOURCES.filter(({ file }) => file.startsWith(`${folder}/`)).length > 2, folder);
 });
@@ -31,6 +41,22 @@ t.test('no line has more than 120 columns', async (t) => {
     ),
     [],
   );
+});
+
+t.test('no line of prose has more than 120 columns', async (t) => {
+  const wide = PAGES.flatMap((file) => {
+    let isCode = false;
+    return readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .flatMap((line, index) => {
+        if (/^\s*```/.test(line)) isCode = !isCode;
+        // Tables cannot be wrapped, and what has no space to wrap at is one word.
+        const isFree = isCode || /^\s*(\||#|\[[^\]]+\]:)/.test(line) || !/\S \S/.test(line.slice(0, COLUMNS_MAX));
+        return !isFree && [...line].length > COLUMNS_MAX ? [`${file}:${index + 1}: ${line.trim()}`] : [];
+      });
+  });
+  t.ok(PAGES.length > 20);
+  t.same(wide, []);
 });
 
 t.test('no file has more than 300 lines', async (t) => {
