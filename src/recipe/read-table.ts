@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { MonolithError } from '../base/errors.js';
-import type { CacheFound } from '../data/cache/block-cache.js';
+import { type CacheFound, stampsOf } from '../data/cache/block-cache.js';
 import { Dataset } from '../data/dataset.js';
 import type { CsvForm } from '../data/files/csv-options.js';
 import type { FileOptions } from '../data/files/file-rows.js';
@@ -79,6 +79,7 @@ export async function readTable(given: TableGiven): Promise<TableRead> {
   const { data, source, sides: plans, options, evalData, splitBy, signal } = given;
   const bad: BadRows = { policy: options.badRows ?? 'stop', max: given.badRowsMax, count: 0, examples: [] };
   const dataset = openData(data, options);
+  const seen = stampsOf(given.cache === undefined ? [] : [...dataset.files, ...plans.map(({ file }) => file)]);
   const blocks = dataset.batches(BLOCK_ROWS)[Symbol.asyncIterator]();
   const head = await firstBlocks(blocks, source);
   const columns = columnsOf(head);
@@ -100,7 +101,8 @@ export async function readTable(given: TableGiven): Promise<TableRead> {
   const other = evalData === undefined ? undefined : openData(evalData, options);
   // Tables that a run has kept are no files that could have changed.
   const cache = given.kept === undefined || plans.length === 0 ? given.cache : undefined;
-  const parts = { dataset, other, recipe, encoder, bad, splitBy, head, blocks, columns: given.columns, isLong, cache };
+  const own = { dataset, recipe, encoder, bad, splitBy, head, blocks, columns: given.columns };
+  const parts = { ...own, other, isLong, cache, seen };
   const parsed = new TableBlocks(parts);
   for await (const block of parsed.all()) {
     if (signal?.aborted === true)

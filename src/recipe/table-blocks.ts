@@ -37,6 +37,8 @@ export interface TableBlocksGiven {
   /** Whether the head is of a table that is worth decoding from its bytes. */
   readonly isLong: boolean;
   readonly cache: TableCache | undefined;
+  /** What the files were before the head was read. */
+  readonly seen: ReadonlyMap<string, string>;
 }
 
 /** What is found out beside the rows. */
@@ -55,13 +57,13 @@ export class TableBlocks {
 
   constructor(given: TableBlocksGiven) {
     this.#given = given;
-    const { cache, recipe, splitBy, bad, dataset, other } = given;
+    const { cache, recipe, splitBy, bad, dataset, other, seen } = given;
     if (cache === undefined) return;
     const { model: _, ...rows } = recipe;
     const files = [dataset.files, other?.files ?? [], recipe.sides.map(({ file }) => file)].flat();
     const { policy, max } = bad;
     const how = { kind: 'table', rows, splitBy, policy, max, own: dataset.files.length };
-    this.#cache = new BlockCache({ dir: cache.dir, files, how });
+    this.#cache = new BlockCache({ dir: cache.dir, files, seen, how });
   }
 
   /** What the cache did; undefined without one, or where it could not be written. */

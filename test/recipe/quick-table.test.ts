@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readTable } from '../../src/recipe/read-table.js';
@@ -74,4 +74,32 @@ t.test('a table that was parsed before is the same, of rows as objects and as by
   appendFileSync(side, 'c3,z\n');
   const changed = await readTable({ ...ways[1]!, cache: { dir: kept } });
   t.equal(changed.cached?.state, 'made', 'another side table gives other rows');
+});
+
+t.test('a file that is replaced once its first rows were read leaves none of them in a cache', async (t) => {
+  const dir = t.testdir({});
+  const [file, kept] = [join(dir, 'a.csv'), join(dir, 'kept')];
+  const lines = Array.from({ length: 300 }, (_, row) => `u${row % 7},${row % 11},${row % 3 ? 0 : 1}`);
+  const write = (name: string, rows: readonly string[]) =>
+    writeFileSync(name, `user,price,click\n${rows.join('\n')}\n`);
+  write(file, lines);
+  write(`${file}.new`, [...lines].reverse());
+  const given = { data: file, source: 'a.csv', sides: [], over: {}, model: { name: 'lr' } as const, badRowsMax: 10 };
+  const way = { ...given, options: {} };
+  let isReplaced = false;
+  const first = await readTable({
+    ...way,
+    cache: { dir: kept },
+    // Asked for when the first rows are there.
+    get label() {
+      if (!isReplaced) renameSync(`${file}.new`, file);
+      isReplaced = true;
+      return 'click';
+    },
+  });
+  t.equal(first.cached, undefined);
+  const again = await readTable({ ...way, label: 'click', cache: { dir: kept } });
+  const plain = await readTable({ ...way, label: 'click' });
+  t.equal(again.cached?.state, 'made');
+  t.same(again.table.feeds, plain.table.feeds);
 });

@@ -18,6 +18,8 @@ export interface BlockCacheOptions {
   /** Default: `.monolith-cache` beside the first file. */
   readonly dir?: string | undefined;
   readonly files: readonly string[];
+  /** What `stampsOf` found before rows were looked at that decided `how`, or are among the first of `parse`. */
+  readonly seen?: ReadonlyMap<string, string> | undefined;
   /** What else decides the rows, as JSON. */
   readonly how: unknown;
 }
@@ -65,6 +67,11 @@ export class BlockCache {
     end: () => End,
     onEnd: (end: End) => void = () => undefined,
   ): AsyncGenerator<CachedBlock> {
+    if (this.#changedSince()) {
+      this.#warn('the files changed while they were read, so nothing is kept of them');
+      yield* parse();
+      return;
+    }
     // As the files are now: the last pass may have been over others.
     const key = keyOf(this.#given);
     const path = join(this.#dir, `${this.#prefix}${digest(key)}${ENDING}`);
@@ -87,6 +94,12 @@ export class BlockCache {
     } finally {
       await file.close();
     }
+  }
+
+  #changedSince(): boolean {
+    const { files, seen } = this.#given;
+    if (seen === undefined) return false;
+    return [...stampsOf(files)].some(([file, stamp]) => seen.has(file) && seen.get(file) !== stamp);
   }
 
   /** The file, gone over once: with all of its checksums, and of this key. */
@@ -197,9 +210,16 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 /** What decides the rows, the files as they are now among it. */
 function keyOf({ files, how }: BlockCacheOptions): string {
-  const found = files.map((file) => {
-    const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-    return [resolve(file), ...[stat?.size, stat?.mtimeNs, stat?.ctimeNs, stat?.ino].map(String)];
-  });
+  const found = files.map((file) => [resolve(file), stampOf(file)]);
   return JSON.stringify({ version: packageVersion(), files: found, how });
+}
+
+/** What files are now, by their paths: another text once one has changed. */
+export function stampsOf(files: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(files.map((file) => [resolve(file), stampOf(file)]));
+}
+
+function stampOf(file: string): string {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return [stat?.size, stat?.mtimeNs, stat?.ctimeNs, stat?.ino].map(String).join(' ');
 }
